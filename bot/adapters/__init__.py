@@ -1,0 +1,1 @@
+"""TOUCH: the only rooms with a window."""

@@ -1,0 +1,84 @@
+"""What a flow asks of the world: shapes that adapters fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from bot.model.report import Environment
+from bot.model.revisions import Build, Comparison
+from bot.model.space import Configuration, Term
+from bot.model.trials import Pair, Side, Wish
+
+
+class Bench(Protocol):
+    """Runs pairs of trials.
+
+    Pulls wishes lazily, as slots fall free, so that a decision made after one pair
+    changes the next wish. Warm-ups are its own affair. Never raises for what a subject program does.
+    """
+
+    @property
+    def slots(self) -> int:
+        """Pairs that run at the same time."""
+        ...
+
+    def measure(self, wishes: Iterator[Wish | None]) -> Iterator[Pair]:
+        """Pairs in order of completion until wishes end. None: nothing to do until a running pair ends."""
+        ...
+
+    def elapsed(self) -> float:
+        """Seconds (wall or simulated) since the first trial began; 0 before it."""
+        ...
+
+    def stopped(self) -> bool:
+        """Whether a signal asked the run to end; running pairs come back as cut."""
+        ...
+
+    def notes(self) -> Sequence[str]:
+        """What this machine could not give (privileges, isolation), one sentence each."""
+        ...
+
+    def environment(self) -> Environment:
+        """The machine; `noise` is filled by the flow."""
+        ...
+
+
+class Workshop(Protocol):
+    """Builds the two sides of a comparison."""
+
+    def build(self, comparison: Comparison) -> Mapping[Side, Build]:
+        """Builds both sides in parallel; a failed build is an outcome, not an exception."""
+        ...
+
+
+class Solver(Protocol):
+    """Questions about the constrained space (sampling.constraints answers them)."""
+
+    def equivalent(self, first: Term, second: Term) -> bool:
+        """Whether two terms hold in the same valid configurations."""
+        ...
+
+    def possible(self, term: Term) -> bool:
+        """Whether any valid configuration holds the term."""
+        ...
+
+
+class Progress(Protocol):
+    """Tells a waiting person what is going on (terminal, or lines in a log)."""
+
+    def stage(self, text: str) -> None:
+        """A new stage began: building, measuring, ..."""
+        ...
+
+    def pairs(self, done: int, seconds: float, budget: float, leader: str) -> None:
+        """Pairs so far, seconds spent, the budget, and the current leading suspect (or "")."""
+        ...
+
+
+class Sampler(Protocol):
+    """Orders configurations so that every prefix covers levels and pairs of levels as evenly as it can."""
+
+    def __call__(self, count: int) -> Iterable[Configuration]:
+        """The first `count` configurations (fewer when the space has fewer)."""
+        ...

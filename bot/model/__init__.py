@@ -1,0 +1,1 @@
+"""NOUNS: frozen types; imports nothing of ours."""

@@ -1,0 +1,52 @@
+"""How a configuration becomes a command line, an environment and rendered files."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.model.space import Configuration, Value, value_text
+from bot.model.subject import ChoiceOption, FlagOption, NumberOption, OnOff, Program, Subject, SubjectOption
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """One trial's command: words (`{workload}`, `{scratch}` still in them), environment, option values."""
+
+    words: tuple[str, ...]
+    env: Mapping[str, str]
+    values: Mapping[str, Value]
+
+
+def invocation(subject: Subject, configuration: Configuration) -> Invocation:
+    """The command for a configuration; `run` and flag values are split as by shlex, without a shell."""
+    assert isinstance(subject.program, Program)
+    values = subject.space.as_dict(configuration)
+    arguments: list[str] = []
+    env = dict(subject.program.env)
+    for name, option in subject.options.items():
+        text = _text(option, values[name])
+        if option.env is None:
+            arguments += shlex.split(text)
+        elif text:
+            env[option.env] = text
+    words: list[str] = []
+    for word in shlex.split(subject.program.run):
+        if word == "{options}":
+            words += arguments
+        else:
+            words.append(word.replace("{options}", shlex.join(arguments)))
+    return Invocation(tuple(words), env, values)
+
+
+def _text(option: SubjectOption, value: Value) -> str:
+    match option:
+        case FlagOption():
+            flag = option.flag if isinstance(option.flag, OnOff) else OnOff(on=option.flag)
+            return flag.on if value else flag.off
+        case ChoiceOption():
+            return option.choice[str(value)]
+        case NumberOption():
+            template = "{value}" if option.flag is None else option.flag
+            return template.replace("{value}", value_text(value))

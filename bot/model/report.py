@@ -1,0 +1,239 @@
+"""The report of a run, as it is written to report.json (the contract's field names)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+OptionValue: TypeAlias = bool | int | float | str
+Verdict: TypeAlias = Literal["regression", "improvement", "mixed", "none", "inconclusive"]
+State: TypeAlias = Literal["slower", "faster", "same", "unclear", "failed"]
+Interval: TypeAlias = tuple[float, float]
+
+
+class Part(BaseModel):
+    """A frozen part of a report; unknown fields are errors, because reports of forks are read back."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RevisionRef(Part):
+    """A revision's full id and its label for people."""
+
+    revision: str
+    label: str
+
+
+class Effect(Part):
+    """A change of a metric in the configurations where a term holds; ratio = head / base.
+
+    `probability`: that this term carries the change. `prior`: before this run, from history (null: none).
+    `significant`: alarmed within the pull request's error rate. `relevant`: beyond the margin.
+    """
+
+    metric: str
+    term: tuple[str, ...]
+    aliases: tuple[tuple[str, ...], ...] = ()
+    ratio: float
+    interval: Interval
+    probability: float
+    prior: float | None = None
+    significant: bool
+    relevant: bool
+
+
+class ConfigurationChange(Part):
+    """What one configuration's pairs say; the default configuration is marked and comes first."""
+
+    options: dict[str, OptionValue]
+    default: bool = False
+    metric: str
+    ratio: float | None
+    interval: Interval | None
+    pairs: int
+    failed_pairs: int = 0
+    failure: str = ""
+    state: State
+
+
+class MethodSuspect(Part):
+    """A method whose own cost moved between base and head."""
+
+    method: str
+    file: str | None
+    line: int | None
+    base_self_seconds: float
+    head_self_seconds: float
+    calls: tuple[int, int]
+    share_of_change: float
+    terms: tuple[tuple[str, ...], ...] = ()
+
+
+class ResourceSuspect(Part):
+    """A resource feature whose use moved between base and head."""
+
+    feature: str
+    base: float
+    head: float
+    unit: str
+    estimated_seconds: float
+    score: float
+
+
+class Suspects(Part):
+    """Who is blamed: options first, then methods and resource features."""
+
+    options: tuple[Effect, ...] = ()
+    methods: tuple[MethodSuspect, ...] = ()
+    resources: tuple[ResourceSuspect, ...] = ()
+
+
+class AssertionGroup(Part):
+    """A group of call paths and its expected and observed distribution over clusters."""
+
+    expression: str
+    expected: tuple[float, ...]
+    observed: tuple[float, ...]
+
+
+class AssertionOutcome(Part):
+    """A performance assertion and what this run says of it."""
+
+    id: str
+    method: str
+    groups: tuple[AssertionGroup, ...]
+    borders_seconds: tuple[float, ...]
+    outcome: Literal["held", "violated", "undecided"]
+
+
+class ChangePoint(Part):
+    """A revision where the performance of a term moved."""
+
+    revision: str
+    interval: tuple[str, str]
+    term: tuple[str, ...]
+    aliases: tuple[tuple[str, ...], ...] = ()
+    metric: str
+    ratio: float
+    probability: float
+
+
+class Influence(Part):
+    """How much a term contributes to a method's (or, with null, the system's) cost."""
+
+    method: str | None
+    term: tuple[str, ...]
+    influence: float
+    interval: Interval
+    share: float
+    error: float
+    noise_floor: float
+
+
+class VisibleOption(Part):
+    """The smallest slow-down (as a ratio minus one) this run could have seen on an option; null: none."""
+
+    option: str
+    slow_down: float | None
+
+
+class Visible(Part):
+    """What this run could have seen and what it did not exercise."""
+
+    options: tuple[VisibleOption, ...] = ()
+    everything: float | None = None
+    levels_not_exercised: tuple[str, ...] = ()
+    pairs_not_exercised: tuple[tuple[str, str], ...] = ()
+    pairs_not_exercised_count: int = 0
+
+
+class Spent(Part):
+    """What the run cost."""
+
+    seconds: float = 0.0
+    build_seconds: float = 0.0
+    trials: int = 0
+    pairs: int = 0
+    builds: int = 0
+    failed_trials: int = 0
+    budget_seconds: float | None = None
+
+
+class Noise(Part):
+    """This run's own noise, from pairs of base against base."""
+
+    metric: str
+    pairs: int
+    sd_percent: float | None
+    bias_percent: float | None
+
+
+class Environment(Part):
+    """The machine the run was measured on and its noise."""
+
+    cpu: str = ""
+    cores: int = 0
+    kernel: str = ""
+    image: str = ""
+    tools: dict[str, str] = Field(default_factory=dict)
+    load: tuple[float, float] | None = None
+    noise: tuple[Noise, ...] = ()
+
+
+class History(Part):
+    """Where the history came from, how much it holds and how old it is."""
+
+    source: str | None = None
+    measurements: int = 0
+    newest: str | None = None
+    age_days: float | None = None
+
+
+class BuildFailure(Part):
+    """A side that could not be built: the step, one sentence, and the last lines of its log."""
+
+    side: Literal["base", "head"]
+    step: str
+    reason: str
+    log: str = ""
+
+
+class Reproduction(Part):
+    """Exact shell commands that repeat a flagged configuration's measurement."""
+
+    options: dict[str, OptionValue]
+    commands: tuple[str, ...]
+
+
+class Report(Part):
+    """Everything a run found; every field is always present."""
+
+    version: Literal[1] = 1
+    mode: Literal["pull_request", "nightly", "bisect"]
+    subject: str = ""
+    verdict: Verdict
+    interrupted: Literal["", "budget", "signal"] = ""
+    base: RevisionRef | None
+    head: RevisionRef | None
+    primary_metric: str = "cpu"
+    threshold: float = 0.01
+    false_alarms: float = 0.01
+    effects: tuple[Effect, ...] = ()
+    configurations: tuple[ConfigurationChange, ...] = ()
+    suspects: Suspects = Suspects()
+    assertions: tuple[AssertionOutcome, ...] = ()
+    change_points: tuple[ChangePoint, ...] = ()
+    influences: tuple[Influence, ...] = ()
+    visible: Visible = Visible()
+    spent: Spent = Spent()
+    environment: Environment = Environment()
+    history: History = History()
+    build_failures: tuple[BuildFailure, ...] = ()
+    reproduce: tuple[Reproduction, ...] = ()
+    notes: tuple[Annotated[str, Field(max_length=4000)], ...] = ()
+
+    @property
+    def measured(self) -> bool:
+        """Whether at least one pair was completed (or nothing had to be measured: equal trees)."""
+        return self.spent.pairs > 0

@@ -1,0 +1,43 @@
+"""Revisions, comparisons and builds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.model.trials import Side
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A commit (or a release, or a row of a table): full id, a label for people, and its tree's id."""
+
+    id: str
+    label: str
+    tree: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Base and head of a pull request; `notes` says how base was found (merge base, exact)."""
+
+    base: Revision
+    head: Revision
+    notes: tuple[str, ...] = ()
+
+    @property
+    def same_tree(self) -> bool:
+        """Whether nothing can have changed."""
+        return self.base.id == self.head.id or (bool(self.base.tree) and self.base.tree == self.head.tree)
+
+
+@dataclass(frozen=True)
+class Build:
+    """What building one side came to: ok, or the step that failed and the last lines of its log."""
+
+    side: Side
+    ok: bool
+    seconds: float = 0.0
+    cached: bool = False
+    step: str = "build"
+    reason: str = ""
+    log: str = ""

@@ -1,0 +1,77 @@
+"""Trials and pairs: what a bench is asked for and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from bot.model.space import Configuration
+
+Side: TypeAlias = Literal["base", "head"]
+Track: TypeAlias = Literal["duet", "wall", "instructions"]
+"""duet: both sides together on one core, CPU time. wall: one after the other, alone on all cores.
+instructions: both sides once under callgrind."""
+Outcome: TypeAlias = Literal["ok", "exit", "signal", "timeout", "unparsable", "not-started", "cut"]
+"""exit: an exit code outside `ok_exit`; unparsable: a metric's regex did not match;
+not-started: the command could not be executed; cut: stopped by the budget or by the user (no failure)."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A pair of trials to be run together: usually base against head, (base, base) in an A/A control."""
+
+    configuration: Configuration
+    sides: tuple[Side, Side] = ("base", "head")
+    track: Track = "duet"
+    workload: str | None = None
+
+    @property
+    def control(self) -> bool:
+        """Whether both trials run the same revision."""
+        return self.sides[0] == self.sides[1]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One configuration run once at one revision; a failed trial is data, not an exception.
+
+    `metrics`: cpu and wall in seconds per run, max_rss in bytes, minor_faults, major_faults,
+    voluntary_switches, involuntary_switches, read_bytes, written_bytes (counts per run), instructions,
+    and the subject's own metrics by name.
+    """
+
+    outcome: Outcome
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    exit_code: int | None = None
+    repetitions: int = 1
+    detail: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the trial's metrics may be used."""
+        return self.outcome == "ok"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two trials run together, in the order of `wish.sides`; `seconds` of wall (or simulated) time they took.
+
+    `alone` is set on a configuration's first pair: per side (cpu, wall) seconds of its warm-up run alone.
+    """
+
+    wish: Wish
+    first: Trial
+    second: Trial
+    seconds: float
+    alone: Mapping[Side, tuple[float, float]] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Both trials ended well and with the same exit code."""
+        return self.first.ok and self.second.ok and self.first.exit_code == self.second.exit_code
+
+    @property
+    def cut(self) -> bool:
+        """Stopped by the budget or by the user: neither a measurement nor a failure."""
+        return "cut" in (self.first.outcome, self.second.outcome)

@@ -1,0 +1,1 @@
+"""TELL: what a reader is told (pure)."""

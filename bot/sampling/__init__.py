@@ -1,0 +1,1 @@
+"""CHOOSE: which configurations to measure (pure)."""
