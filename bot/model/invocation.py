@@ -7,16 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.model.space import Configuration, Value, value_text
-from bot.model.subject import ChoiceOption, FlagOption, NumberOption, OnOff, Program, Subject, SubjectOption
+from bot.model.subject import (
+    WORKLOAD,
+    ChoiceOption,
+    FlagOption,
+    NumberOption,
+    OnOff,
+    Program,
+    Subject,
+    SubjectOption,
+)
 
 
 @dataclass(frozen=True)
 class Invocation:
-    """One trial's command: words (`{workload}`, `{scratch}` still in them), environment, option values."""
+    """One trial's command: words (`{workload}`, `{scratch}` still in them), environment, values, workload name."""
 
     words: tuple[str, ...]
     env: Mapping[str, str]
     values: Mapping[str, Value]
+    workload: str | None
 
 
 def invocation(subject: Subject, configuration: Configuration) -> Invocation:
@@ -37,7 +47,8 @@ def invocation(subject: Subject, configuration: Configuration) -> Invocation:
             words += arguments
         else:
             words.append(word.replace("{options}", shlex.join(arguments)))
-    return Invocation(tuple(words), env, values)
+    workload = str(values[WORKLOAD]) if WORKLOAD in values else next(iter(subject.workloads), None)
+    return Invocation(tuple(words), env, values, workload)
 
 
 def _text(option: SubjectOption, value: Value) -> str:

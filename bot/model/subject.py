@@ -18,6 +18,8 @@ class Key(BaseModel):
 # The reader (adapters/subject_file.py) turns "60s", "5m", "1%" into seconds and fractions before validation.
 Seconds: TypeAlias = Annotated[float, Field(gt=0)]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+WORKLOAD = "workload"
+"""Name of the choice that stands for the input when there are several."""
 
 
 class Program(Key):
@@ -138,8 +140,15 @@ class Subject(Key):
 
     @property
     def space(self) -> Space:
-        """Options and constraints without their rendering."""
-        return Space(tuple(_option(n, o) for n, o in self.options.items()), self.constraints)
+        """Options and constraints without their rendering.
+
+        Several workloads become one more choice named `workload`, so that a term can name an input.
+        """
+        options = [_option(n, o) for n, o in self.options.items()]
+        if len(self.workloads) > 1:
+            names = tuple(self.workloads)
+            options.append(Option(WORKLOAD, "choice", names, names[0]))
+        return Space(tuple(options), self.constraints)
 
 
 def _option(name: str, option: SubjectOption) -> Option:

@@ -24,7 +24,6 @@ class Wish:
     configuration: Configuration
     sides: tuple[Side, Side] = ("base", "head")
     track: Track = "duet"
-    workload: str | None = None
 
     @property
     def control(self) -> bool:
