@@ -217,6 +217,7 @@ class Report(Part):
     base: RevisionRef | None
     head: RevisionRef | None
     primary_metric: str = "cpu"
+    higher_is_better: tuple[str, ...] = ()
     threshold: float = 0.01
     false_alarms: float = 0.01
     effects: tuple[Effect, ...] = ()
