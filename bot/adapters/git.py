@@ -1,0 +1,248 @@
+"""Revisions of the working directory's repository, copied to a bare mirror of ours and checked out there."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from bot.adapters import process
+from bot.model.errors import UsageError
+from bot.model.revisions import Comparison, Revision
+
+CONFIGURATION = """\
+[safe]
+\tdirectory = *
+[core]
+\thooksPath = /dev/null
+\tattributesFile = /dev/null
+\tfsmonitor = false
+\tautocrlf = false
+[protocol]
+\tallow = never
+[protocol "file"]
+\tallow = always
+[uploadpack]
+\tallowAnySHA1InWant = true
+[fetch]
+\trecurseSubmodules = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+"""
+# `*`: a container's workspace belongs to another user. Whoever starts us in a repository asks us to run its
+# code anyway, and nothing of its own configuration that could run a program matters to the few commands here.
+# It is a file, not GIT_CONFIG_COUNT, because git hides that variable from the upload-pack it starts.
+LARGEST_FILE = 1 << 20
+FULL_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+HEXADECIMAL = re.compile(r"[0-9a-f]{4,64}")
+
+
+class Repository:
+    """The repository that `path` lies in, seen through a mirror in `home` (a private folder of this run).
+
+    Raises:
+        UsageError: `path` is not in a repository, it has no commit, or git is missing.
+    """
+
+    def __init__(self, path: Path, home: Path) -> None:
+        self._path = path
+        self._home = home
+        self._mirror = home / "mirror.git"
+        self._held: set[str] = set()
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (home / ".gitconfig").write_text(CONFIGURATION)
+        common = self._git("rev-parse", "--path-format=absolute", "--git-common-dir")
+        if common.code != 0:
+            raise _unreadable(path, common.error)
+        self._source = Path(_text(common))
+        top = self._git("rev-parse", "--show-toplevel")
+        self.top = Path(_text(top)) if top.code == 0 else self._source
+        """The folder that paths in a revision are relative to."""
+        if not _text(self._git("rev-list", "--all", "--max-count=1")) and not self._commit("HEAD"):
+            raise _usage(f"The repository {self.top} has no commit yet.", "Commit something first.")
+
+    def resolve(self, base: str, head: str, *, exact_base: bool = False) -> Comparison:
+        """Base and head with full ids, labels and trees; base becomes the merge base unless `exact_base`.
+
+        Raises:
+            UsageError: a revision is missing, the clone is too shallow, or there is no common history.
+        """
+        base_id, head_id = self._known(base), self._known(head)
+        if exact_base:
+            return self._compare((base_id, base), (head_id, head), ())
+        found = _text(self._git("merge-base", "--all", base_id, head_id)).split()
+        if not found:
+            if self._shallow():
+                raise _too_shallow(f"The merge base of {base} and {head}")
+            raise _usage(
+                f"{base} and {head} have no common history.",
+                "With --exact-base they are compared as they are.",
+            )
+        notes = []
+        if len(found) > 1:
+            notes.append(f"{base} and {head} have {len(found)} merge bases; the first one is compared with.")
+        if base_id in found:
+            return self._compare((base_id, base), (head_id, head), tuple(notes))
+        if self._shallow():
+            notes.append("The clone is shallow: with the whole history the merge base could be a later one.")
+        notes.append(f"Base is {self._short(found[0])}, the merge base of {base} and {head}.")
+        return self._compare((found[0], found[0]), (head_id, head), tuple(notes))
+
+    def read_file(self, revision: Revision, path: str) -> str | None:
+        """A text file of a revision; None when there is no regular file of that name.
+
+        Raises:
+            UsageError: it is larger than 1 MiB, or not UTF-8.
+        """
+        self._hold(revision.id)
+        entry = _text(self._mirrored("ls-tree", "-z", "--long", revision.id, "--", path)).split(maxsplit=4)
+        if len(entry) < 5 or not entry[0].startswith("100") or entry[4].rstrip("\0") != path:
+            return None
+        if int(entry[3]) > LARGEST_FILE:
+            raise UsageError(f"{path} at {revision.label} is larger than {LARGEST_FILE >> 10} KiB.")
+        content = self._mirrored("cat-file", "blob", entry[2]).output
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            raise UsageError(f"{path} at {revision.label} is not UTF-8 text.") from None
+
+    def archive(self, revision: Revision, into: Path) -> None:
+        """Writes all files of a revision into an empty folder, dated as the commit.
+
+        By `read-tree` and `checkout-index`, not `git archive`: that one leaves out what `export-ignore` marks
+        (often tests and benchmarks) and rewrites what `export-subst` marks. Symbolic links stay links. The
+        folder is still ours alone, no hook, filter or submodule is known to the mirror, and its own
+        configuration is ours.
+
+        Raises:
+            OSError: the files cannot be written (disk full, an invalid path in the tree).
+        """
+        self._hold(revision.id)
+        index = self._home / f"index-{into.parent.name}-{into.name}"
+        env = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(into)}
+        try:
+            for command in (["read-tree", revision.id], ["checkout-index", "--all", "--force", "--quiet"]):
+                done = self._mirrored(*command, env=env, cwd=into)
+                if done.code != 0:
+                    raise OSError(f"git {command[0]}: {done.error}")
+        finally:
+            index.unlink(missing_ok=True)
+        # Files written milliseconds apart make `make` rebuild what the project ships ready made.
+        date = int(_text(self._mirrored("show", "--no-patch", "--format=%ct", revision.id)))
+        for folder, _, names in os.walk(into, topdown=False):
+            for name in (*names, "."):
+                os.utime(Path(folder, name), (date, date), follow_symlinks=False)
+
+    def _compare(self, base: tuple[str, str], head: tuple[str, str], notes: tuple[str, ...]) -> Comparison:
+        self._hold(base[0], head[0])
+        return Comparison(self._revision(*base), self._revision(*head), notes)
+
+    def _revision(self, commit: str, word: str) -> Revision:
+        tree = _text(self._mirrored("rev-parse", f"{commit}^{{tree}}"))
+        return Revision(commit, self._label(commit, word), tree)
+
+    def _label(self, commit: str, word: str) -> str:
+        """The person's word when it names a branch or tag, else a tag that points here, else the short id."""
+        named = _text(self._git("rev-parse", "--symbolic-full-name", "--verify", "--quiet", word))
+        if named.startswith("refs/") and word != "HEAD" and not HEXADECIMAL.fullmatch(word):
+            return word
+        tag = self._git("describe", "--tags", "--exact-match", commit)
+        return _text(tag) if tag.code == 0 else self._short(commit)
+
+    def _short(self, commit: str) -> str:
+        return _text(self._git("rev-parse", "--short", commit))
+
+    def _known(self, word: str) -> str:
+        commit = self._commit(word) or self._commit(f"refs/remotes/origin/{word}")
+        if commit:
+            return commit
+        if self._shallow():
+            raise _too_shallow(f"Revision {word}")
+        raise _usage(
+            f"Revision {word!r} is not in the repository {self.top}.",
+            "Fetch it (git fetch origin), or check its spelling.",
+        )
+
+    def _commit(self, word: str) -> str:
+        if word.startswith("-"):
+            return ""
+        return _text(self._git("rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
+
+    def _shallow(self) -> bool:
+        return _text(self._git("rev-parse", "--is-shallow-repository")) == "true"
+
+    def _hold(self, *commits: str) -> None:
+        """Copies commits (only their own trees, no history) into the mirror."""
+        missing = [c for c in commits if c not in self._held]
+        if not missing:
+            return
+        if not self._mirror.exists():
+            made = self._git("init", "--quiet", "--bare", "--template=", str(self._mirror), cwd=self._home)
+            if made.code != 0:
+                raise OSError(f"git init: {made.error}")
+        copied = self._mirrored(
+            *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--update-shallow"),
+            *(str(self._source), *missing),
+        )
+        if copied.code != 0:
+            raise _usage(
+                f"Revision {missing[0][:12]} could not be copied from {self._source}: {copied.error}",
+                "A partial clone lacks files: clone without --filter.",
+            )
+        self._held.update(missing)
+
+    def _mirrored(
+        self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None
+    ) -> process.Finished:
+        return self._git(*arguments, env={"GIT_DIR": str(self._mirror), **(env or {})}, cwd=cwd or self._home)
+
+    def _git(
+        self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None
+    ) -> process.Finished:
+        surroundings = {
+            "HOME": str(self._home),
+            "GIT_CONFIG_GLOBAL": str(self._home / ".gitconfig"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            **(env or {}),
+        }
+        try:
+            return process.run_trusted(["git", *arguments], cwd=cwd or self._path, env=surroundings)
+        except FileNotFoundError:
+            if not (cwd or self._path).is_dir():
+                raise _usage(f"There is no folder {cwd or self._path}.", "Run in a repository.") from None
+            raise _usage("git is not installed.", "Install it, for example: apt-get install git") from None
+
+
+def _text(finished: process.Finished) -> str:
+    return finished.output.decode("utf-8", "replace").strip() if finished.code == 0 else ""
+
+
+def _usage(message: str, remedy: str) -> UsageError:
+    error = UsageError(message)
+    error.add_note(remedy)
+    return error
+
+
+def _unreadable(path: Path, complaint: str) -> UsageError:
+    if "dubious ownership" in complaint:
+        return _usage(
+            f"git refuses the repository {path}, because it belongs to another user.",
+            f"Run as its owner, or: chown -R $(id -u) {path}",
+        )
+    if "not a git repository" in complaint:
+        return _usage(f"{path} is not in a git repository.", "Change into one, or create it with git init.")
+    return _usage(f"git cannot read the repository {path}: {complaint}", "Try git status there.")
+
+
+def _too_shallow(what: str) -> UsageError:
+    return _usage(
+        f"{what} is not in this shallow clone.",
+        "Check out with `fetch-depth: 0` (actions/checkout), or run git fetch --unshallow.",
+    )
