@@ -1,0 +1,57 @@
+"""What we know of a forge: pull requests, workflow runs, the stamp of a comment and where it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+CommentPolicy: TypeAlias = Literal["always", "on-change", "never"]
+Placing: TypeAlias = Literal["created", "edited", "unchanged", "outdated", "absent"]
+"""unchanged: the same words already stood there; outdated: a newer run's comment stands and was left alone;
+absent: none stood there and none was wanted."""
+
+
+@dataclass(frozen=True)
+class PullRequest:
+    """A pull request as the API tells it; `head_repository` is None when the fork was deleted."""
+
+    number: int
+    open: bool
+    base_sha: str
+    head_sha: str
+    head_repository: str | None
+
+
+@dataclass(frozen=True)
+class WorkflowRun:
+    """A run of a workflow; `conclusion` is None while it goes on."""
+
+    id: int
+    attempt: int
+    event: str
+    conclusion: str | None
+    head_sha: str
+    head_branch: str
+    head_repository: str | None
+
+    @property
+    def head_owner(self) -> str | None:
+        """The account that owns the head repository."""
+        return self.head_repository.split("/")[0] if self.head_repository else None
+
+
+@dataclass(frozen=True, order=True)
+class Stamp:
+    """Which run wrote a comment: a later run (then a later attempt of it) is newer."""
+
+    run_id: int
+    attempt: int
+    head_sha: str
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where our comment is (None: nowhere) and what was done to it."""
+
+    placing: Placing
+    url: str | None = None
