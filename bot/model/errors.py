@@ -14,6 +14,14 @@ class UsageError(SuspectsError):
     """A wrong command line, configuration file or repository: the person must change something."""
 
 
+class ConstraintError(UsageError):
+    """Constraints that cannot be read or contradict each other; `indices` are their places in the list."""
+
+    def __init__(self, message: str, indices: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.indices = indices
+
+
 class NothingMeasuredError(SuspectsError):
     """No pair of trials could be completed: the run must not look green."""
 
@@ -32,5 +40,15 @@ class BuildFailedError(SuspectsError):
 
 class ForgeError(SuspectsError):
     """GitHub refused or did not answer after all retries."""
+
+    exit_code = 3
+
+
+class ForgeRefusedError(ForgeError):
+    """The token may not do this; a finished measurement need not fail because of it."""
+
+
+class ArtifactError(SuspectsError):
+    """What an unprivileged run left is missing, too large or not a report: nothing of it is published."""
 
     exit_code = 3

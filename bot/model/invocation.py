@@ -21,7 +21,7 @@ from bot.model.subject import (
 
 @dataclass(frozen=True)
 class Invocation:
-    """One trial's command: words (`{workload}`, `{scratch}` still in them), environment, values, workload name."""
+    """One trial: words (`{workload}`, `{scratch}` still in them), environment, values, workload name."""
 
     words: tuple[str, ...]
     env: Mapping[str, str]
@@ -59,5 +59,6 @@ def _text(option: SubjectOption, value: Value) -> str:
         case ChoiceOption():
             return option.choice[str(value)]
         case NumberOption():
-            template = "{value}" if option.flag is None else option.flag
-            return template.replace("{value}", value_text(value))
+            if option.flag is None:
+                return value_text(value) if option.env else ""  # neither: only rendered files see it
+            return option.flag.replace("{value}", value_text(value))
