@@ -27,6 +27,10 @@ class Bench(Protocol):
         """Pairs in order of completion until wishes end. None: nothing to do until a running pair ends."""
         ...
 
+    def served(self, configuration: Configuration) -> Configuration:
+        """The configuration that a wish for this one will measure (a table serves the nearest it has)."""
+        ...
+
     def elapsed(self) -> float:
         """Seconds (wall or simulated) since the first trial began; 0 before it."""
         ...

@@ -1,0 +1,137 @@
+"""From evidence to report: the judgement, the failures, the exact counts, how to reproduce."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from bot.analysis.diagnose import Judgement
+from bot.flows.evidence import Evidence
+from bot.flows.job import Job
+from bot.flows.ports import Bench
+from bot.model.report import ConfigurationChange, Report, RevisionRef, Spent, State, Suspects, Verdict
+from bot.model.space import Configuration
+from bot.model.trials import Pair, Wish
+from bot.report.reproduce import reproduction
+
+FLAGGED = 3
+"""Flagged configurations whose commands are given and whose instructions are counted."""
+LATER = (
+    "Not part of this version yet, so their lists are empty: methods, resource features, assertions, "
+    "change points, influences."
+)
+NO_HISTORY = "No history was read: this run stands on its own pairs, and prior probabilities are not known."
+
+
+def report(job: Job, *, verdict: Verdict, notes: Sequence[str] = (), **found: Any) -> Report:
+    """A report of this job; what is not given stays empty, and the notes say why."""
+    base, head = job.comparison.base, job.comparison.head
+    said = [*job.comparison.notes, *job.notes, *notes, LATER, NO_HISTORY]
+    return Report(
+        mode="pull_request",
+        subject=job.name,
+        verdict=verdict,
+        base=RevisionRef(revision=base.id, label=base.label),
+        head=RevisionRef(revision=head.id, label=head.label),
+        threshold=job.subject.threshold,
+        false_alarms=job.subject.false_alarms,
+        notes=tuple(dict.fromkeys(said)),
+        **found,
+    )
+
+
+def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent) -> Report:
+    """The report of a measured comparison (or of one in which nothing could be measured)."""
+    assert evidence.estimator is not None
+    job.progress.stage("deciding")
+    judgement = evidence.estimator.judge()
+    changes = _configurations(job, judgement, evidence)
+    names = job.subject.space.names
+    flagged = [tuple(c.options[n] for n in names) for c in changes if c.state in ("slower", "faster")]
+    flagged = list(dict.fromkeys(flagged))[:FLAGGED]
+    notes = [*bench.notes(), *judgement.notes]
+    if any(m.name == "instructions" for m in job.subject.metrics):
+        changes += _instructions(job, bench, flagged, notes)
+    return report(
+        job,
+        verdict=judgement.verdict if evidence.pairs else "inconclusive",
+        interrupted="signal" if bench.stopped() else "budget" if _cut_short(evidence) else "",
+        effects=judgement.effects,
+        suspects=Suspects(options=judgement.options),
+        configurations=tuple(changes),
+        visible=judgement.visible,
+        primary_metric=evidence.rules[0].name,
+        environment=bench.environment().model_copy(update={"noise": evidence.noise()}),
+        spent=spent.model_copy(
+            update={
+                "seconds": bench.elapsed(),
+                "budget_seconds": job.budget,
+                "trials": evidence.trials,
+                "pairs": evidence.pairs,
+                "failed_trials": evidence.failed_trials,
+            }
+        ),
+        reproduce=tuple(reproduction(job.subject, job.comparison, c) for c in flagged),
+        notes=notes,
+    )
+
+
+def _cut_short(evidence: Evidence) -> bool:
+    """Whether the budget ended before every configuration of the sample had a pair."""
+    return any(not evidence.ok_pairs[c] and not evidence.failed_pairs[c] for c in evidence.configurations)
+
+
+def _configurations(job: Job, judgement: Judgement, evidence: Evidence) -> list[ConfigurationChange]:
+    """The judged configurations, default first, with their failed pairs; failed ones as such."""
+    names = job.subject.space.names
+    first = evidence.configurations[0] if evidence.configurations else None
+    found = []
+    for change in judgement.configurations:
+        configuration = tuple(change.options[n] for n in names)
+        failed = evidence.failed_pairs[configuration]
+        update: dict[str, Any] = {"default": configuration == first, "failed_pairs": failed}
+        if failed:
+            update["failure"] = evidence.failures[configuration]
+        if failed and not change.pairs:
+            update["state"] = "failed"
+        found.append(change.model_copy(update=update))
+    return sorted(found, key=lambda c: not c.default)
+
+
+def _instructions(
+    job: Job, bench: Bench, configurations: Sequence[Configuration], notes: list[str]
+) -> list[ConfigurationChange]:
+    """Instruction counts of the flagged configurations: exact, so one pair of each says it."""
+    if not configurations:
+        notes.append("Instructions were not counted: no configuration was flagged.")
+        return []
+    found = []
+    for pair in bench.measure(Wish(c, track="instructions") for c in configurations):
+        ratio = _instruction_ratio(pair)
+        if ratio is None:
+            reason = pair.first.detail or pair.second.detail or "the budget was spent"
+            notes.append(f"Instructions of a flagged configuration were not counted: {reason}.")
+            continue
+        found.append(
+            ConfigurationChange(
+                options=job.subject.space.as_dict(pair.wish.configuration),
+                metric="instructions",
+                ratio=ratio,
+                interval=(ratio, ratio),
+                pairs=1,
+                state=_exact_state(ratio, job.subject.threshold),
+            )
+        )
+    return found
+
+
+def _instruction_ratio(pair: Pair) -> float | None:
+    base, head = (t.metrics.get("instructions", math.nan) for t in (pair.first, pair.second))
+    return head / base if base > 0 and head > 0 else None
+
+
+def _exact_state(ratio: float, threshold: float) -> State:
+    if abs(math.log(ratio)) <= math.log1p(threshold):
+        return "same"
+    return "slower" if ratio > 1 else "faster"

@@ -1,0 +1,140 @@
+"""What the pairs of a run amount to so far: the estimator's food, the controls, the failures."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bot.analysis.diagnose import PairedEstimator, Rule
+from bot.model.report import Noise
+from bot.model.space import Configuration
+from bot.model.trials import Pair, Trial
+
+LEAST_FOR_SCALE = 3
+"""A standard deviation of fewer controls is not worth stating."""
+
+
+@dataclass
+class Evidence:
+    """Pairs in, log ratios to the estimator out; nothing is thrown away silently.
+
+    The estimator needs the final list of configurations, so pairs wait until `start` is called.
+    """
+
+    rules: list[Rule]
+    wall_only: frozenset[str]
+    estimator: PairedEstimator | None = None
+    pairs: int = 0
+    trials: int = 0
+    failed_trials: int = 0
+    ok_pairs: Counter[Configuration] = field(default_factory=Counter)
+    failed_pairs: Counter[Configuration] = field(default_factory=Counter)
+    failures: dict[Configuration, str] = field(default_factory=dict)
+    controls: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    waits: list[float] = field(default_factory=list)
+    _index: dict[Configuration, int] = field(default_factory=dict)
+    _waiting: list[tuple[Configuration, Mapping[str, float]]] = field(default_factory=list)
+
+    def start(self, configurations: Sequence[Configuration], make: Callable[[], PairedEstimator]) -> None:
+        """Creates the estimator for the final sample and feeds it what came before."""
+        self._index = {c: i for i, c in enumerate(configurations)}
+        self.estimator = make()
+        for configuration, ratios in self._waiting:
+            self._feed(configuration, ratios)
+        self._waiting.clear()
+
+    def observe(self, pair: Pair) -> None:
+        """Takes one pair: a measurement, a control, or a counted failure."""
+        if pair.cut:
+            return
+        self.trials += 2
+        self.failed_trials += (not pair.first.ok) + (not pair.second.ok)
+        configuration = pair.wish.configuration
+        if pair.alone is not None:
+            self.waits += [cpu / wall for cpu, wall in pair.alone.values() if wall > 0]
+        if not pair.ok:
+            self.failed_pairs[configuration] += 1
+            self.failures.setdefault(configuration, _failure(pair))
+            return
+        ratios = self._ratios(pair)
+        if pair.wish.control:
+            for name, ratio in ratios.items():
+                self.controls[name].append(ratio)
+            return
+        self.pairs += 1
+        self.ok_pairs[configuration] += 1
+        if self.estimator is None:
+            self._waiting.append((configuration, ratios))
+        else:
+            self._feed(configuration, ratios)
+
+    def noise(self) -> tuple[Noise, ...]:
+        """This run's own noise per metric: robust standard deviation and bias of base against base, in %."""
+        return tuple(_noise(rule.name, self.controls.get(rule.name, [])) for rule in self.rules)
+
+    @property
+    def configurations(self) -> list[Configuration]:
+        """The final sample, the default configuration first."""
+        return list(self._index)
+
+    @property
+    def decided(self) -> bool:
+        """Whether nothing is left that more pairs could decide."""
+        return self.estimator is not None and self.estimator.decided_
+
+    @property
+    def leader(self) -> str:
+        """The leading suspect in a few words, or nothing."""
+        return "" if self.estimator is None else self.estimator.leader_
+
+    def active(self) -> list[Configuration]:
+        """Configurations still worth measuring."""
+        order = self.configurations
+        return order if self.estimator is None else [order[i] for i in self.estimator.active_]
+
+    def waiting(self, share: float) -> bool:
+        """Whether three warm-ups of four used less CPU than this share of their wall time.
+
+        Three of four, because on a busy machine some runs of a program that never waits look as if it did.
+        """
+        return bool(self.waits) and float(np.quantile(self.waits, 0.75)) < share
+
+    def _feed(self, configuration: Configuration, ratios: Mapping[str, float]) -> None:
+        assert self.estimator is not None
+        if configuration in self._index:
+            self.estimator.partial_fit(self._index[configuration], ratios)
+
+    def _ratios(self, pair: Pair) -> dict[str, float]:
+        """Raw log(head / base) of the metrics this pair's track may speak for."""
+        on_wall = pair.wish.track == "wall"
+        names = [r.name for r in self.rules if on_wall or r.name not in self.wall_only]
+        return {n: _log_ratio(pair.first, pair.second, n) for n in names}
+
+
+def _log_ratio(first: Trial, second: Trial, name: str) -> float:
+    a, b = first.metrics.get(name, math.nan), second.metrics.get(name, math.nan)
+    return math.log(b / a) if a > 0 and b > 0 else math.nan
+
+
+def _noise(metric: str, values: Sequence[float]) -> Noise:
+    finite = np.array([v for v in values if math.isfinite(v)])
+    if len(finite) < LEAST_FOR_SCALE:
+        return Noise(metric=metric, pairs=len(finite), sd_percent=None, bias_percent=None)
+    middle = float(np.median(finite))
+    scale = 1.4826 * float(np.median(np.abs(finite - middle)))
+    return Noise(metric=metric, pairs=len(finite), sd_percent=100 * scale, bias_percent=100 * middle)
+
+
+def _failure(pair: Pair) -> str:
+    """One sentence on why a pair failed, naming the side."""
+    said = []
+    for side, trial in zip(pair.wish.sides, (pair.first, pair.second), strict=True):
+        if not trial.ok:
+            said.append(f"{side}: {trial.detail or trial.outcome}")
+    if said:
+        return "; ".join(dict.fromkeys(said))
+    return f"exit codes differ: base {pair.first.exit_code}, head {pair.second.exit_code}"

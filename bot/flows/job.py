@@ -1,0 +1,33 @@
+"""What one pull-request analysis needs: the question, and the world as ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.flows.ports import Bench, Progress, Sampler, Solver, Workshop
+from bot.model.revisions import Comparison
+from bot.model.subject import Subject
+
+
+@dataclass(frozen=True)
+class Job:
+    """One comparison to analyse within `budget` seconds.
+
+    workshop: None when nothing is built (simulated subjects). open_bench: the bench for the built sides,
+    given the seconds it may measure. notes: what the reader must be told already (where base came from, ...).
+    """
+
+    subject: Subject
+    name: str
+    comparison: Comparison
+    budget: float
+    solver: Solver
+    sampler: Sampler
+    workshop: Workshop | None
+    open_bench: Callable[[float], Bench]
+    progress: Progress
+    rng: np.random.Generator
+    notes: tuple[str, ...] = ()

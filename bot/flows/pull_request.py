@@ -1,0 +1,113 @@
+"""The pull-request analysis: sample, build base and head, measure in pairs, decide, report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.analysis.diagnose import PairedEstimator, Rule
+from bot.flows.conclusion import conclude, report
+from bot.flows.evidence import Evidence
+from bot.flows.job import Job
+from bot.flows.ports import Bench
+from bot.model.report import BuildFailure, Report, Spent
+from bot.model.revisions import Build
+from bot.model.subject import Program, Subject, TableProgram
+from bot.model.trials import Side
+from bot.sampling.schedule import MOST, Schedule
+
+REPORTING_SHARE, REPORTING_SECONDS = 0.05, 3.0
+"""Kept back from the budget for deciding and writing (the smaller of a share and of seconds)."""
+WAITING = 0.8
+"""A program whose CPU time is below this share of its wall time waits: it gets a second, wall-clock track."""
+COUNTING_LEAVES = 0.75
+"""Share of the measuring time that is left for pairs when instructions are to be counted afterwards."""
+
+
+def pull_request(job: Job) -> Report:
+    """Runs the whole job; every failure of the subject program ends in the report, not in an exception."""
+    if job.comparison.same_tree:
+        return report(job, verdict="none", notes=("Base and head have the same tree: nothing to measure.",))
+    builds: Mapping[Side, Build] = {}
+    if job.workshop is not None:
+        job.progress.stage("building base and head")
+        builds = job.workshop.build(job.comparison)
+    spent = Spent(
+        build_seconds=max((b.seconds for b in builds.values()), default=0.0),  # both sides build at once
+        builds=sum(not b.cached for b in builds.values()),
+    )
+    failures = tuple(
+        BuildFailure(side=b.side, step=b.step, reason=b.reason, log=b.log)
+        for b in builds.values()
+        if not b.ok
+    )
+    if failures:
+        return report(job, verdict="inconclusive", build_failures=failures, spent=spent)
+    job.progress.stage("measuring")
+    reporting = min(REPORTING_SHARE * job.budget, REPORTING_SECONDS) if job.workshop else 0.0
+    measuring = job.budget - reporting
+    return _measure(job, job.open_bench(measuring), measuring, spent)
+
+
+def rules(subject: Subject) -> list[Rule]:
+    """The metrics to decide on, with their margins; the primary one first.
+
+    Wall time is primary for a parallel program and joins whatever the list says; a table has one metric.
+    """
+    if isinstance(subject.program, TableProgram):
+        return [Rule(subject.program.metric, "lower", subject.threshold)]
+    if not isinstance(subject.program, Program):
+        return [Rule("cpu", "lower", subject.threshold)]
+    found = [
+        Rule(m.name, m.better, m.threshold or subject.threshold)
+        for m in subject.metrics
+        if m.name != "instructions"
+    ]
+    if subject.program.parallel:
+        wall = next((r for r in found if r.name == "wall"), Rule("wall", "lower", subject.threshold))
+        found = [wall, *(r for r in found if r.name != "wall")]
+    return found or [Rule("cpu", "lower", subject.threshold)]
+
+
+def _measure(job: Job, bench: Bench, measuring: float, spent: Spent) -> Report:
+    program = job.subject.program
+    parallel = isinstance(program, Program) and program.parallel
+    counting = any(m.name == "instructions" for m in job.subject.metrics)
+    evidence = Evidence(rules(job.subject), wall_only=frozenset() if parallel else frozenset({"wall"}))
+    schedule = Schedule(
+        sample=list(dict.fromkeys(bench.served(c) for c in job.sampler(MOST))),
+        slots=1 if parallel else bench.slots,
+        budget=measuring * (COUNTING_LEAVES if counting else 1.0),
+        clock=bench.elapsed,
+        rng=job.rng,
+        primary="wall" if parallel else "duet",
+        second_track=not parallel and any(r.name == "wall" for r in evidence.rules),
+    )
+    schedule.active = evidence.active
+    schedule.finished = lambda: bench.stopped() or evidence.decided
+    for pair in bench.measure(schedule.wishes()):
+        schedule.observe(pair)
+        evidence.observe(pair)
+        if schedule.settled and evidence.estimator is None:
+            _settle(job, schedule, evidence)
+        job.progress.pairs(evidence.pairs, bench.elapsed(), job.budget, evidence.leader)
+    if evidence.estimator is None:
+        _settle(job, schedule, evidence)
+    return conclude(job, bench, evidence, spent)
+
+
+def _settle(job: Job, schedule: Schedule, evidence: Evidence) -> None:
+    """The sample is final: a waiting program gets its wall-clock track, and the estimator begins."""
+    if schedule.primary == "duet" and evidence.waiting(WAITING) and not schedule.second_track:
+        schedule.second_track = True
+        evidence.rules.append(Rule("wall", "lower", job.subject.threshold))
+    evidence.start(
+        schedule.configurations,
+        lambda: PairedEstimator(
+            space=job.subject.space,
+            configurations=schedule.configurations,
+            rules=evidence.rules,
+            false_alarms=job.subject.false_alarms,
+            equivalent=job.solver.equivalent,
+            rng=job.rng,
+        ),
+    )

@@ -1,0 +1,157 @@
+"""Which pair to run next: a first round that grows to what the budget holds, then shuffled rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bot.model.space import Configuration
+from bot.model.trials import Pair, Track, Wish
+
+ROUNDS = 6
+"""Pairs a configuration should get.
+
+More configurations beat more repeats (they exercise more pairs), but a robust scale needs about six.
+"""
+FEW_ROUNDS = 3
+"""The same for a budget that would hold fewer than `FEW` configurations at `ROUNDS`."""
+FEW = 16
+MOST = 96
+"""Configurations at most: at 96, 98 % of the pairs of levels of 13 options are exercised often enough."""
+BLIND = 8
+"""Configurations started before the first pair tells what one costs."""
+CONTROL_EVERY = 12
+"""One pair in so many is base against base: this run's own noise."""
+FAILURES = 2
+"""After so many failed pairs without a good one a configuration is given up."""
+GREEDY = 4.0
+"""A configuration may take this many times its fair share of the time before it sits out rounds."""
+
+
+@dataclass
+class _Record:
+    """What a configuration has had so far."""
+
+    pairs: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    started: int = 0
+
+
+@dataclass
+class Schedule:
+    """Turns an ordered sample into wishes while the clock runs.
+
+    sample: configurations, every prefix balanced (sampling.pull_request). slots: pairs that run at once.
+    budget: seconds of measuring. clock: seconds since the first trial. primary: the track of ordinary pairs.
+    After the first round `settled` is true and `configurations` is final.
+    """
+
+    sample: Sequence[Configuration]
+    slots: int
+    budget: float
+    clock: Callable[[], float]
+    rng: np.random.Generator
+    primary: Track = "duet"
+    active: Callable[[], Collection[Configuration]] | None = None
+    finished: Callable[[], bool] = lambda: False
+    second_track: bool = False
+    settled: bool = False
+    configurations: list[Configuration] = field(default_factory=list)
+    _records: dict[Configuration, _Record] = field(default_factory=dict)
+    _controls: int = 0
+    _issued: int = 0
+    _running: int = 0
+
+    def wishes(self) -> Iterator[Wish | None]:
+        """Wishes until the budget is spent or `finished()`; None while there is nothing to start."""
+        yield from self._first_round()
+        while not self._over():
+            turn = [c for c in self._round() if self._fits(c)]
+            if not turn:
+                if not self._running:
+                    return
+                yield None
+            for configuration in turn:
+                if self._over():
+                    return
+                if self._fits(configuration):
+                    yield from self._with_control(configuration)
+
+    def observe(self, pair: Pair) -> None:
+        """Learns a pair's cost and whether it failed."""
+        self._running -= 1
+        record = self._records.setdefault(pair.wish.configuration, _Record())
+        if pair.cut:
+            return
+        record.seconds += pair.seconds
+        record.failed += not pair.ok
+        record.pairs += pair.ok
+
+    @property
+    def pair_seconds(self) -> float | None:
+        """Median cost of a pair over configurations, warm-ups included; None before the first."""
+        costs = [r.seconds / (r.pairs + r.failed) for r in self._records.values() if r.pairs + r.failed]
+        return float(np.median(costs)) if costs else None
+
+    def _first_round(self) -> Iterator[Wish | None]:
+        for number, configuration in enumerate(self.sample[:MOST]):
+            while self.pair_seconds is None and number >= BLIND and self._running:
+                yield None
+            if self._over() or number >= self._room():
+                break
+            self.configurations.append(configuration)
+            yield from self._with_control(configuration)
+        while self._running and not self._over():
+            yield None
+        self.settled = True
+
+    def _room(self) -> int:
+        """How many configurations the whole budget holds at the wanted number of rounds and a warm-up."""
+        if self.pair_seconds is None:
+            return BLIND
+        pairs = self.budget * self.slots / max(self.pair_seconds, 1e-9) * (1 - 1 / CONTROL_EVERY)
+        return max(int(pairs / (ROUNDS + 1)), min(FEW, int(pairs / (FEW_ROUNDS + 1))), 1)
+
+    def _round(self) -> list[Configuration]:
+        allowed = None if self.active is None else set(self.active())
+        alive = [
+            c
+            for c in self.configurations
+            if (allowed is None or c in allowed)
+            and (self._records[c].pairs or self._records[c].failed < FAILURES)
+        ]
+        if not alive:
+            return []
+        fair = GREEDY * sum(r.seconds for r in self._records.values()) / len(self._records)
+        patient = [c for c in alive if self._records[c].seconds <= fair] or alive
+        return [patient[i] for i in self.rng.permutation(len(patient))]
+
+    def _with_control(self, configuration: Configuration) -> Iterator[Wish]:
+        record = self._records.setdefault(configuration, _Record())
+        yield self._wish(configuration, control=False, track=self._track(record))
+        if self._issued >= CONTROL_EVERY * self._controls + 1 and not self._over():
+            self._controls += 1
+            yield self._wish(configuration, control=True, track=self.primary)
+
+    def _track(self, record: _Record) -> Track:
+        """Every other pair of a program that waits goes to the wall-clock track."""
+        record.started += 1
+        return "wall" if self.second_track and record.started % 2 == 0 else self.primary
+
+    def _wish(self, configuration: Configuration, *, control: bool, track: Track) -> Wish:
+        self._issued += 1
+        self._running += 1
+        return Wish(configuration, ("base", "base") if control else ("base", "head"), track)
+
+    def _over(self) -> bool:
+        return self.clock() >= self.budget or self.finished()
+
+    def _fits(self, configuration: Configuration) -> bool:
+        """Whether a pair started now should end in time; one that would be cut is not started."""
+        record = self._records[configuration]
+        done = record.pairs + record.failed
+        cost = record.seconds / done if done else self.pair_seconds or 0.0
+        return self.clock() + cost <= self.budget

@@ -1,0 +1,145 @@
+"""The schedule against a simulated clock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bot.model.space import Configuration
+from bot.model.trials import Pair, Trial, Wish
+from bot.sampling.schedule import BLIND, FAILURES, MOST, ROUNDS, Schedule
+
+SAMPLE: list[Configuration] = [(i,) for i in range(200)]
+
+
+@dataclass
+class SimulatedClock:
+    """Runs wishes one after the other; a pair takes `cost(configuration)` seconds."""
+
+    cost: Callable[[Configuration], float] = lambda _c: 0.1
+    fails: Callable[[Configuration], bool] = lambda _c: False
+    now: float = 0.0
+    served: list[Wish] = field(default_factory=list)
+
+    def run(self, schedule: Schedule) -> None:
+        for wish in schedule.wishes():
+            if wish is None:
+                continue
+            seconds = self.cost(wish.configuration)
+            self.now += seconds
+            trial = Trial("exit" if self.fails(wish.configuration) else "ok", exit_code=0)
+            self.served.append(wish)
+            schedule.observe(Pair(wish, trial, trial, seconds))
+
+    def counts(self) -> Counter[Configuration]:
+        return Counter(w.configuration for w in self.served if not w.control)
+
+
+def scheduled(clock: SimulatedClock, budget: float, seed: int = 1) -> Schedule:
+    return Schedule(SAMPLE, 1, budget, lambda: clock.now, np.random.default_rng(seed))
+
+
+def test_the_first_round_grows_to_what_the_budget_holds_at_the_wanted_rounds() -> None:
+    clock = SimulatedClock()
+    schedule = scheduled(clock, budget=30.0)
+    clock.run(schedule)
+    assert 35 <= len(schedule.configurations) <= 40
+    assert min(clock.counts().values()) >= ROUNDS
+
+
+def test_a_large_budget_does_not_grow_the_sample_beyond_its_limit() -> None:
+    clock = SimulatedClock()
+    schedule = scheduled(clock, budget=600.0)
+    clock.run(schedule)
+    assert len(schedule.configurations) == MOST
+
+
+def test_the_budget_is_never_overrun_by_more_than_one_pair() -> None:
+    clock = SimulatedClock(cost=lambda c: 0.05 + 0.4 * (int(c[0]) % 3))
+    clock.run(scheduled(clock, budget=20.0))
+    assert clock.now <= 20.0 + 0.9
+
+
+def test_a_pair_that_cannot_end_in_time_is_not_started() -> None:
+    clock = SimulatedClock(cost=lambda _c: 3.0)
+    clock.run(scheduled(clock, budget=10.0))
+    assert clock.now <= 12.0
+
+
+def test_rounds_are_shuffled_and_cover_every_configuration_equally() -> None:
+    clock = SimulatedClock()
+    schedule = scheduled(clock, budget=30.0)
+    clock.run(schedule)
+    size = len(schedule.configurations)
+    pairs = [w.configuration for w in clock.served if not w.control]
+    assert pairs[:size] == SAMPLE[:size]
+    assert pairs[size : 2 * size] != SAMPLE[:size]
+    assert set(pairs[size : 2 * size]) == set(SAMPLE[:size])
+
+
+def test_the_same_seed_gives_the_same_order() -> None:
+    orders = []
+    for _ in range(2):
+        clock = SimulatedClock()
+        clock.run(scheduled(clock, budget=20.0, seed=7))
+        orders.append(clock.served)
+    assert orders[0] == orders[1]
+
+
+def test_about_one_pair_in_twelve_is_a_control() -> None:
+    clock = SimulatedClock()
+    clock.run(scheduled(clock, budget=60.0))
+    share = sum(w.control for w in clock.served) / len(clock.served)
+    assert 0.06 <= share <= 0.1
+
+
+def test_a_configuration_that_only_fails_is_given_up() -> None:
+    clock = SimulatedClock(fails=lambda c: c == (3,))
+    clock.run(scheduled(clock, budget=30.0))
+    assert clock.counts()[(3,)] <= FAILURES + 1
+
+
+def test_a_configuration_that_takes_far_more_than_its_share_sits_out() -> None:
+    clock = SimulatedClock(cost=lambda c: 4.0 if c == (2,) else 0.1)
+    clock.run(scheduled(clock, budget=60.0))
+    counts = clock.counts()
+    assert counts[(2,)] < counts[(5,)]
+
+
+def test_nothing_more_is_started_once_the_run_is_decided() -> None:
+    clock = SimulatedClock()
+    schedule = scheduled(clock, budget=60.0)
+    schedule.finished = lambda: len(clock.served) >= 50
+    clock.run(schedule)
+    assert len(clock.served) == 50
+
+
+def test_retired_configurations_are_left_out_of_later_rounds() -> None:
+    clock = SimulatedClock()
+    schedule = scheduled(clock, budget=30.0)
+    schedule.active = lambda: schedule.configurations[:5]
+    clock.run(schedule)
+    assert clock.counts()[(20,)] == 1
+    assert clock.counts()[(2,)] > ROUNDS
+
+
+def test_without_any_result_only_a_few_configurations_are_started() -> None:
+    schedule = Schedule(SAMPLE, 4, 30.0, lambda: 0.0, np.random.default_rng(1))
+    wishes = []
+    for wish in schedule.wishes():
+        if wish is None:
+            break
+        wishes.append(wish)
+    assert len({w.configuration for w in wishes}) == BLIND
+
+
+def test_every_other_pair_of_a_waiting_program_is_on_the_wall_track() -> None:
+    clock = SimulatedClock()
+    schedule = scheduled(clock, budget=30.0)
+    schedule.second_track = True
+    clock.run(schedule)
+    tracks = Counter(w.track for w in clock.served if not w.control)
+    assert abs(tracks["wall"] - tracks["duet"]) <= len(schedule.configurations)
