@@ -1,0 +1,113 @@
+"""Sentences about a report that can stand alone: who is hit, what was visible, what to be careful about."""
+
+from __future__ import annotations
+
+from bot.model.report import Effect, Report
+from bot.report import words
+from bot.report.formats import (
+    Prose,
+    clean,
+    count,
+    fraction,
+    join,
+    probability,
+    prose,
+    seconds,
+    sentence,
+    strong,
+)
+
+LONGEST_ACCEPTED = 200
+
+
+def default(report: Report) -> Prose:
+    """How the default configuration fares, in one sentence."""
+    found = next((c for c in report.configurations if c.default and c.metric == report.primary_metric), None)
+    if found is None:
+        return prose("The default configuration was not measured.")
+    if found.ratio is None or found.state == "failed":
+        reason = sentence(found.failure or "no pair of runs ended well", limit=120)
+        return prose("The default configuration ", strong("failed"), ": ", reason, ".")
+    if found.state in ("same", "unclear"):
+        said = "did not change" if found.state == "same" else "is unclear"
+        return prose(f"The default configuration {said}: ", words.amount(found), ".")
+    return prose("Default configuration: ", words.amount(found, emphasised=True), ".")
+
+
+def hit(effect: Effect, *, capital: bool = True) -> Prose:
+    """Who is hit, how much, how sure."""
+    sure = f", {probability(effect.probability)}."
+    return prose(
+        words.within(effect.term, capital=capital), ": ", words.amount(effect, emphasised=True), sure
+    )
+
+
+def acceptance(effect: Effect) -> str:
+    """The command that accepts a change; empty when its names cannot be pasted as they are."""
+    line = f"/suspects accept {'+'.join(effect.term) or 'everything'}"
+    return line if clean(line) == line and len(line) <= LONGEST_ACCEPTED else ""
+
+
+def power(report: Report) -> Prose:
+    """What this run could have seen, and what it did not exercise, in one sentence."""
+    seen = [o.slow_down for o in report.visible.options if o.slow_down is not None]
+    blind = len(report.visible.options) - len(seen)
+    noun = words.metric(report.primary_metric).noun
+    parts = []
+    if seen:
+        on = "any option" if not blind else count(len(seen), "option")
+        parts.append(
+            prose(
+                "This run would have seen ", strong(f"+{fraction(max(seen))}"), " ", noun, f" or more on {on}"
+            )
+        )
+    elif report.visible.everything is not None:
+        least = f"+{fraction(report.visible.everything)}"
+        parts.append(
+            prose("This run would have seen ", strong(least), " ", noun, " or more in every configuration")
+        )
+    if blind:
+        parts.append(prose(f"nothing on {count(blind, 'option')}"))
+    missed = unexercised(report)
+    if missed:
+        parts.append(prose(f"{missed} not exercised"))
+    return prose(join(parts, "; "), ".") if parts else prose("What it could have seen is not known.")
+
+
+def unexercised(report: Report) -> str:
+    """How many levels and pairs of levels no configuration of this run had; empty when none."""
+    levels = len(report.visible.levels_not_exercised)
+    pairs = max(report.visible.pairs_not_exercised_count, len(report.visible.pairs_not_exercised))
+    parts = [count(levels, "level")] if levels else []
+    parts += [count(pairs, "pair of levels", "pairs of levels")] if pairs else []
+    return " and ".join(parts)
+
+
+def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
+    """What limits these figures, one sentence each."""
+    found = []
+    if fork:
+        found.append(prose("From a fork: the figures were measured by the pull request's own workflow. "
+                           "Believe them as far as you trust its author."))  # fmt: skip
+    if report.interrupted == "signal":
+        found.append(prose(f"The run was stopped from outside after {count(report.spent.pairs, 'pair')}: "
+                           "this report is partial."))  # fmt: skip
+    if report.interrupted == "budget":
+        budget = f" of {seconds(report.spent.budget_seconds)}" if report.spent.budget_seconds else ""
+        found.append(
+            prose(f"The time budget{budget} was spent before every planned configuration was measured.")
+        )
+    failed = report.spent.failed_trials
+    if failed:
+        found.append(
+            prose(f"{failed:,} of {count(report.spent.trials, 'trial')} failed", _example(report), ".")
+        )
+    return tuple(found)
+
+
+def _example(report: Report) -> Prose:
+    failing = next((c for c in report.configurations if c.failure), None)
+    if failing is None:
+        return prose("")
+    where = words.configuration(failing.options, words.default_options(report))
+    return prose(", for example ", where, ": ", sentence(failing.failure, limit=160))

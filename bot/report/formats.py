@@ -1,0 +1,296 @@
+"""Numbers in plain words, and text from strangers made harmless for Markdown, HTML and terminals."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import groupby
+from typing import ClassVar, TypeAlias
+
+from markupsafe import Markup, escape
+
+NAME_LENGTH = 60
+"""Longest name shown; longer ones lose their middle."""
+SENTENCE_LENGTH = 600
+LOG_LINES, LOG_LINE_LENGTH = 30, 200
+"""A log is read from its end: the last lines, each cut in its middle."""
+PROBABILITY_WORDS = (
+    (0.99, "almost certain"),
+    (0.90, "very likely"),
+    (0.66, "likely"),
+    (0.50, "more likely than not"),
+    (0.20, "possible"),
+    (0.0, "unlikely"),
+)
+"""Borders after the calibrated language of the IPCC (Mastrandrea et al. 2010, table 1), coarsened."""
+
+_ESCAPE_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f]).*?(?:\x07|\x1b\\|\x9c|$)"  # OSC and other strings: titles, links
+    r"|\x1b[ -/]*[0-~]",  # two-byte sequences
+    re.DOTALL,
+)
+# Format (zero-width, bidi), control, surrogate and private characters: they hide or reorder what is read.
+_HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs"})
+_MARKS = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
+_STACKED_MARKS = re.compile(f"({_MARKS}{{2}}){_MARKS}+")  # more than two marks climb over their neighbours
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of text in one style."""
+
+    text: str
+    code: bool = False
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A sentence of plain, strong and code text, not yet escaped for any medium."""
+
+    kind: ClassVar[str] = "prose"
+    spans: tuple[Span, ...]
+
+    def __str__(self) -> str:
+        return "".join(s.text for s in self.spans)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines shown as they are: commands or a log."""
+
+    kind: ClassVar[str] = "listing"
+    text: str
+    language: str = ""
+
+
+Words: TypeAlias = str | Prose
+
+
+def prose(*parts: Words) -> Prose:
+    """One sentence of its parts; plain strings are cleaned (never interpreted)."""
+    spans: list[Span] = []
+    for part in parts:
+        if isinstance(part, Prose):
+            spans += part.spans
+        elif part:
+            spans.append(Span(_tidy(part)))
+    return Prose(tuple(spans))
+
+
+def code(name: str, *, limit: int = NAME_LENGTH) -> Prose:
+    """A name as code, cut in the middle."""
+    return Prose((Span(shorten(clean(name).strip() or "(unnamed)", limit), code=True),))
+
+
+def strong(*parts: Words) -> Prose:
+    """The parts, emphasised."""
+    return Prose(tuple(Span(s.text, s.code, strong=True) for s in prose(*parts).spans))
+
+
+def join(parts: list[Prose], separator: str = ", ", last: str | None = None) -> Prose:
+    """The parts with separators between; `last` replaces the one before the last part."""
+    joined: list[Words] = []
+    for index, part in enumerate(parts):
+        if index:
+            joined.append(last if last is not None and index == len(parts) - 1 else separator)
+        joined.append(part)
+    return prose(*joined)
+
+
+def sentence(text: str, *, limit: int = SENTENCE_LENGTH) -> Prose:
+    """A stranger's sentence: cleaned, on one line, of bounded length; `backquoted` words stay code."""
+    pieces = re.split(r"`([^`]+)`", shorten(_tidy(text).strip(), limit))
+    return prose(*(code(p) if i % 2 else p for i, p in enumerate(pieces)))
+
+
+def clean(text: str) -> str:
+    """One line without escape sequences, hidden and reordering characters."""
+    text = _ESCAPE_SEQUENCE.sub("", text)
+    text = "".join(" " if c.isspace() else "" if unicodedata.category(c) in _HIDDEN else c for c in text)
+    return _STACKED_MARKS.sub(r"\1", text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters; the middle makes room for an ellipsis."""
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 2
+    return f"{text[: limit - 1 - tail]}…{text[-tail:]}"
+
+
+def log_tail(text: str) -> Listing:
+    """The last lines of a log, cleaned."""
+    lines = [shorten(clean(line).rstrip(), LOG_LINE_LENGTH) for line in _lines(text)]
+    while lines and not lines[-1]:
+        lines.pop()
+    return Listing("\n".join(lines[-LOG_LINES:]), "text")
+
+
+def shell(commands: tuple[str, ...]) -> Listing:
+    """Commands to paste, whole: a shortened command would be a wrong one."""
+    return Listing("\n".join(clean(line) for c in commands for line in _lines(c)), "sh")
+
+
+# --- numbers ------------------------------------------------------------------------------------------
+
+
+def percent(ratio: float, *, decimals: int | None = None) -> str:
+    """A ratio as a change: 1.052 -> "+5.2 %"."""
+    if not math.isfinite(ratio):
+        return "unknown"
+    change = 100 * (ratio - 1)
+    if decimals is None:
+        decimals = 0 if abs(change) >= 10 else 1
+    return f"{_signed(change, decimals)} %"
+
+
+def change(ratio: float, interval: tuple[float, float] | None) -> str:
+    """A ratio and its interval: "+5.2 % (4.6 to 5.9)"; signs where the interval spans zero."""
+    if interval is None:
+        return percent(ratio)
+    decimals = _decimals(ratio, interval)
+    return f"{percent(ratio, decimals=decimals)} ({between(ratio, interval)})"
+
+
+def between(ratio: float, interval: tuple[float, float]) -> str:
+    """An interval of ratios as changes in percent: "4.6 to 5.9", "-0.2 to +0.8"."""
+    if not all(math.isfinite(x) for x in interval):
+        return "unknown"
+    low, high = (100 * (x - 1) for x in interval)
+    decimals = _decimals(ratio, interval)
+    one_sign = low > 0 and ratio > 1
+    return " to ".join(f"{x:,.{decimals}f}" if one_sign else _signed(x, decimals) for x in (low, high))
+
+
+def fraction(share: float) -> str:
+    """A fraction: 0.018 -> "1.8 %", 0.01 -> "1 %"."""
+    text = f"{100 * share:,.0f}" if abs(share) >= 0.1 else f"{100 * share:.1f}"
+    return f"{text.removesuffix('.0')} %"
+
+
+def probability(value: float) -> str:
+    """Plain words with the number; never a flat 100 % or 0 %."""
+    words = next((w for border, w in PROBABILITY_WORDS if value >= border), "unknown")
+    return f"{words} ({probability_number(value)})"
+
+
+def probability_number(value: float) -> str:
+    """A probability in percent; never a flat 100 % or 0 %."""
+    if not math.isfinite(value):
+        return "unknown"
+    return "over 99 %" if value > 0.99 else "under 1 %" if value < 0.01 else f"{100 * value:.0f} %"
+
+
+def seconds(value: float) -> str:
+    """A duration at the grain a person cares for."""
+    if value < 1:
+        return f"{1000 * value:.0f} ms"
+    if value < 10:
+        return f"{value:.1f} s"
+    whole = round(value)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min" + (f" {rest} s" if rest else "")
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h" + (f" {minutes} min" if minutes else "")
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """A number and its noun: "1 pair", "1,234 pairs"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _signed(value: float, decimals: int) -> str:
+    text = f"{value:+,.{decimals}f}"
+    return text[1:] if float(text.replace(",", "")) == 0 else text
+
+
+def _decimals(ratio: float, interval: tuple[float, float]) -> int:
+    """Digits that the interval's width supports."""
+    width = 100 * (interval[1] - interval[0])
+    if width >= 2 and abs(ratio - 1) >= 0.1:
+        return 0
+    return 1 if width >= 0.2 or width == 0 else 2
+
+
+# --- media --------------------------------------------------------------------------------------------
+
+
+def markdown(value: object) -> str:
+    """Any value of a view as GitHub-flavoured Markdown that can only be read as itself."""
+    if isinstance(value, Listing):
+        return _fence(value)
+    spans = value.spans if isinstance(value, Prose) else prose(str(value)).spans
+    groups = groupby(spans, key=lambda s: s.strong)
+    texts = ((strong, "".join(_markdown_span(s) for s in group)) for strong, group in groups)
+    return _line_start("".join(f"**{text}**" if strong else text for strong, text in texts))
+
+
+def html(value: object) -> Markup:
+    """Any value of a view as HTML."""
+    if isinstance(value, Listing):
+        return Markup("<pre><code>{}</code></pre>").format(value.text)
+    spans = value.spans if isinstance(value, Prose) else prose(str(value)).spans
+    return Markup().join(_html_span(s) for s in spans)
+
+
+def _html_span(span: Span) -> Markup:
+    text = Markup("<code>{}</code>").format(span.text) if span.code else escape(span.text)
+    return Markup("<strong>{}</strong>").format(text) if span.strong else text
+
+
+def _markdown_span(span: Span) -> str:
+    return _markdown_code(span.text) if span.code else _markdown_text(span.text)
+
+
+def _markdown_code(text: str) -> str:
+    # A code span ends at a backtick and a table cell at a pipe, whatever is around them; a character
+    # reference does neither, and GitHub links nothing inside <code>.
+    if not re.search(r"[`|\\]", text):
+        return f"`{text}`"
+    return "<code>" + re.sub(r"[^0-9A-Za-z ]", lambda m: f"&#{ord(m[0])};", text) + "</code>"
+
+
+_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {c: "\\" + c for c in "\\`*[]|~"}
+_BREAK = "&#8203;"  # a zero-width space: GitHub looks for mentions and references in the finished text
+
+
+def _markdown_text(text: str) -> str:
+    text = re.sub(r"[&<>\\`*\[\]|~]", lambda m: _MARKDOWN[m[0]], text)
+    text = re.sub(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])", r"\\_", text)  # inside a word it is only itself
+    text = re.sub(r"@(?=[0-9A-Za-z])", "@" + _BREAK, text)
+    text = re.sub(r"#(?=\d)", "#" + _BREAK, text)
+    text = re.sub(r"(?i)\b(gh-)(?=\d)", r"\1" + _BREAK, text)
+    text = re.sub(r"://", f":{_BREAK}//", text)
+    text = re.sub(r"(?i)\b(www)\.", rf"\1{_BREAK}.", text)
+    return text.replace("$", "<span>$</span>")  # GitHub's documented way to keep a dollar out of formulas
+
+
+def _line_start(text: str) -> str:
+    return re.sub(r"^(\s*)(#|[-+](?=\s|$)|\d+(?=[.)](?:\s|$))|=+$|-+$)", _unlist, text)
+
+
+def _unlist(match: re.Match[str]) -> str:
+    space, found = match[1], match[2]
+    return f"{space}{found}&#8203;" if found[0].isdigit() else f"{space}\\{found}"
+
+
+def _fence(listing: Listing) -> str:
+    longest = max((len(run) for run in re.findall(r"`+", listing.text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{listing.language}\n{listing.text}\n{fence}"
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r" {2,}", " ", clean(text))
+
+
+def _lines(text: str) -> list[str]:
+    # Only real line ends (a log rewritten by carriage returns shows its last state).
+    return [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.replace("\t", "    ").split("\n")]

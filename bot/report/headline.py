@@ -1,0 +1,175 @@
+"""The headline: verdict, what, how much, how sure, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.model.report import Effect, Report
+from bot.report import claims, words
+from bot.report.formats import (
+    Listing,
+    Prose,
+    code,
+    count,
+    join,
+    percent,
+    prose,
+    sentence,
+)
+from bot.report.parts import Headline
+
+MOST_NAMED = 3
+"""Suspects named above the fold; the table has the others."""
+MOST_ACCEPTED = 5
+COMMANDS = "where comment commands are installed"
+
+
+def headline(report: Report, *, fork: bool = False) -> Headline:
+    """The headline of any report; a run that measured nothing is never green."""
+    found = _TOLD[state(report)](report)
+    return replace(found, caveats=claims.caveats(report, fork=fork))
+
+
+def state(report: Report) -> str:
+    """The verdict, or why there is none: equal (trees), unbuilt, unmeasured."""
+    if report.measured:
+        return report.verdict
+    if report.build_failures:
+        return "unbuilt"
+    untouched = report.verdict == "none" and not report.spent.trials and not report.interrupted
+    return "equal" if untouched else "unmeasured"
+
+
+def alarms(report: Report, *, bad: bool) -> list[Effect]:
+    """Named changes for the worse (or better): the primary metric's first, then most probable first."""
+    named = [e for e in report.suspects.options if e.significant]
+    unnamed = sorted((e for e in report.effects if e.significant), key=lambda e: -e.probability)
+    for candidates in (named, unnamed):
+        found = [e for e in candidates if words.worse(report, e) is bad]
+        if found:
+            return sorted(found, key=lambda e: (e.metric != report.primary_metric, not e.relevant))
+    return []
+
+
+def _regression(report: Report) -> Headline:
+    found = alarms(report, bad=True)
+    return Headline("bad", "🔴", _title(report, found, bad=True), _lead(report, found), *_what_to_do(found))
+
+
+def _improvement(report: Report) -> Headline:
+    found = alarms(report, bad=False)
+    action = prose("nothing; this pull request makes it cheaper.")
+    return Headline("good", "🟢", _title(report, found, bad=False), _lead(report, found), action)
+
+
+def _mixed(report: Report) -> Headline:
+    slower, faster = alarms(report, bad=True), alarms(report, bad=False)
+    titles = _title(report, slower, bad=True), _title(report, faster, bad=False, capital=False)
+    lead = _lead(report, [*slower[: MOST_NAMED - 1], *faster[:1]])
+    return Headline("bad", "🟠", prose(titles[0], "; ", titles[1]), lead, *_what_to_do(slower))
+
+
+def _none(report: Report) -> Headline:
+    lead = (claims.default(report), claims.power(report))
+    if report.interrupted == "signal":
+        return Headline("unclear", "🟡", prose("No slow-down found before the run was stopped"), lead)
+    failed = " where trials ended well" if report.spent.failed_trials else ""
+    return Headline("good", "🟢", prose(f"No slow-down found{failed}"), lead)
+
+
+def _inconclusive(report: Report) -> Headline:
+    lead = [claims.default(report)]
+    suspect = next((e for e in report.suspects.options if words.worse(report, e)), None)
+    if suspect is not None:
+        lead.append(prose("Most suspicious, but not proven: ", claims.hit(suspect, capital=False)))
+    settling = [sentence(n) for n in report.notes if "settle" in n.lower()]
+    action = prose(
+        "for a clear answer give it more time: comment ", code("/suspects rerun 10m"), f" ({COMMANDS})"
+        ", or raise ", code("budget"), "."
+    )  # fmt: skip
+    title = prose("Not clear: a slow-down could not be ruled out")
+    return Headline("unclear", "🟡", title, (*lead, *settling), None if settling else action)
+
+
+def _equal(_report: Report) -> Headline:
+    lead = prose("Base and head have the same files, so their performance is the same.")
+    return Headline("neutral", "⚪", prose("Nothing to measure"), (lead,))
+
+
+def _unbuilt(report: Report) -> Headline:
+    sides = sorted({f.side for f in report.build_failures})
+    steps = join([code(s) for s in dict.fromkeys(f.step for f in report.build_failures)], ", ", " and ")
+    title = {
+        ("base",): "base did not build",
+        ("head",): "head did not build",
+        ("base", "head"): "neither base nor head built",
+    }[tuple(sides)]
+    action = {
+        ("base",): prose("base is the code before this pull request: repair ", steps, " there."),
+        ("head",): prose("repair what this pull request broke in ", steps, "; the log is below."),
+        ("base", "head"): prose(
+            "check ", steps, " in ", code(".github/suspects.yml"), "; the logs are below."
+        ),
+    }[tuple(sides)]
+    lead = tuple(
+        prose(
+            f.side.capitalize(), _label(report, f.side), ": ", code(f.step), " failed: ", sentence(f.reason)
+        )
+        for f in report.build_failures
+    )
+    return Headline("broken", "⛔", prose("Nothing was measured: ", title), lead, action)
+
+
+def _unmeasured(report: Report) -> Headline:
+    failed = report.spent.failed_trials
+    lead = prose("No pair of runs of base and head ended well, so nothing is known about this pull request.")
+    action = prose("run the program by hand as ", code("suspects check"), " does, and repair what fails.")
+    return Headline(
+        "broken", "⛔", prose("Nothing was measured", ": trials failed" if failed else ""), (lead,), action
+    )
+
+
+_TOLD: dict[str, Callable[[Report], Headline]] = {
+    "regression": _regression,
+    "improvement": _improvement,
+    "mixed": _mixed,
+    "none": _none,
+    "inconclusive": _inconclusive,
+    "equal": _equal,
+    "unbuilt": _unbuilt,
+    "unmeasured": _unmeasured,
+}
+
+
+def _title(report: Report, found: list[Effect], *, bad: bool, capital: bool = True) -> Prose:
+    first = found[0] if found else None
+    spoken = words.metric(first.metric if first else report.primary_metric)
+    verb = spoken.worse if bad else spoken.better
+    verb = verb if capital else verb.lower()
+    if first is None:
+        return prose(verb, ", but no option could be named")
+    title = prose(f"{verb} ", words.within(first.term), f": {percent(first.ratio)} ", spoken.noun)
+    others = len({e.term for e in found} - {first.term})
+    return prose(title, f", and {count(others, 'more suspect')}") if others else title
+
+
+def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
+    return (claims.default(report), *(claims.hit(e) for e in found[:MOST_NAMED]))
+
+
+def _what_to_do(found: list[Effect]) -> tuple[Prose, Listing | None]:
+    if not found:
+        return prose("look at the changed configurations below."), None
+    look = prose("look at what this pull request changed in the code that runs ", words.within(found[0].term))
+    lines = [line for e in found if (line := claims.acceptance(e))]
+    lines = list(dict.fromkeys(lines))[:MOST_ACCEPTED]
+    if not lines:
+        return prose(look, "."), None
+    how = "comment each line by itself" if len(lines) > 1 else "comment"
+    return prose(look, f". If it is intended, {how} ({COMMANDS}):"), Listing("\n".join(lines), "text")
+
+
+def _label(report: Report, side: str) -> Prose:
+    ref = report.base if side == "base" else report.head
+    return prose(" (", code(ref.label), ")") if ref else prose("")

@@ -1,0 +1,64 @@
+"""The parts a told report is made of: headline, sections and their blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from bot.report.formats import Listing, Prose, Words
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a header; `align` has a letter per column: l left, n left and unbroken, r right."""
+
+    kind: ClassVar[str] = "table"
+    header: tuple[Words, ...]
+    rows: tuple[tuple[Words, ...], ...]
+    align: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """Short sentences in a list."""
+
+    kind: ClassVar[str] = "bullets"
+    items: tuple[Words, ...]
+
+
+Block: TypeAlias = Prose | Table | Listing | Bullets
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part below the headline; `open` ones are not folded. `key` names its place for pictures."""
+
+    key: str
+    title: Words
+    blocks: tuple[Block, ...]
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What a person understands in ten seconds: verdict, what, how much, how sure, what to do.
+
+    `tone`: bad, good, neutral, unclear or broken. `lead`: sentences, the default configuration's first.
+    """
+
+    tone: str
+    icon: str
+    title: Prose
+    lead: tuple[Prose, ...] = ()
+    action: Prose | None = None
+    accept: Listing | None = None
+    caveats: tuple[Prose, ...] = ()
+
+
+@dataclass(frozen=True)
+class View:
+    """The headline, the sections from most to least important, and one line about the run."""
+
+    headline: Headline
+    sections: tuple[Section, ...]
+    footer: Prose

@@ -1,0 +1,170 @@
+"""Sections that blame: suspects, methods, resources, assertions, change points, influences, build logs."""
+
+from __future__ import annotations
+
+from bot.model.report import AssertionOutcome, Effect, Report
+from bot.report import words
+from bot.report.formats import (
+    Prose,
+    code,
+    count,
+    fraction,
+    join,
+    log_tail,
+    percent,
+    probability,
+    probability_number,
+    prose,
+    seconds,
+    strong,
+)
+from bot.report.headline import state
+from bot.report.parts import Block, Section, Table
+
+MOST_SUSPECTS = 8
+UNLIKELY = 0.05
+"""An unproven suspect below this probability is not worth a line."""
+
+
+def suspects(report: Report, rows: int) -> Section | None:
+    """Who is blamed, open: the primary metric first, then most probable first."""
+    if state(report) not in ("regression", "improvement", "mixed", "inconclusive"):
+        return None
+    found = [e for e in report.suspects.options if e.significant or e.probability >= UNLIKELY]
+    found.sort(key=lambda e: (e.metric != report.primary_metric, not e.significant))
+    if not found:
+        return None
+    prior = any(e.prior is not None for e in found)
+    header = ("Suspect", "Change", "How sure", *(("Before this run",) if prior else ()))
+    most = min(rows, MOST_SUSPECTS)
+    table = Table(header, tuple(_suspect(e, prior=prior) for e in found[:most]), "lnll"[: len(header)])
+    good = not any(e.significant and words.worse(report, e) for e in found)
+    title = "Who is faster" if good else "Suspects"
+    return Section(
+        "suspects",
+        title if any(e.significant for e in found) else "Suspects, none proven",
+        (table, *more(len(found), most, "suspect")),
+        open=True,
+    )
+
+
+def _suspect(effect: Effect, *, prior: bool) -> tuple[Prose, ...]:
+    who = words.term(effect.term)
+    name = strong(who) if effect.significant else who
+    also = words.aliases(effect.aliases)
+    cell = prose(name, " ", also) if effect.aliases else name
+    amount = words.amount(effect)
+    sure = prose(probability(effect.probability), "" if effect.significant else ", not proven")
+    before = (prose(probability_number(effect.prior) if effect.prior is not None else ""),) if prior else ()
+    return (cell, amount, sure, *before)
+
+
+def more(total: int, shown: int, noun: str) -> tuple[Prose, ...]:
+    """A line that counts what a table leaves out; empty when it leaves out nothing."""
+    return (prose(f"and {count(total - shown, f'more {noun}')}, in the report"),) if total > shown else ()
+
+
+def methods(report: Report, rows: int) -> Section | None:
+    """Methods whose own cost moved."""
+    found = report.suspects.methods
+    if not found:
+        return None
+    cells = tuple(
+        (
+            code(m.method),
+            code(f"{m.file}:{m.line}" if m.line else m.file) if m.file else prose(""),
+            prose(f"{seconds(m.base_self_seconds)} to {seconds(m.head_self_seconds)}"),
+            prose(fraction(m.share_of_change)),
+            join([words.term(t) for t in m.terms], "; "),
+        )
+        for m in found[:rows]
+    )
+    table = Table(("Method", "Where", "Own time", "Share of the change", "With"), cells, "llrrl")
+    return Section("methods", "Methods", (table, *more(len(found), rows, "method")), open=True)
+
+
+def resources(report: Report, rows: int) -> Section | None:
+    """Resource features whose use moved."""
+    found = report.suspects.resources
+    if not found:
+        return None
+    cells = tuple(
+        (
+            code(r.feature),
+            prose(f"{r.base:,.4g} to {r.head:,.4g} {r.unit}"),
+            prose(percent(r.head / r.base) if r.base else "new"),
+            prose(seconds(r.estimated_seconds)),
+        )
+        for r in found[:rows]
+    )
+    table = Table(("Resource", "Use", "Change", "Estimated cost"), cells, "lrrr")
+    return Section("resources", "Resources", (table, *more(len(found), rows, "resource")), open=True)
+
+
+def assertions(report: Report, rows: int) -> Section | None:
+    """Performance assertions: the violated ones by name, the others counted."""
+    if not report.assertions:
+        return None
+    violated = [a for a in report.assertions if a.outcome == "violated"]
+    undecided = sum(a.outcome == "undecided" for a in report.assertions)
+    held = len(report.assertions) - len(violated) - undecided
+    title = f"Performance assertions: {len(violated)} violated, {held} held, {undecided} undecided"
+    table = Table(("Assertion", "Method", "Groups"), tuple(_assertion(a) for a in violated[:rows]), "lll")
+    blocks: tuple[Block, ...] = (
+        (table, *more(len(violated), rows, "assertion")) if violated else (prose("None was violated."),)
+    )
+    return Section("assertions", title, blocks, open=bool(violated))
+
+
+def _assertion(outcome: AssertionOutcome) -> tuple[Prose, ...]:
+    groups = [code(g.expression or "always") for g in outcome.groups[:3]]
+    return (code(outcome.id), code(outcome.method), join(groups))
+
+
+def change_points(report: Report, rows: int) -> Section | None:
+    """Revisions where performance moved."""
+    found = report.change_points
+    if not found:
+        return None
+    cells = tuple(
+        (
+            code(c.revision),
+            prose(code(c.interval[0]), " to ", code(c.interval[1])),
+            words.term(c.term),
+            prose(percent(c.ratio), " ", words.metric(c.metric).noun),
+            prose(probability(c.probability)),
+        )
+        for c in found[:rows]
+    )
+    table = Table(("Revision", "Between", "Where", "Change", "How sure"), cells, "lllrl")
+    return Section(
+        "change_points", "Change points", (table, *more(len(found), rows, "change point")), open=True
+    )
+
+
+def influences(report: Report, rows: int) -> Section | None:
+    """Which terms cost what, in the system and in its methods; the largest first."""
+    found = sorted(report.influences, key=lambda i: -abs(i.share))
+    if not found:
+        return None
+    cells = tuple(
+        (
+            code(i.method) if i.method else prose("whole program"),
+            words.term(i.term),
+            prose(fraction(i.share)),
+            prose(fraction(i.error)),
+        )
+        for i in found[:rows]
+    )
+    table = Table(("Where", "Term", "Share", "Model error"), cells, "llrr")
+    return Section("influences", "Influences", (table, *more(len(found), rows, "influence")))
+
+
+def logs(report: Report) -> Section | None:
+    """The last lines of each failed build's log."""
+    blocks: list[Block] = []
+    for failure in report.build_failures:
+        listing = log_tail(failure.log)
+        blocks.append(prose(failure.side.capitalize(), ", last lines of ", code(failure.step), ":"))
+        blocks.append(listing if listing.text else prose("(the log is empty)"))
+    return Section("logs", "Build logs", tuple(blocks), open=True) if blocks else None

@@ -1,0 +1,126 @@
+"""Terms, configurations and metrics in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.model.report import ConfigurationChange, Effect, Report
+from bot.model.space import Term, Value, value_text
+from bot.report.formats import Prose, change, code, join, prose, strong
+
+MOST_LEVELS = 6
+"""Levels spelled out of one term or configuration; more are counted."""
+MOST_ALIASES = 3
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric is spoken of."""
+
+    noun: Prose
+    worse: str
+    better: str
+
+
+_METRICS = {
+    "cpu": Metric(prose("CPU time"), "Slower", "Faster"),
+    "wall": Metric(prose("elapsed time"), "Slower", "Faster"),
+    "instructions": Metric(prose("instructions"), "More work", "Less work"),
+    "max_rss": Metric(prose("peak memory"), "More memory", "Less memory"),
+}
+
+
+def metric(name: str) -> Metric:
+    """A built-in metric's words, or the subject's own metric by its name."""
+    return _METRICS.get(name) or Metric(code(name), "Worse", "Better")
+
+
+def worse(report: Report, effect: Effect | ConfigurationChange) -> bool:
+    """Whether the change is for the worse, given which way the metric is good."""
+    ratio = effect.ratio if effect.ratio is not None else 1.0
+    return ratio < 1 if effect.metric in report.higher_is_better else ratio > 1
+
+
+def term(levels: Term) -> Prose:
+    """A term: "`compress` on and `mangle` off"; the empty one is "every configuration"."""
+    if not levels:
+        return prose("every configuration")
+    if len(levels) <= MOST_LEVELS and all(_switched_on(text) for text in levels):
+        return prose(join([code(text) for text in levels], ", ", " and "), " on")
+    shown = [_level(text) for text in levels[:MOST_LEVELS]]
+    if len(levels) > MOST_LEVELS:
+        shown.append(prose(f"{len(levels) - MOST_LEVELS} more levels"))
+    return join(shown, ", ", " and ")
+
+
+def within(levels: Term, *, capital: bool = False) -> Prose:
+    """Where a change happens: "with `reduce_vars`", "without `mangle`", "in every configuration"."""
+    with_, without, in_ = ("With ", "Without ", "In ") if capital else ("with ", "without ", "in ")
+    if not levels:
+        return prose(in_, "every configuration")
+    if len(levels) == 1 and levels[0].startswith("!"):
+        return prose(without, code(levels[0][1:]))
+    if len(levels) <= MOST_LEVELS and all(_switched_on(text) for text in levels):
+        return prose(with_, join([code(text) for text in levels], ", ", " and "))
+    return prose(with_, term(levels))
+
+
+def aliases(terms: tuple[Term, ...]) -> Prose:
+    """What cannot be told apart from a term in this program's valid configurations; empty when nothing."""
+    if not terms:
+        return prose("")
+    shown = [term(t) for t in terms[:MOST_ALIASES]]
+    if len(terms) > MOST_ALIASES:
+        shown.append(prose(f"{len(terms) - MOST_ALIASES} others"))
+    return prose("(cannot be told apart from ", join(shown, "; ", " or "), ")")
+
+
+def configuration(options: Mapping[str, Value], default: Mapping[str, Value] | None) -> Prose:
+    """A configuration by what differs from the default one (or all of it when there is none)."""
+    reference = default or {}
+    different = {n: v for n, v in options.items() if n not in reference or reference[n] != v}
+    if not different:
+        return prose("default configuration") if default is not None else prose("no options")
+    shown = [_value(name, value) for name, value in list(different.items())[:MOST_LEVELS]]
+    if len(different) > MOST_LEVELS:
+        shown.append(prose(f"{len(different) - MOST_LEVELS} more"))
+    return join(shown, ", ")
+
+
+def amount(found: Effect | ConfigurationChange, *, emphasised: bool = False) -> Prose:
+    """How much: "+34 % CPU time (31 to 37)"; needs a ratio."""
+    assert found.ratio is not None
+    number, _, interval = change(found.ratio, found.interval).partition(" (")
+    shown = strong(number) if emphasised else prose(number)
+    return prose(shown, " ", metric(found.metric).noun, f" ({interval}" if interval else "")
+
+
+def default_options(report: Report) -> Mapping[str, Value] | None:
+    """The default configuration's options, when it was part of the run."""
+    return next((c.options for c in report.configurations if c.default), None)
+
+
+def _operator(level: str) -> re.Match[str] | None:
+    return re.fullmatch(r"(.+?)(>=|<|=)(.*)", level, re.DOTALL)
+
+
+def _switched_on(level: str) -> bool:
+    return not level.startswith("!") and _operator(level) is None
+
+
+def _level(level: str) -> Prose:
+    match = _operator(level)
+    if match is None:
+        return prose(code(level[1:]), " off") if level.startswith("!") else prose(code(level), " on")
+    name, operator, value = match.groups()
+    if operator == "=":
+        return code(f"{name}={value}")
+    return prose(code(name), " at least " if operator == ">=" else " below ", code(value))
+
+
+def _value(name: str, value: Value) -> Prose:
+    if isinstance(value, bool):
+        return prose(code(name), " on" if value else " off")
+    return code(f"{name}={value_text(value)}")
