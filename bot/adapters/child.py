@@ -1,0 +1,194 @@
+"""One execution of a program under test: prepared and blocked, then released, accounted and judged."""
+
+# Part of the worker (duet.py): few imports, no pathlib.
+# Anything the program's account cannot read must be imported before the fork.
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import resource
+import signal
+import struct
+
+from bot.adapters import confine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+OUTPUT_CAP = 1 << 20
+"""Bytes of a program's output that are kept (the last ones)."""
+_USAGE = struct.Struct("<dqqqq")  # of the child before it is released: cpu seconds, faults and switches
+_COUNTS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches")
+
+
+def _usage(usage: Any) -> tuple[float, int, int, int, int]:
+    switches = (usage.ru_nvcsw, usage.ru_nivcsw)
+    return (usage.ru_utime + usage.ru_stime, usage.ru_minflt, usage.ru_majflt, *switches)
+
+
+class Run:
+    """One execution of the program: its process, pipes and what it used."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.pid = 0
+        self.status = bytearray()
+        self.output = bytearray()
+        self.orphans_cpu = 0.0
+        self.left_behind = 0
+        self.metrics: dict[str, float] = {}
+        self.code: int | None = None
+        self.outcome = "ok"
+        self.detail = ""
+        self.release_out, self.release_in = os.pipe()
+        self.status_out, self.status_in = os.pipe()
+        self.output_out, self.output_in = os.pipe() if request["capture"] else (-1, -1)
+
+    @property
+    def pipes(self) -> list[int]:
+        """What the program, or its preparation, may say something on."""
+        return [fd for fd in (self.status_out, self.output_out) if fd >= 0]
+
+    @property
+    def ready(self) -> bool:
+        """Whether the child is prepared and waits to be released."""
+        return self.status[:1] == b"R"
+
+    def release(self) -> None:
+        """Lets the program begin."""
+        os.write(self.release_in, b"g")
+
+    def fork(self) -> None:
+        """Starts the child, which prepares itself and blocks until released."""
+        try:
+            self.pid = os.fork()
+            if self.pid == 0:
+                self._become_program()
+        finally:
+            for fd in (self.release_out, self.status_in, self.output_in):
+                if fd >= 0:
+                    os.close(fd)
+        for fd in self.pipes:
+            os.set_blocking(fd, False)
+
+    def _become_program(self) -> NoReturn:
+        request, what = self.request, "sandbox"
+        try:
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+                signal.signal(number, signal.SIG_DFL)
+            with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
+                file.write("1000")  # when memory runs out, the trial goes first
+            confine.confine(request["confine"])
+            confine.die_with_parent()
+            what = "working directory"
+            os.chdir(request["cwd"])
+            what = "standard input"
+            os.dup2(os.open(request["stdin"] or os.devnull, os.O_RDONLY), 0)
+            sink = self.output_in if self.output_in >= 0 else os.open(os.devnull, os.O_WRONLY)
+            os.dup2(sink, 1)
+            os.dup2(sink, 2)
+            what = "command"
+            path = confine.find_command(request["words"][0], request["env"].get("PATH", ""))
+            os.write(self.status_in, b"R" + _USAGE.pack(*_usage(resource.getrusage(resource.RUSAGE_SELF))))
+            if os.read(self.release_out, 1):
+                os.execve(path, request["words"], request["env"])  # noqa: S606
+        except OSError as error:
+            failure = [what, error.errno, error.filename or request["words"][0]]
+            os.write(self.status_in, b"E" + json.dumps(failure).encode())
+        finally:
+            os._exit(confine.NO_SUCH_COMMAND)
+
+    def read(self, fd: int) -> bool:
+        """Takes what a pipe holds, of the output only the tail; whether there was anything."""
+        some = False
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(fd, 1 << 16):
+                some = True
+                if fd == self.status_out:
+                    self.status += data
+                    continue
+                self.output += data
+                if len(self.output) > 2 * OUTPUT_CAP:
+                    del self.output[:-OUTPUT_CAP]
+                    break  # endless output must not keep us here
+        return some
+
+    def record(self, wall: float) -> None:
+        """Reads the ended child's account and reaps it: CPU without what its preparation cost."""
+        volumes = dict.fromkeys(("rchar", "wchar"), 0.0)
+        # Readable between the end of the process and its reaping; includes descendants it waited for.
+        with contextlib.suppress(OSError), open(f"/proc/{self.pid}/io") as file:  # noqa: PTH123
+            volumes = {key: float(value) for key, value in (line.split(":") for line in file)}
+        _, status, usage = os.wait4(self.pid, 0)
+        self.code = os.waitstatus_to_exitcode(status)
+        before = _USAGE.unpack(bytes(self.status[1 : 1 + _USAGE.size]))
+        cpu, *counts = (max(0.0, now - then) for now, then in zip(_usage(usage), before, strict=True))
+        self.metrics = {
+            "cpu": cpu,
+            "wall": wall,
+            "max_rss": usage.ru_maxrss * 1024.0,
+            **dict(zip(_COUNTS, counts, strict=True)),
+            "read_bytes": volumes["rchar"],
+            "written_bytes": volumes["wchar"],
+        }
+
+    def close(self) -> None:
+        """Reads what is left in the pipes and closes them."""
+        for fd in self.pipes:
+            while self.pid and self.read(fd):
+                pass
+            os.close(fd)
+        os.close(self.release_in)
+
+    def judge(self) -> None:
+        """Says how it went, once it and all it left behind are gone."""
+        if self.outcome == "cut":
+            return
+        failure = bytes(self.status[1 + _USAGE.size * self.ready :])
+        if failure or not self.ready:
+            self.outcome = "not-started"
+            self.detail = self.detail or _why_not_started(self.request, failure)
+            return
+        self.metrics["cpu"] += self.orphans_cpu
+        if self.outcome == "timeout":
+            self.detail = f"stopped after {self.request['timeout']:g} s"
+        elif self.code is not None and self.code < 0:
+            self.outcome = "signal"
+            self.detail = f"killed by {_signal_name(-self.code)}"
+        elif self.code not in self.request["ok_exit"]:
+            self.outcome = "exit"
+            self.detail = f"exit code {self.code}"
+        elif self.left_behind:
+            self.detail = f"left {self.left_behind} processes running; they were killed"
+        if self.outcome != "ok" and self.output:
+            self.detail += ": " + self.output[-400:].decode(errors="replace").strip()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _why_not_started(request: dict[str, Any], failure: bytes) -> str:
+    if not failure:
+        return f"{request['words'][0]}: its process died before it could start"
+    what, number, name = json.loads(failure[failure.index(b"[") :])
+    uid = request["confine"]["uid"]
+    reason = os.strerror(number)
+    if number in (errno.EACCES, errno.EPERM) and what != "sandbox":
+        account = "us" if uid is None else f"the uid the sandbox uses ({uid})"
+        reason = f"permission denied for {account}: it must be readable and executable for everyone"
+    elif number == errno.ENOENT and what == "command" and os.path.exists(f"{request['cwd']}/{name}"):  # noqa: PTH110
+        reason = "it is there, but the interpreter its first line names is not"
+    elif number == errno.ENOEXEC:
+        reason = "neither a binary for this machine nor a script with a #! line"
+    elif number == errno.ENOENT and what == "command":
+        reason = "no such command"
+    return f"{name}: {reason}" if what == "command" else f"{what} {name}: {reason}"

@@ -1,0 +1,111 @@
+"""What a worker is asked for one trial: command, environment, account, limits, cores and time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bot.adapters.process import PATH, PLAIN_ENVIRONMENT
+from bot.adapters.seats import Request, Slot
+from bot.model.invocation import Invocation
+from bot.model.sites import Site
+from bot.model.subject import Program, Subject
+from bot.model.trials import Side, Track
+
+DUET_FACTOR = 2.0
+"""Two programs share a core: each may take twice its time limit."""
+CALLGRIND_FACTOR = 60.0
+"""Callgrind slows native programs about 10, interpreters up to 35 times."""
+LIMITS = {"core": 0, "file_size": 4 << 30, "open_files": 65536}
+PROCESSES = 4096
+_COLLECTED = r"^==\d+== Collected : ([\d,]+)"
+
+Place = Callable[[Side, int, Invocation], Path]
+
+
+class RequestMaker:
+    """Turns an invocation into what a worker understands (the keys are read in duet.py and child.py)."""
+
+    def __init__(
+        self,
+        *,
+        subject: Subject,
+        sites: Mapping[Side, Site],
+        pass_env: Mapping[str, str],
+        place: Place | None,
+    ) -> None:
+        assert isinstance(subject.program, Program)
+        self._subject, self._program, self._sites = subject, subject.program, sites
+        self._pass_env, self._place = pass_env, place
+        self.cores = sorted(os.sched_getaffinity(0))
+        self.valgrind = shutil.which("valgrind", path=PATH)
+        self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self._patterns = {m.name: (m.regex, "last") for m in subject.metrics if m.regex is not None}
+
+    def make(
+        self, slot: Slot, side: Side, command: Invocation, *, seat: int, track: Track
+    ) -> dict[str, object]:
+        """A trial of one side in one seat, alone and once; the bench adds number, deadline and company.
+
+        Raises:
+            OSError: the working directory could not be made ready.
+        """
+        site = self._sites[side]
+        scratch = slot.scratch[seat]
+        folder = site.root if self._place is None else self._place(side, slot.number, command)
+        workload = str(site.workloads.get(command.workload or "", ""))
+        words = [word.replace("{workload}", workload).replace("{scratch}", scratch) for word in command.words]
+        plain = {**PLAIN_ENVIRONMENT, "HOME": scratch, "TMPDIR": scratch}
+        request: dict[str, object] = {
+            "words": words,
+            "env": {**plain, **self._pass_env, **command.env},
+            "cwd": str(folder),
+            "stdin": self._stdin(site, folder, workload),
+            "scratch": scratch,
+            "confine": self._confinement(site, [slot.core] if track == "duet" else self.cores),
+            "patterns": self._patterns,
+            "capture": bool(self._patterns),
+            "ok_exit": self._program.ok_exit,
+            "timeout": self._program.timeout,
+            "rounds": 1,
+            "partner": False,
+            "first": True,
+        }
+        return self._under_callgrind(request) if track == "instructions" else request
+
+    def _under_callgrind(self, request: Mapping[str, object]) -> dict[str, object]:
+        words, env = request["words"], request["env"]
+        assert isinstance(words, list) and isinstance(env, dict)
+        tool = [
+            str(self.valgrind),
+            "--tool=callgrind",
+            "--callgrind-out-file=/dev/null",
+            "--trace-children=yes",
+        ]
+        return {
+            **request,
+            "words": [*tool, *words],
+            "env": {"PYTHONHASHSEED": "0", **env},
+            "patterns": {"instructions": (_COLLECTED, "sum")},
+            "capture": True,
+            "timeout": self._program.timeout * CALLGRIND_FACTOR,
+        }
+
+    def _confinement(self, site: Site, cpus: list[int]) -> Request:
+        limits = {**LIMITS, "memory": self._memory}
+        if site.account is None:
+            return {"uid": None, "gid": None, "limits": limits, "cpus": cpus}
+        # A limit per user: only where the user is the trials' own.
+        limits["processes"] = PROCESSES
+        return {"uid": site.account.uid, "gid": site.account.gid, "limits": limits, "cpus": cpus}
+
+    def _stdin(self, site: Site, folder: Path, workload: str) -> str | None:
+        if self._program.stdin is None:
+            return None
+        text = self._program.stdin.replace("{workload}", workload)
+        for name, declared in self._subject.workloads.items():
+            if text in (name, declared.path) and name in site.workloads:
+                return str(site.workloads[name])
+        return str(folder / text)
