@@ -1,0 +1,1 @@
+"""The decision on simulated pull requests, beside peers."""

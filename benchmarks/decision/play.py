@@ -1,0 +1,65 @@
+"""Plays one simulated pull request through our estimator, as the flow would, and scores it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from benchmarks.decision.world import CONFIGURATIONS, ROUND_SECONDS, PullRequest
+from bot.analysis.diagnose import Judgement, PairedEstimator, Rule
+
+RULES = (Rule("cpu", "lower", 0.01),)
+
+
+def measure(
+    pull: PullRequest, seconds: float, rng: np.random.Generator, *, alarms: float = 0.01
+) -> tuple[PairedEstimator, int]:
+    """Shuffled rounds over the active configurations until the time is up or all is decided."""
+    estimator = PairedEstimator(
+        space=pull.world.space,
+        configurations=pull.configurations,
+        rules=RULES,
+        false_alarms=alarms,
+        equivalent=pull.world.equivalent,
+        rng=rng,
+    )
+    left = int(seconds / (ROUND_SECONDS / CONFIGURATIONS))
+    budget = left
+    while left > 0 and not estimator.decided_:
+        for c in rng.permutation(np.array(estimator.active_)):
+            estimator.partial_fit(int(c), {"cpu": pull.pair(int(c))})
+            left -= 1
+            if left == 0 or estimator.decided_:
+                break
+    return estimator, budget - left
+
+
+def score(pull: PullRequest, judgement: Judgement, pairs: int) -> dict[str, Any]:
+    """What a table needs of one pull request."""
+    claims = []
+    right = set()
+    covered = []
+    for effect in judgement.options:
+        hit = next(
+            (p for p in pull.planted if p == effect.term or pull.world.equivalent(p, effect.term)), None
+        )
+        claims.append((effect.probability, hit is not None))
+        if hit is not None:
+            right.add(hit)
+            covered.append(effect.interval[0] <= 1 + pull.planted[hit] <= effect.interval[1])
+    within = [
+        c.interval[0] <= math.exp(t) <= c.interval[1]
+        for c, t in zip(judgement.configurations, pull.truth, strict=True)
+        if c.interval is not None
+    ]
+    return {
+        "verdict": judgement.verdict,
+        "named": len(right) == len(pull.planted) and bool(pull.planted),
+        "wrong": sum(not ok for _, ok in claims),
+        "claims": claims,
+        "covered": covered,
+        "within": [sum(within), len(within)],
+        "pairs": pairs,
+    }

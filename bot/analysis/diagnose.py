@@ -1,0 +1,214 @@
+"""Where the analyses meet: pairs in, alarm, names, intervals and a verdict out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.candidates import Candidates, Equivalent, candidates
+from bot.analysis.judgement import Judgement, judgement
+from bot.analysis.pairs import Floats
+from bot.analysis.reading import Reading
+from bot.analysis.sequential import WORTH
+from bot.analysis.terms import TermFit, single_effects
+from bot.analysis.watch import Watch
+from bot.model.space import Configuration, Space, Term
+
+__all__ = ["Judgement", "PairedEstimator", "Rule"]
+
+SCREENED = 60
+"""Levels that are paired after an alarm when there are too many to pair beforehand."""
+NAMED_WELL = 0.95
+"""A name with this probability is not worth more minutes."""
+NARROW = 0.2
+"""Nor is a size whose 90 % interval is this share of it to either side."""
+LEAST_ROUNDS = 6
+"""Nothing is named early on fewer pairs per configuration: the scales must be known."""
+PATIENCE = 1.25
+"""After an alarm the naming is repeated when pairs have grown by this factor."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A metric, which direction is better, and the margin as a ratio minus one."""
+
+    name: str
+    better: Literal["lower", "higher"]
+    threshold: float
+
+
+class PairedEstimator:
+    """Decides, from paired measurements, what a change made slower or faster and in which term.
+
+    space: options. configurations: the sample; the first is the default. rules: metrics, primary first.
+    false_alarms: error rate over all metrics and both directions, at whatever time one looks. equivalent:
+    whether two terms hold in the same valid configurations. possible: whether any of those holds a term.
+
+    Learned: `active_`, `alarmed_`, `decided_`, `leader_` (cheap; brought up to date about once a round).
+    See docs/how-it-decides.md.
+    """
+
+    def __init__(
+        self,
+        *,
+        space: Space,
+        configurations: Sequence[Configuration],
+        rules: Sequence[Rule],
+        false_alarms: float,
+        equivalent: Equivalent,
+        rng: np.random.Generator,
+        possible: Callable[[Term], bool] | None = None,
+    ) -> None:
+        self.space, self.configurations, self.rules = space, tuple(configurations), tuple(rules)
+        self.false_alarms, self.rng = false_alarms, rng
+        self.equivalent, self.possible = _cached(equivalent), possible
+        self._log_bound = math.log(2 * max(len(rules), 1) / false_alarms)
+        self.active_: tuple[int, ...] = tuple(range(len(self.configurations)))
+        self.alarmed_ = False
+        self.decided_ = False
+        self.leader_ = ""
+        self._next_naming = 0
+        self._watches: dict[str, Watch] = {}
+        if self.configurations:
+            found = candidates(space, self.configurations, self.equivalent)
+            for rule in rules:
+                sign = 1.0 if rule.better == "lower" else -1.0
+                self._watches[rule.name] = Watch(found, math.log1p(rule.threshold), sign)
+
+    def partial_fit(self, configuration: int, log_ratios: Mapping[str, float]) -> Self:
+        """Takes one pair: its configuration's index, log(head / base) per metric (missing or NaN: none)."""
+        grown = False
+        for name, watch in self._watches.items():
+            value = log_ratios.get(name, math.nan)
+            if math.isfinite(value):
+                grown |= watch.add(configuration, value, len(self.active_))
+        if grown:
+            self._update()
+        return self
+
+    def judge(self) -> Judgement:
+        """The verdict on the pairs so far; may be asked for at any time."""
+        for watch in self._watches.values():
+            watch.weigh()
+        self._update(naming=False)
+        readings = [self._read(rule) for rule in self.rules if rule.name in self._watches]
+        return judgement(
+            self.space, self.configurations, readings, log_bound=self._log_bound, possible=self.possible
+        )
+
+    def _read(self, rule: Rule) -> Reading:
+        """What one metric's pairs say now."""
+        watch = self._watches[rule.name]
+        if not watch.pairs:
+            n = len(self.configurations)
+            return Reading(
+                rule.name, watch, watch.found, None, np.zeros(n), np.full(n, np.inf), np.zeros(2, dtype=bool)
+            )
+        location, variance = watch.summary()
+        alarms = watch.alarms(self._log_bound)
+        found = self._candidates(watch.found, location, variance) if alarms.any() else watch.found
+        return Reading(
+            rule.name, watch, found, single_effects(found, location, variance), location, variance, alarms
+        )
+
+    def _candidates(self, found: Candidates, location: Floats, variance: Floats) -> Candidates:
+        """After an alarm, pairs of the most suspicious levels join when all pairs were too many."""
+        if not found.screened:
+            return found
+        weight = np.where(np.isfinite(variance), 1.0 / variance, 0.0)
+
+        def suspicious(covers: NDArray[np.bool_]) -> NDArray[np.intp]:
+            total = covers @ weight
+            score = np.abs(covers @ (weight * location)) / np.sqrt(np.maximum(total, 1e-12))
+            return np.sort(np.argsort(-score, kind="stable")[:SCREENED])
+
+        return candidates(self.space, self.configurations, self.equivalent, suspicious=suspicious)
+
+    def _update(self, *, naming: bool = True) -> None:
+        """Brings the learned attributes up to date."""
+        watches = [watch for watch in self._watches.values() if watch.pairs]
+        if not watches:
+            return
+        still = np.zeros(len(self.configurations), dtype=bool)
+        for watch in watches:
+            still |= watch.bettor.open
+        self.active_ = tuple(int(i) for i in np.flatnonzero(still))
+        self.alarmed_ = any(bool(watch.alarms(self._log_bound).any()) for watch in watches)
+        self.leader_ = self._leader()
+        counts = np.max([watch.log.counts for watch in watches], axis=0)
+        # A configuration that never succeeds must not keep the others waiting.
+        self.decided_ = not np.any(still & (counts > 0))
+        if self.alarmed_ and naming and not self.decided_ and counts.sum() >= self._next_naming:
+            self._next_naming = int(counts.sum() * PATIENCE)
+            rounds = counts.sum() / len(self.configurations)
+            self.decided_ = bool(rounds >= LEAST_ROUNDS) and all(
+                self._named_well(rule)
+                for rule in self.rules
+                if self._watches[rule.name].alarms(self._log_bound).any()
+            )
+
+    def _leader(self) -> str:
+        """The best candidate so far in a few words, once it is ten times likelier than chance."""
+        best, text = math.log(10.0), ""
+        for rule in self.rules:
+            watch = self._watches[rule.name]
+            score = watch.bettor.log_evidence[:, :2] + np.log(watch.found.prior)[:, None]
+            row, column = np.unravel_index(int(np.argmax(score)), score.shape)
+            if score[row, column] > best:
+                best = float(score[row, column])
+                text = _sentence(rule, watch.found, int(row), harm=column == 0)
+        return text
+
+    def _named_well(self, rule: Rule) -> bool:
+        """Whether more pairs would hardly change what is named: sure, narrow, and nothing large is left."""
+        reading = self._read(rule)
+        assert reading.fit is not None
+        named = reading.named()
+        if not named or any(e.presence * e.posterior[e.top] < NAMED_WELL for e in named):
+            return False
+        for effect in named:
+            half = (effect.interval[1] - effect.interval[0]) / 2
+            if half > max(NARROW * abs(effect.size), reading.watch.margin / 2):
+                return False
+        return bool(_largest_left(reading, reading.fit) < WORTH * reading.watch.margin)
+
+
+def _largest_left(reading: Reading, fit: TermFit) -> float:
+    """Largest bound of what the named effects leave in any level."""
+    explained = sum(
+        (e.size * reading.found.covers[e.top] for e in reading.named()), np.zeros(len(fit.fitted))
+    )
+    mean, reach = reading.level_means(reading.location - explained)
+    return float(np.max(np.abs(mean) + reach, initial=0.0))
+
+
+def _sentence(rule: Rule, found: Candidates, row: int, *, harm: bool) -> str:
+    """`slower with extreme`, `throughput lower in one configuration`, ..."""
+    if rule.name in ("cpu", "wall"):
+        text = "slower" if harm else "faster"
+    else:
+        text = f"{rule.name} {'higher' if harm == (rule.better == 'lower') else 'lower'}"
+    match found.kinds[row]:
+        case "everything":
+            return f"{text} everywhere"
+        case "configuration":
+            return f"{text} in one configuration"
+    return f"{text} with {' and '.join(found.terms[row])}"
+
+
+def _cached(equivalent: Equivalent) -> Equivalent:
+    """Asks a solver each question once."""
+    known: dict[tuple[Term, Term], bool] = {}
+
+    def answer(first: Term, second: Term) -> bool:
+        key = (first, second) if first <= second else (second, first)
+        if key not in known:
+            known[key] = equivalent(*key)
+        return known[key]
+
+    return answer

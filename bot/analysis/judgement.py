@@ -1,0 +1,247 @@
+"""What is told of the evidence: named effects, configurations, the verdict and what would settle it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from bot.analysis.pairs import PRIOR_PAIRS, Floats
+from bot.analysis.reading import ONE_SIDED, TOP, Reading
+from bot.analysis.terms import SingleEffect, credible
+from bot.analysis.visible import smallest_visible, visible
+from bot.model.report import ConfigurationChange, Effect, State, Verdict, Visible
+from bot.model.space import Configuration, Space, Term
+
+ALIAS = 0.05
+"""Another candidate of the credible set with at least this share is told as an alias."""
+ALIASES = 12
+"""Aliases told at most."""
+NONE_BOUND, NONE_MARGINS = 0.03, 3.0
+"""Verdict none: every level's upper bound lies below the larger of 3 % and three margins (contract)."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The estimator's part of a report; `options`: significant and relevant effects, most probable first."""
+
+    verdict: Verdict
+    effects: tuple[Effect, ...]
+    options: tuple[Effect, ...]
+    configurations: tuple[ConfigurationChange, ...]
+    visible: Visible
+    notes: tuple[str, ...]
+
+
+def judgement(
+    space: Space,
+    configurations: Sequence[Configuration],
+    readings: Sequence[Reading],
+    *,
+    log_bound: float,
+    possible: Callable[[Term], bool] | None,
+) -> Judgement:
+    """Puts the readings of all metrics (the primary one first) into words and numbers."""
+    options: list[Effect] = []
+    overall: list[Effect] = []
+    changes: list[ConfigurationChange] = []
+    notes: list[str] = []
+    for reading in readings:
+        if reading.fit is None:
+            notes.append(f"No pair gave a value of {reading.metric}: nothing is said of it.")
+            continue
+        named = [_effect(reading, effect) for effect in reading.named()]
+        options += named
+        overall += [] if any(e.term == () for e in named) else [_overall(reading)]
+        notes += _unexplained(reading, named)
+    for reading in readings:
+        changes += _changes(space, configurations, reading)
+    options.sort(key=lambda e: -e.probability)
+    doubts = _doubts(readings)
+    verdict = _verdict(readings, settled=not doubts)
+    if verdict == "inconclusive":
+        notes += doubts
+    return Judgement(
+        verdict=verdict,
+        effects=(*overall, *options),
+        options=tuple(options),
+        configurations=tuple(changes),
+        visible=_visible(space, configurations, readings, log_bound=log_bound, possible=possible),
+        notes=tuple(notes),
+    )
+
+
+def _verdict(readings: Sequence[Reading], *, settled: bool) -> Verdict:
+    harm = any(bool(r.alarms[0]) for r in readings)
+    benefit = any(bool(r.alarms[1]) for r in readings)
+    if harm or benefit:
+        return "mixed" if harm and benefit else "regression" if harm else "improvement"
+    return "none" if settled and any(r.fit is not None for r in readings) else "inconclusive"
+
+
+def _ratios(
+    reading: Reading, size: float, interval: tuple[float, float]
+) -> tuple[float, tuple[float, float]]:
+    """Harm in log ratios back to head / base."""
+    low, high = sorted(math.exp(reading.watch.sign * v) for v in interval)
+    return math.exp(reading.watch.sign * size), (low, high)
+
+
+def _effect(reading: Reading, effect: SingleEffect) -> Effect:
+    """A named effect; its aliases: equivalent terms, then what sample or evidence cannot tell apart."""
+    assert reading.fit is not None
+    found = reading.found
+    share, same, alike = found.aliases(effect.top)
+    inclusion = float(reading.fit.inclusion()[effect.top])
+    others = [(term, part * effect.posterior[effect.top]) for term, part in alike]
+    rivals = [i for i in credible(effect.posterior) if i != effect.top and found.kinds[i] != "configuration"]
+    others += [(found.terms[i], float(effect.posterior[i])) for i in rivals]
+    others = sorted((o for o in others if o[1] >= ALIAS), key=lambda o: -o[1])
+    ratio, interval = _ratios(reading, effect.size, effect.interval)
+    return Effect(
+        metric=reading.metric,
+        term=found.terms[effect.top],
+        aliases=(*same, *(term for term, _ in others))[:ALIASES],
+        ratio=ratio,
+        interval=interval,
+        probability=min(inclusion * share, 1.0),
+        significant=True,
+        relevant=True,
+    )
+
+
+def _overall(reading: Reading) -> Effect:
+    """The mean over all measured configurations, when the change is not in everything alike."""
+    assert reading.fit is not None
+    seen = np.isfinite(reading.variance)
+    n = int(seen.sum())
+    size = float(reading.location[seen].mean())
+    error = float(np.sqrt(reading.variance[seen].sum()) / n)
+    half = float(student.ppf(ONE_SIDED, max(reading.watch.pairs / 3.0, 1.0))) * error
+    ratio, interval = _ratios(reading, size, (size - half, size + half))
+    return Effect(
+        metric=reading.metric,
+        term=(),
+        ratio=ratio,
+        interval=interval,
+        probability=float(reading.fit.inclusion()[0]),
+        significant=False,
+        relevant=abs(size) > reading.watch.margin,
+    )
+
+
+def _unexplained(reading: Reading, named: Sequence[Effect]) -> list[str]:
+    """Alarms without a name, and who is closest."""
+    assert reading.fit is not None
+    notes = []
+    for direction, word in enumerate(("worse", "better")):
+        harm = 1 if direction == 0 else -1
+        explained = any(math.log(e.ratio) * reading.watch.sign * harm > 0 for e in named)
+        if not reading.alarms[direction] or explained:
+            continue
+        leads = [e for e in reading.fit.effects if e.size * harm > 0 and e.presence > TOP][:1]
+        closest = [reading.found.terms[i] for e in leads for i in credible(e.posterior)[:3]]
+        told = ", ".join("+".join(term) or "everything" for term in closest if len(term) <= 2)
+        ending = f"; closest: {told}" if told else ""
+        notes.append(
+            f"{reading.metric} got {word} beyond chance, "
+            f"but this sample does not single out an option{ending}."
+        )
+    return notes
+
+
+def _changes(
+    space: Space, configurations: Sequence[Configuration], reading: Reading
+) -> list[ConfigurationChange]:
+    """Each configuration's own change, with a 90 % interval (Student's t with the pairs behind its scale)."""
+    margin = reading.watch.margin
+    limit = max(math.log1p(NONE_BOUND), NONE_MARGINS * margin)
+    counts = reading.watch.log.counts
+    quantile = student.ppf(0.95, np.maximum(counts + PRIOR_PAIRS - 1.0, 1.0))
+    found = []
+    for i, configuration in enumerate(configurations):
+        pairs = int(counts[i])
+        ratio = interval = None
+        state: State = "unclear"
+        if pairs:
+            size, half = float(reading.location[i]), float(quantile[i] * math.sqrt(reading.variance[i]))
+            ratio, interval = _ratios(reading, size, (size - half, size + half))
+            state = _state(size - half, size + half, margin=margin, limit=limit, alarms=reading.alarms)
+        found.append(
+            ConfigurationChange(
+                options=space.as_dict(configuration),
+                metric=reading.metric,
+                ratio=ratio,
+                interval=interval,
+                pairs=pairs,
+                state=state,
+            )
+        )
+    return found
+
+
+def _state(low: float, high: float, *, margin: float, limit: float, alarms: NDArray[np.bool_]) -> State:
+    """Slower and faster only after an alarm of that direction: the error rate is the pull request's."""
+    if alarms[0] and low > margin:
+        return "slower"
+    if alarms[1] and high < -margin:
+        return "faster"
+    return "same" if low > -limit and high < limit and low < margin and high > -margin else "unclear"
+
+
+def _doubts(readings: Sequence[Reading]) -> list[str]:
+    """What keeps a run without alarm from `none`, and what would settle it; empty: nothing does."""
+    doubts = []
+    for reading in readings:
+        if reading.fit is None:
+            continue
+        limit = max(math.log1p(NONE_BOUND), NONE_MARGINS * reading.watch.margin)
+        mean, reach = reading.level_means()
+        bound = mean + reach
+        open_ = [i for i in np.argsort(-bound) if np.isfinite(bound[i]) and bound[i] >= limit]
+        if not open_:
+            continue
+        worst = open_[0]
+        term = "+".join(reading.level_terms[worst]) or "everything"
+        # The bound must fall below the limit or the mean stand out from the margin, whichever is nearer.
+        goal = max(limit - mean[worst], (mean[worst] - reading.watch.margin) / 3.0, reading.watch.margin / 2)
+        factor = max((reach[worst] / goal) ** 2, 1.1)
+        more = math.ceil((factor - 1.0) * reading.watch.pairs)
+        doubts.append(
+            f"{reading.metric}: {len(open_)} of {len(mean)} levels could still be "
+            f"{100 * math.expm1(limit):.0f} % worse (most of all {term}: "
+            f"up to {100 * math.expm1(bound[worst]):.1f} %); "
+            f"about {more} more pairs ({factor:.1f} times this run's measuring) would settle it."
+        )
+    return doubts
+
+
+def _visible(
+    space: Space,
+    configurations: Sequence[Configuration],
+    readings: Sequence[Reading],
+    *,
+    log_bound: float,
+    possible: Callable[[Term], bool] | None,
+) -> Visible:
+    """What the primary metric could have seen."""
+    if not readings or readings[0].fit is None:
+        return Visible()
+    watch = readings[0].watch
+
+    def smallest(covers: Floats, masses: Floats) -> Floats:
+        needed = log_bound - np.log(masses)
+        return smallest_visible(covers, watch.scale, watch.log.counts, margin=watch.margin, needed=needed)
+
+    return visible(
+        space,
+        configurations,
+        watch.log.counts > 0,
+        found=watch.found,
+        smallest=smallest,
+        possible=possible,
+    )

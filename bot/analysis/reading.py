@@ -1,0 +1,78 @@
+"""What one metric's pairs say: the fitted sum, who is named, how large each level can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from bot.analysis.candidates import Candidates
+from bot.analysis.pairs import Floats
+from bot.analysis.terms import LAYOUT, SingleEffect, TermFit
+from bot.analysis.watch import Watch
+from bot.model.space import Term
+
+CERTAIN = 0.9
+"""An effect is named when it is there with this probability ..."""
+TOP = 0.5
+"""... and its best candidate carries it with this one."""
+ONE_SIDED = 0.95
+"""Confidence of an upper bound, for each level."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One metric: candidates, fitted sum, locations and variances (as harm), alarms of harm and benefit."""
+
+    metric: str
+    watch: Watch
+    found: Candidates
+    fit: TermFit | None
+    location: Floats
+    variance: Floats
+    alarms: NDArray[np.bool_]
+
+    def named(self) -> list[SingleEffect]:
+        """Effects that are certain, attributed, beyond the margin, and of a direction that alarmed."""
+        if self.fit is None or not self.alarms.any():
+            return []
+        taken: set[int] = set()
+        found = []
+        for effect in self.fit.effects:
+            direction = 0 if effect.size > 0 else 1
+            if (
+                self.alarms[direction]
+                and effect.presence >= CERTAIN
+                and effect.posterior[effect.top] >= TOP
+                and abs(effect.size) > self.watch.margin
+                and self.found.kinds[effect.top] != "configuration"
+                and effect.top not in taken
+            ):
+                taken.add(effect.top)
+                found.append(effect)
+        return found
+
+    @cached_property
+    def _levels(self) -> list[int]:
+        return [i for i, kind in enumerate(self.found.kinds) if kind in ("everything", "level")]
+
+    @property
+    def level_terms(self) -> list[Term]:
+        """Everything and each exercised level, in the order of `level_means`."""
+        return [self.found.terms[i] for i in self._levels]
+
+    def level_means(self, location: Floats | None = None) -> tuple[Floats, Floats]:
+        """Mean harm of each of `level_terms`, and how far above its one-sided 95 % bound lies (or inf)."""
+        values = self.location if location is None else location
+        weight = np.where(np.isfinite(self.variance), 1.0 / (self.variance + LAYOUT**2), 0.0)
+        covers = self.found.covers[self._levels]
+        total = covers @ weight
+        with np.errstate(divide="ignore"):
+            error = 1.0 / np.sqrt(total)
+        # Few pairs leave the scale itself in doubt.
+        freedom = max(self.watch.pairs / 3.0, 1.0)
+        reach: Floats = float(student.ppf(ONE_SIDED, freedom)) * error
+        return covers @ (weight * values) / np.maximum(total, 1e-12), reach

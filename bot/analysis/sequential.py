@@ -1,0 +1,77 @@
+"""When to alarm and what to stop measuring: betting scores pooled over candidates, valid at any time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.candidates import Candidates
+from bot.analysis.pairs import Floats
+
+BETS = np.array([0.05, 0.1, 0.2, 0.4, 0.8, 1.6])
+"""Stakes, in units of a pair's scale: the best is about the effect beyond the margin in those units."""
+SINGLE = 1.5
+"""A single configuration's margin, in margins: code layout moves each configuration by its own 0.3 %."""
+WORTH = 2.0
+"""A change of so many margins must be found when the budget allows: less is not waited for."""
+REJECT = float(np.log(100.0))
+"""Log evidence against "worth finding" at which a candidate is given up: 1 in 100 wrongly at most."""
+
+
+class Bettor:
+    """Four wealth processes for each candidate of one metric, in coordinates where positive is harm.
+
+    For a pair with log ratio y and scale s (known before the pair) each factor is 2 sigmoid(2 b gap / s) with
+    gap y - margin (harm), -y - margin (benefit), worth - y and worth + y (no harm, no benefit worth finding).
+    A factor's mean is at most 1 when y is symmetric around a centre with gap <= 0, so products over pairs and
+    configurations, and means over stakes and candidates, are e-processes (Vovk and Wang 2021; Ramdas,
+    Ruf, Larsson and Koolen 2022).
+    """
+
+    def __init__(self, candidates: Candidates, margin: float) -> None:
+        n = candidates.covers.shape[1]
+        self._wealth = np.zeros((n, 2, 4, len(BETS)))
+        self._margins = margin * np.array([1.0, SINGLE])
+        single = np.array([kind == "configuration" for kind in candidates.kinds])
+        self._rows = (np.flatnonzero(~single), np.flatnonzero(single))
+        self._covers = candidates.covers.astype(np.float64)
+        self._log_prior = np.log(candidates.prior)
+        self._rejected = np.zeros((len(candidates.terms), 2), dtype=bool)
+        self.log_evidence = np.zeros((len(candidates.terms), 4))
+        self.alarm = np.zeros(2)
+
+    def bet(self, configurations: NDArray[np.int64], log_ratios: Floats, scales: Floats) -> None:
+        """Adds pairs: configuration, log ratio and the scale known before, each of shape (n_pairs,)."""
+        y = log_ratios[:, None]
+        margin = self._margins
+        worth = WORTH * margin
+        gaps = np.stack([y - margin, -y - margin, worth - y, worth + y], axis=2) / scales[:, None, None]
+        np.add.at(
+            self._wealth, configurations, np.log(2.0) - np.logaddexp(0.0, -2.0 * gaps[..., None] * BETS)
+        )
+
+    def weigh(self) -> None:
+        """Brings `alarm` (log e-value of harm and of benefit), `log_evidence` and retirement up to date."""
+        n = len(self._wealth)
+        for size, rows in enumerate(self._rows):
+            summed = self._covers[rows] @ self._wealth[:, size].reshape(n, -1)
+            self.log_evidence[rows] = logsumexp(summed.reshape(len(rows), 4, len(BETS)), axis=2) - np.log(
+                len(BETS)
+            )
+        self.alarm = np.maximum(
+            self.alarm, logsumexp(self._log_prior[:, None] + self.log_evidence[:, :2], axis=0)
+        )
+        self._rejected |= self.log_evidence[:, 2:] >= REJECT
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Configurations in a candidate that may still hold a change worth finding, (n_configurations,)."""
+        undecided = ~self._rejected.all(axis=1)
+        return np.asarray(self._covers[undecided].any(axis=0), dtype=bool)
+
+
+def logsumexp(values: Floats, axis: int) -> Floats:
+    """log(sum(exp)) along an axis, without the overhead of the general one."""
+    peak = values.max(axis=axis, keepdims=True)
+    total: Floats = np.squeeze(peak, axis=axis) + np.log(np.exp(values - peak).sum(axis=axis))
+    return total

@@ -1,0 +1,71 @@
+"""One metric while its pairs arrive: the log of pairs, the bets on them, and what may be retired."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.candidates import Candidates
+from bot.analysis.pairs import Floats, PairLog, locations, scales
+from bot.analysis.sequential import Bettor
+
+FLOOR = 0.1
+"""Smallest scale of a pair, in margins: a metric that never varies must not turn dust into evidence."""
+LEAST_BATCH = 4
+"""Pairs are weighed in batches of about one round: each pair alone would cost more than it tells."""
+
+
+class Watch:
+    """All pairs of one metric, as harm: log(head / base), negated when higher is better.
+
+    margin: log ratio that is not worth a reader's time.
+    """
+
+    def __init__(self, found: Candidates, margin: float, sign: float) -> None:
+        n = found.covers.shape[1]
+        self.found, self.margin, self.sign = found, margin, sign
+        self.log = PairLog(n)
+        self.scale = np.full(n, np.nan)
+        self.bettor = Bettor(found, margin)
+        self._pending: list[tuple[int, float]] = []
+
+    @property
+    def pairs(self) -> int:
+        """Pairs with this metric."""
+        return int(self.log.counts.sum()) + len(self._pending)
+
+    def add(self, configuration: int, log_ratio: float, active: int) -> bool:
+        """Takes one pair; returns whether it completed a batch."""
+        self._pending.append((configuration, self.sign * log_ratio))
+        # Later batches grow: there is nothing to gain from looking ten thousand times.
+        if len(self._pending) < max(LEAST_BATCH, active, int(self.log.counts.sum()) // 40):
+            return False
+        self.weigh()
+        return True
+
+    def weigh(self) -> None:
+        """Bets on the pending pairs at the scales known before them, then learns from them."""
+        if not self._pending:
+            return
+        rows = np.array([c for c, _ in self._pending], dtype=np.int64)
+        values = np.array([v for _, v in self._pending])
+        self._pending.clear()
+        first = not self.log.counts.any()
+        if not first:
+            self.bettor.bet(rows, values, self.scale[rows])
+        for row, value in zip(rows, values, strict=True):
+            self.log.add(int(row), float(value))
+        self.scale = scales(self.log.values, self.log.counts, FLOOR * self.margin)
+        if first:
+            # Nothing is known before the first batch. Its common scale hardly depends on any pair's sign,
+            # which is all that a bet is about.
+            self.bettor.bet(rows, values, np.full(len(rows), float(np.median(self.scale))))
+        self.bettor.weigh()
+
+    def summary(self) -> tuple[Floats, Floats]:
+        """Location and variance of each configuration, shapes (n_configurations,)."""
+        return locations(self.log.values, self.log.counts, self.scale)
+
+    def alarms(self, log_bound: float) -> NDArray[np.bool_]:
+        """Whether harm and benefit are proven, shape (2,)."""
+        return np.asarray(self.bettor.alarm >= log_bound, dtype=bool)
