@@ -36,7 +36,7 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def closed_folder(path: Path, account: Account | None) -> Path | None:
-    """The first folder on the way to `path` (itself included) that an account may not enter; None: all open."""
+    """The first folder on the way to `path` (itself included) that an account may not enter, if any."""
     if account is None:
         return None
     for folder in (*reversed(path.parents), path):
@@ -61,36 +61,37 @@ def seal(tree: Path, account: Account | None) -> None:
     """Takes a tree back from an account: ours, readable by everyone, writable by nobody, no set-uid bits.
 
     Nothing of the account may run any more. A hard link to somebody else's file would be opened to
-    everyone here (and read for the account by a copy), so it is refused.
+    everyone here, so it is refused.
 
     Raises:
-        ForeignFileError: a file belongs neither to us nor to the account.
+        ForeignFileError: a file below does not belong to the account.
         OSError: the tree cannot be changed.
     """
-    owners = {os.geteuid(), account.uid if account else os.geteuid()}
     folders = [tree]
-    _seal_one(tree, tree.lstat(), owners)
+    _seal_one(tree, tree.lstat())
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
-                path = Path(entry.path)
                 status = entry.stat(follow_symlinks=False)
-                if account and status.st_uid == os.geteuid() and not stat.S_ISDIR(status.st_mode):
-                    raise ForeignFileError(f"{path.relative_to(tree)} is a link to a file of another user")
-                _seal_one(path, status, owners)
+                if account is not None and status.st_uid != account.uid:
+                    raise ForeignFileError(f"{entry.name} is a link to a file of another user")
+                _seal_one(Path(entry.path), status)
                 if stat.S_ISDIR(status.st_mode):
-                    folders.append(path)
+                    folders.append(Path(entry.path))
 
 
-def _seal_one(path: Path, status: os.stat_result, owners: set[int]) -> None:
-    if status.st_uid not in owners:
-        raise ForeignFileError(f"{path.name} is a link to a file of another user")
+def _seal_one(path: Path, status: os.stat_result) -> None:
     if os.geteuid() == 0:
         os.chown(path, 0, 0, follow_symlinks=False)
-    if stat.S_ISLNK(status.st_mode):
-        return
-    executable = stat.S_ISDIR(status.st_mode) or status.st_mode & 0o111
-    path.chmod(0o555 if executable else 0o444)
+    if not stat.S_ISLNK(status.st_mode):
+        executable = stat.S_ISDIR(status.st_mode) or status.st_mode & 0o111
+        path.chmod(0o555 if executable else 0o444)
+
+
+def unseal(tree: Path, account: Account | None) -> None:
+    """Gives a sealed tree (a copy of one) to an account to write in."""
+    _tool("chmod", "--recursive", "u+w", "--", str(tree))
+    give(tree, account)
 
 
 def fingerprint(tree: Path) -> str:

@@ -1,4 +1,4 @@
-"""Runs commands: a subject's with an account, limits and supervision, ours (git, cp) in a bare environment."""
+"""Runs commands: a subject's with account, limits and supervision; ours (git, cp) in a bare environment."""
 
 from __future__ import annotations
 
