@@ -1,0 +1,38 @@
+# The image of the action: the bot, the tool chain that builds subject programs, and the profilers that watch them.
+# The JVM is left to `setup` of those who need it: it alone is 260 MB, and the image stays below 1.5 GB.
+FROM debian:bookworm-slim
+
+SHELL ["/bin/bash", "-o", "pipefail", "-c"]
+
+# What each line is for:
+#   the bot           its Python, git for revisions, certificates for GitHub
+#   native programs   compilers, make, and the generators whose output releases do not contain
+#   python programs   headers for extension modules, venv for their dependencies
+#   node programs     the runtime, and npm for `build`
+#   profilers         callgrind (instructions), perf (where time goes), strace (system calls), stress-ng (profiles of machines)
+# Debian's archive keeps only the newest version of a package, so that pinned versions would break with each security
+# update. What users run is pinned whole: a release pins the published image by digest.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends \
+        ca-certificates git python3 python3-venv \
+        build-essential autoconf automake libtool pkg-config cmake \
+        python3-dev \
+        nodejs npm \
+        valgrind linux-perf strace stress-ng \
+    && rm -rf /var/lib/apt/lists/*
+
+# Dependencies first: they change less often than the bot, and the layer is kept between builds.
+COPY requirements.lock /opt/suspects/
+RUN python3 -m venv /opt/suspects/venv \
+    && /opt/suspects/venv/bin/pip install --no-cache-dir --require-hashes --only-binary :all: \
+        --requirement /opt/suspects/requirements.lock
+
+COPY pyproject.toml README.md /opt/suspects/source/
+COPY templates /opt/suspects/source/templates
+COPY bot /opt/suspects/source/bot
+RUN /opt/suspects/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation /opt/suspects/source \
+    && ln -s /opt/suspects/venv/bin/suspects /usr/local/bin/suspects
+
+# Root on purpose: user code gets accounts of its own, one per side, which only root can give.
+ENTRYPOINT ["suspects", "action"]

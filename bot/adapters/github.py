@@ -1,0 +1,271 @@
+"""GitHub through PyGithub: pull requests, runs, and one comment that is edited in place."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
+
+import requests
+from github import Auth, Github
+from github.GithubException import (
+    BadAttributeException,
+    GithubException,
+    RateLimitExceededException,
+    UnknownObjectException,
+)
+from github.GithubRetry import GithubRetry
+from github.IssueComment import IssueComment
+from github.PullRequest import PullRequest as GithubPull
+from urllib3 import BaseHTTPResponse
+
+from bot.model.errors import ForgeError, ForgeRefusedError
+from bot.model.forge import Placed, PullRequest, Stamp, WorkflowRun
+
+WORKFLOW_TOKEN_LOGIN = "github-actions[bot]"  # a name, no password # noqa: S105
+"""Who a workflow's own token writes as; it may not ask GitHub for its own name."""
+_COMMENT_LIMIT = 65_536  # characters, GitHub's own
+_MARKER = re.compile(
+    r"<!-- suspects (?P<key>[\w.-]+) run=(?P<run>\d+) attempt=(?P<attempt>\d+) head=(?P<head>\w*) -->"
+)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to insist: tries after the first, seconds of back-off (doubling), the longest single wait."""
+
+    tries: int = 5
+    backoff: float = 1.0
+    secondary_wait: float = 60.0
+    longest_wait: float = 300.0
+    pause: Callable[[float], None] = time.sleep
+
+
+class _BoundedRetry(GithubRetry):
+    """GithubRetry that refuses to sleep longer than allowed when GitHub names the time itself."""
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        seconds = super().get_retry_after(response)
+        if (
+            seconds is not None
+            and self.max_rate_limit_wait is not None
+            and seconds > self.max_rate_limit_wait
+        ):
+            raise ForgeError(f"GitHub asks to wait {seconds:.0f} s, longer than this run will")
+        return seconds
+
+
+@dataclass(frozen=True)
+class _Own:
+    """A comment of ours; `comment` is only asked to edit or delete itself."""
+
+    comment: IssueComment
+    url: str
+    body: str
+    stamp: Stamp
+
+
+class GithubForge:
+    """The port `Forge` on GitHub's REST API.
+
+    GET and PATCH are repeated by the transport; POST never is, because a 502 may come after it was applied:
+    we look for our marker first and post only when it is missing.
+    """
+
+    def __init__(
+        self,
+        repository: str,
+        token: str,
+        *,
+        api_url: str = "https://api.github.com",
+        login: str | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        """`login`: who the token writes as, when known (None: asked, else the workflow token's name)."""
+        self._patience = patience or Patience()
+        retry = _BoundedRetry(
+            total=self._patience.tries,
+            backoff_factor=self._patience.backoff,
+            secondary_rate_wait=self._patience.secondary_wait,
+            max_rate_limit_wait=self._patience.longest_wait,
+            allowed_methods={"GET", "PATCH"},
+            status_forcelist=[429, *range(500, 600)],
+        )
+        self._github = Github(
+            auth=Auth.Token(token),
+            base_url=api_url,
+            per_page=100,
+            timeout=30,
+            retry=retry,
+            seconds_between_requests=0,
+            seconds_between_writes=0,
+        )
+        self._repository = repository
+        self._repo = self._github.get_repo(repository, lazy=True)
+        self._known_login = login
+
+    def run(self, run_id: int) -> WorkflowRun:
+        """A workflow run by its id."""
+        with _speaking(f"reading run {run_id}", needs="actions: read"):
+            run = self._repo.get_workflow_run(run_id)
+            source = run.raw_data.get("head_repository") or {}
+            return WorkflowRun(
+                id=run.id,
+                attempt=run.run_attempt,
+                event=run.event,
+                conclusion=run.conclusion,
+                head_sha=run.head_sha,
+                head_branch=run.head_branch,
+                head_repository=source.get("full_name"),
+            )
+
+    def pull_requests(self, *, owner: str, branch: str) -> tuple[PullRequest, ...]:
+        """Open pull requests whose head is this branch of this owner."""
+        with _speaking(f"looking for pull requests of {owner}:{branch}", needs="pull-requests: read"):
+            found = self._repo.get_pulls(state="open", head=f"{owner}:{branch}")
+            return tuple(_pull_request(pull) for pull in found)
+
+    def merge_base(self, base: str, head: str) -> str:
+        """The merge base of two commits, as GitHub finds it."""
+        with _speaking(f"comparing {base[:12]} with {head[:12]}", needs="contents: read"):
+            return self._repo.compare(base, head).merge_base_commit.sha
+
+    def place(
+        self, number: int, body: str, stamp: Stamp, *, key: str = "pull-request", create: bool = True
+    ) -> Placed:
+        """Makes `body` our one comment with this `key` on a pull request, unless a newer run's stands there.
+
+        create: whether to post when none stands there. Safe to repeat, and after an answer that was lost.
+
+        Raises:
+            ForgeRefusedError: the token may not comment.
+            ForgeError: GitHub did not answer after all tries, or the comment is too long.
+        """
+        marker = f"suspects {key} run={stamp.run_id} attempt={stamp.attempt} head={stamp.head_sha}"
+        text = f"<!-- {marker} -->\n{body.rstrip()}"
+        if len(text) > _COMMENT_LIMIT:
+            raise ForgeError(f"a comment of {len(text)} characters is over GitHub's {_COMMENT_LIMIT}")
+        with _speaking(f"commenting on #{number}", needs="pull-requests: write"):
+            own = self._own(number, key)
+            if own:
+                return self._settle(own, text=text, stamp=stamp)
+            if not create:
+                return Placed("absent")
+            posted = self._post(number, text, key=key)
+            # Another run may have posted in the meantime: look again, so that one comment remains.
+            placed = self._settle(self._own(number, key) or [posted], text=text, stamp=stamp)
+            return Placed("created", placed.url) if placed.placing == "unchanged" else placed
+
+    @cached_property
+    def _login(self) -> str:
+        """Who the token writes as."""
+        try:
+            return self._known_login or self._github.get_user().login
+        except GithubException as error:
+            if error.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
+                return WORKFLOW_TOKEN_LOGIN
+            raise
+
+    def _own(self, number: int, key: str) -> list[_Own]:
+        """Our comments with this key, oldest first; the marker alone proves nothing: anyone can write it."""
+        comments = self._repo.get_issue(number).get_comments()
+        return [own for comment in comments if (own := _converted(comment, self._login, key))]
+
+    def _settle(self, own: list[_Own], *, text: str, stamp: Stamp) -> Placed:
+        """Leaves one comment, the oldest, with the newest run's words."""
+        first, *extras = own
+        if any(_later(one.stamp, stamp) for one in own):
+            return Placed("outdated", first.url)
+        if first.body != text:
+            first.comment.edit(text)
+        for extra in extras:
+            with suppress(UnknownObjectException):  # its own writer was faster
+                extra.comment.delete()
+        return Placed("unchanged" if first.body == text else "edited", first.url)
+
+    def _post(self, number: int, text: str, *, key: str) -> _Own:
+        """Posts once: after each doubtful answer it looks for the marker before it posts again."""
+        issue = self._repo.get_issue(number)
+        for attempt in range(self._patience.tries + 1):
+            try:
+                return _ours(issue.create_comment(text))
+            except (GithubException, requests.ConnectionError, requests.Timeout) as error:
+                wait = self._wait(error, attempt)
+                if wait is None or attempt == self._patience.tries:
+                    raise
+            self._patience.pause(wait)
+            if found := self._own(number, key):
+                return found[-1]
+        raise AssertionError("the last attempt returns or raises")
+
+    def _wait(self, error: Exception, attempt: int) -> float | None:
+        """Seconds until it makes sense to try again; None: never."""
+        backoff: float = self._patience.backoff * 2**attempt
+        if not isinstance(error, GithubException) or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return backoff
+        limited = (
+            isinstance(error, RateLimitExceededException) or error.status == HTTPStatus.TOO_MANY_REQUESTS
+        )
+        if not limited:
+            return None
+        named = (error.headers or {}).get("retry-after", "")
+        wait = float(named) if named.isdigit() else self._patience.secondary_wait
+        return max(wait, backoff) if wait <= self._patience.longest_wait else None
+
+
+def _later(one: Stamp, other: Stamp) -> bool:
+    return (one.run_id, one.attempt) > (other.run_id, other.attempt)
+
+
+def _ours(comment: IssueComment) -> _Own:
+    match = _MARKER.match(comment.body)
+    assert match is not None
+    stamp = Stamp(int(match["run"]), int(match["attempt"]), match["head"])
+    return _Own(comment, comment.html_url, comment.body, stamp)
+
+
+def _converted(comment: IssueComment, login: str, key: str) -> _Own | None:
+    match = _MARKER.match(comment.body or "")
+    author = comment.user.login if comment.user else None
+    return _ours(comment) if match and match["key"] == key and author == login else None
+
+
+def _pull_request(pull: GithubPull) -> PullRequest:
+    source = pull.head.repo
+    return PullRequest(
+        number=pull.number,
+        open=pull.state == "open",
+        base_sha=pull.base.sha,
+        head_sha=pull.head.sha,
+        head_repository=source.full_name if source else None,
+    )
+
+
+@contextmanager
+def _speaking(doing: str, *, needs: str) -> Iterator[None]:
+    """Turns what PyGithub and requests raise into one line that says what to do."""
+    try:
+        yield
+    except GithubException as error:
+        raise _told(error, doing, needs) from error
+    except BadAttributeException as error:
+        raise ForgeError(f"{doing}: GitHub's answer could not be read") from error
+    except requests.RequestException as error:
+        raise ForgeError(f"{doing}: GitHub did not answer ({type(error).__name__})") from error
+
+
+def _told(error: GithubException, doing: str, needs: str) -> ForgeError:
+    data = error.data if isinstance(error.data, dict) else {}
+    said = " ".join(str(data.get("message") or error.message or "no reason given").split())[:200]
+    limited = isinstance(error, RateLimitExceededException)
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        return ForgeRefusedError(f"{doing}: GitHub does not accept the token ({said})")
+    if error.status == HTTPStatus.FORBIDDEN and not limited:
+        return ForgeRefusedError(f"{doing}: the token lacks the permission `{needs}` ({said})")
+    if error.status == HTTPStatus.NOT_FOUND:
+        return ForgeError(f"{doing}: not found, or the token lacks the permission `{needs}`")
+    return ForgeError(f"{doing}: GitHub answered {error.status} ({said})")

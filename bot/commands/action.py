@@ -1,0 +1,130 @@
+"""`suspects action`: what the container runs; the event chooses the mode, the runner hears the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.adapters.runner import Runner
+from bot.commands.publish import Connect, publish_command, token
+from bot.event import Mode, Plan, choose, read_event
+from bot.flows.publish import comment
+from bot.model.errors import ForgeRefusedError, SuspectsError, UsageError
+from bot.model.forge import Stamp
+from bot.model.report import Report
+from bot.settings import Settings
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What measuring came to: the report, where it was written, its texts, and the exit code it deserves."""
+
+    report: Report
+    path: Path
+    comment: str
+    summary: str
+    headline: str
+    exit_code: int = 0
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What the composition root hands over.
+
+    measure: a mode -> its flow; modes that are missing are refused as not yet supported.
+    render: a report -> the comment's Markdown (the trusted side of `publish`).
+    """
+
+    runner: Runner
+    connect: Connect
+    render: Callable[[Report], str]
+    measure: Mapping[Mode, Callable[[Plan], Measured]]
+
+
+def action(settings: Settings, abilities: Abilities) -> int:
+    """Runs what the event asks for and returns the exit code; an error of ours is one annotation."""
+    try:
+        plan = _plan(settings)
+        match plan.mode:
+            case "nothing":
+                abilities.runner.annotate("notice", f"Nothing to do: {plan.reason}.")
+                return 0
+            case "publish":
+                return _publish(settings, abilities, plan)
+            case _:
+                return _measure(settings, abilities, plan)
+    except SuspectsError as error:
+        remedy = " ".join(getattr(error, "__notes__", ()))
+        abilities.runner.annotate("error", f"{error} {remedy}".strip(), title="Suspects")
+        return error.exit_code
+
+
+def _plan(settings: Settings) -> Plan:
+    if settings.event_name is None or settings.event_path is None:
+        raise UsageError("suspects action runs inside GitHub Actions; use suspects pr here")
+    try:
+        payload: dict[str, Any] = json.loads(settings.event_path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"the event {settings.event_path} cannot be read: {error}") from error
+    facts = read_event(settings.event_name, payload, ref=settings.ref)
+    return choose(facts, mode=settings.inputs.mode, range=settings.inputs.range)
+
+
+def _publish(settings: Settings, abilities: Abilities, plan: Plan) -> int:
+    assert plan.run_id is not None
+    outcome = publish_command(
+        settings, run_id=plan.run_id, connect=abilities.connect, render=abilities.render
+    )
+    runner = abilities.runner
+    runner.annotate("notice", f"{outcome.ending}: {outcome.reason}")
+    if outcome.report:
+        runner.output("verdict", outcome.report.verdict)
+    runner.output("comment-url", outcome.url or "")
+    return 0
+
+
+def _measure(settings: Settings, abilities: Abilities, plan: Plan) -> int:
+    flow = abilities.measure.get(plan.mode)
+    if flow is None:
+        raise UsageError(f"mode {plan.mode} is not yet supported")
+    measured = flow(plan)
+    runner = abilities.runner
+    runner.output("verdict", measured.report.verdict)
+    runner.output("report", _seen_by_later_steps(measured.path, settings.workspace))
+    runner.summary(measured.summary)
+    runner.annotate("warning" if measured.exit_code else "notice", measured.headline, title="Suspects")
+    if plan.comment and plan.number is not None and settings.inputs.comment != "never":
+        runner.output("comment-url", _comment(settings, abilities, plan=plan, measured=measured) or "")
+    return measured.exit_code
+
+
+def _comment(settings: Settings, abilities: Abilities, *, plan: Plan, measured: Measured) -> str | None:
+    """Comments; a token that may not is a warning, because the measurement stands without it."""
+    if settings.repository is None or settings.run_id is None or plan.number is None or plan.head is None:
+        raise UsageError("GITHUB_REPOSITORY and GITHUB_RUN_ID are needed to comment")
+    stamp = Stamp(settings.run_id, settings.run_attempt, plan.head)
+    try:
+        forge, _ = abilities.connect(settings.repository, token(settings))
+        placed = comment(
+            forge,
+            plan.number,
+            report=measured.report,
+            markdown=measured.comment,
+            stamp=stamp,
+            policy=settings.inputs.comment,
+        )
+    except ForgeRefusedError as error:
+        abilities.runner.annotate("warning", f"Not commented: {error}", title="Suspects")
+        return None
+    return placed.url
+
+
+def _seen_by_later_steps(path: Path, workspace: Path | None) -> str:
+    """The path relative to the workspace: inside a container its absolute path is another than outside."""
+    resolved = path.resolve()
+    if workspace is not None and resolved.is_relative_to(workspace.resolve()):
+        return str(resolved.relative_to(workspace.resolve()))
+    return str(resolved)

@@ -1,0 +1,56 @@
+"""`suspects publish`: posts what an unprivileged run measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from bot.flows.publish import Artifacts, Forge, Outcome, publish
+from bot.model.errors import UsageError
+from bot.model.report import Report
+from bot.settings import Settings
+
+Connect: TypeAlias = Callable[[str, str], tuple[Forge, Artifacts]]
+"""(repository, token) -> the ports; the composition root knows the adapters."""
+
+
+def publish_command(
+    settings: Settings,
+    *,
+    run_id: int,
+    connect: Connect,
+    render: Callable[[Report], str],
+    repository: str | None = None,
+) -> Outcome:
+    """Publishes one run's result on its pull request, with the `comment` policy of the settings.
+
+    repository: owner/name; None: GITHUB_REPOSITORY.
+
+    Raises:
+        UsageError: no repository or no token is known.
+        ArtifactError: the artifact is not what a measuring run leaves.
+        ForgeError: GitHub refused or did not answer.
+    """
+    where = repository or settings.repository
+    if where is None:
+        raise UsageError("which repository? give --repository owner/name")
+    forge, artifacts = connect(where, token(settings))
+    return publish(
+        forge,
+        artifacts,
+        repository=where,
+        run_id=run_id,
+        render=render,
+        policy=settings.inputs.comment,
+    )
+
+
+def token(settings: Settings) -> str:
+    """The token to speak with.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if settings.github_token is None:
+        raise UsageError("no token: set the input github-token (or GITHUB_TOKEN in a shell)")
+    return settings.github_token

@@ -1,0 +1,220 @@
+"""What of a fork's report may be shown: numbers and allow-listed words; never commands or free text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from bot.model.errors import ArtifactError
+from bot.model.report import (
+    BuildFailure,
+    ConfigurationChange,
+    Effect,
+    Environment,
+    History,
+    MethodSuspect,
+    Noise,
+    OptionValue,
+    Report,
+    ResourceSuspect,
+    RevisionRef,
+    Suspects,
+    Visible,
+    VisibleOption,
+)
+
+_NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9_.:+-]{0,98}[A-Za-z0-9_+])?"
+_VALUE = r"[A-Za-z0-9_+-](?:[A-Za-z0-9_.,:+%/-]{0,98})"
+_WORD = re.compile(_VALUE)
+_LEVEL = re.compile(rf"!?{_NAME}(?:(?:=|>=|<){_VALUE})?")
+_METHOD = re.compile(r"[A-Za-z0-9_$.:~*]{1,200}")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
+_MACHINE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,+()-]{0,99}")
+_REVISION = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_LINKS = re.compile(r"//|www\.|\.\.", re.IGNORECASE)
+"""What a site would turn into a link (or a path into another folder) although every character is harmless."""
+_FEATURES = frozenset(
+    (
+        "cpu",
+        "branch",
+        "icache",
+        "cache",
+        "memory",
+        "vm",
+        "filesystem",
+        "network",
+        "ipc",
+        "syscall-other",
+        "blocked",
+    )
+)
+_STORES = frozenset(("branch", "artifact", "directory", "object"))
+_STEPS = frozenset(("setup", "build", "prepare"))
+_MOST = 5_000  # entries in any list: far above what a run measures, far below what would hurt
+FORK_NOTES = (
+    "These figures were measured by the pull request's own workflow.",
+    "Commands, logs and other texts of that run are not copied here: see the run itself.",
+)
+
+
+def disarm(report: Report, *, head_sha: str) -> Report:
+    """A new report with nothing but numbers and allow-listed words; head is what the API says it is.
+
+    Raises:
+        ArtifactError: a name of an option, metric or revision is none, or a list is longer than any run's.
+    """
+    assert report.base is not None
+    suspects, visible = report.suspects, report.visible
+    lists = (report.effects, report.configurations, suspects.options, suspects.methods, suspects.resources)
+    if any(len(entries) > _MOST for entries in (*lists, visible.options, visible.pairs_not_exercised)):
+        raise ArtifactError(f"the report has a list of more than {_MOST} entries")
+    return Report(
+        mode=report.mode,
+        subject="",
+        verdict=report.verdict,
+        interrupted=report.interrupted,
+        base=_revision(report.base.revision),
+        head=_revision(head_sha),
+        primary_metric=_word(report.primary_metric),
+        higher_is_better=tuple(_word(metric) for metric in report.higher_is_better),
+        threshold=report.threshold,
+        false_alarms=report.false_alarms,
+        effects=tuple(_effect(effect) for effect in report.effects),
+        configurations=tuple(_configuration(one) for one in report.configurations),
+        suspects=_suspects(suspects),
+        visible=_visible(visible),
+        spent=report.spent,
+        environment=_environment(report.environment),
+        history=_history(report.history),
+        build_failures=tuple(_build_failure(one) for one in report.build_failures),
+        notes=FORK_NOTES,
+    )
+
+
+def _word(text: str, pattern: re.Pattern[str] = _WORD) -> str:
+    """The text itself when harmless; a comment that names something else would be worse than none."""
+    if not pattern.fullmatch(text) or _LINKS.search(text):
+        raise ArtifactError("the report names something that no option, level or metric is called")
+    return text
+
+
+def _kept(text: str | None, pattern: re.Pattern[str]) -> str | None:
+    """The text when harmless, else None: for words that a reader can do without."""
+    return text if text and pattern.fullmatch(text) and not _LINKS.search(text) else None
+
+
+def _revision(text: str) -> RevisionRef:
+    revision = _word(text, _REVISION)
+    return RevisionRef(revision=revision, label=revision[:12])
+
+
+def _term(term: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_word(level, _LEVEL) for level in term)
+
+
+def _options(options: dict[str, OptionValue]) -> dict[str, OptionValue]:
+    return {_word(name): _word(value) if isinstance(value, str) else value for name, value in options.items()}
+
+
+def _effect(effect: Effect) -> Effect:
+    return Effect(
+        metric=_word(effect.metric),
+        term=_term(effect.term),
+        aliases=tuple(_term(alias) for alias in effect.aliases),
+        ratio=effect.ratio,
+        interval=effect.interval,
+        probability=effect.probability,
+        prior=effect.prior,
+        significant=effect.significant,
+        relevant=effect.relevant,
+    )
+
+
+def _configuration(change: ConfigurationChange) -> ConfigurationChange:
+    return ConfigurationChange(
+        options=_options(change.options),
+        default=change.default,
+        metric=_word(change.metric),
+        ratio=change.ratio,
+        interval=change.interval,
+        pairs=change.pairs,
+        failed_pairs=change.failed_pairs,
+        state=change.state,
+    )
+
+
+def _suspects(suspects: Suspects) -> Suspects:
+    return Suspects(
+        options=tuple(_effect(effect) for effect in suspects.options),
+        methods=tuple(_method(one) for one in suspects.methods if _kept(one.method, _METHOD)),
+        resources=tuple(_resource(one) for one in suspects.resources if one.feature in _FEATURES),
+    )
+
+
+def _method(suspect: MethodSuspect) -> MethodSuspect:
+    return MethodSuspect(
+        method=suspect.method,
+        file=_kept(suspect.file, _FILE),
+        line=suspect.line,
+        base_self_seconds=suspect.base_self_seconds,
+        head_self_seconds=suspect.head_self_seconds,
+        calls=suspect.calls,
+        share_of_change=suspect.share_of_change,
+        terms=tuple(_term(term) for term in suspect.terms),
+    )
+
+
+def _resource(suspect: ResourceSuspect) -> ResourceSuspect:
+    return ResourceSuspect(
+        feature=suspect.feature,
+        base=suspect.base,
+        head=suspect.head,
+        unit=_kept(suspect.unit, _WORD) or "",
+        estimated_seconds=suspect.estimated_seconds,
+        score=suspect.score,
+    )
+
+
+def _visible(visible: Visible) -> Visible:
+    return Visible(
+        options=tuple(
+            VisibleOption(option=_word(one.option), slow_down=one.slow_down) for one in visible.options
+        ),
+        everything=visible.everything,
+        levels_not_exercised=_term(visible.levels_not_exercised),
+        pairs_not_exercised=tuple(
+            (_word(first, _LEVEL), _word(second, _LEVEL)) for first, second in visible.pairs_not_exercised
+        ),
+        pairs_not_exercised_count=visible.pairs_not_exercised_count,
+    )
+
+
+def _environment(environment: Environment) -> Environment:
+    return Environment(
+        cpu=_kept(environment.cpu, _MACHINE) or "",
+        cores=environment.cores,
+        kernel=_kept(environment.kernel, _MACHINE) or "",
+        load=environment.load,
+        noise=tuple(
+            Noise(
+                metric=_word(one.metric),
+                pairs=one.pairs,
+                sd_percent=one.sd_percent,
+                bias_percent=one.bias_percent,
+            )
+            for one in environment.noise
+        ),
+    )
+
+
+def _history(history: History) -> History:
+    return History(
+        source=history.source if history.source in _STORES else None,
+        measurements=history.measurements,
+        age_days=history.age_days,
+    )
+
+
+def _build_failure(failure: BuildFailure) -> BuildFailure:
+    step = failure.step if failure.step in _STEPS else "build"
+    return BuildFailure(side=failure.side, step=step, reason="its log is in the pull request's own run")
