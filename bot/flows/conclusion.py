@@ -27,7 +27,8 @@ NO_HISTORY = "No history was read: this run stands on its own pairs, and prior p
 def report(job: Job, *, verdict: Verdict, notes: Sequence[str] = (), **found: Any) -> Report:
     """A report of this job; what is not given stays empty, and the notes say why."""
     base, head = job.comparison.base, job.comparison.head
-    said = [*job.comparison.notes, *job.notes, *notes, LATER, NO_HISTORY]
+    built = job.workshop.notes() if job.workshop else ()
+    said = [*job.comparison.notes, *job.notes, *built, *notes, LATER, NO_HISTORY]
     return Report(
         mode="pull_request",
         subject=job.name,

@@ -91,10 +91,12 @@ class Evidence:
         """The leading suspect in a few words, or nothing."""
         return "" if self.estimator is None else self.estimator.leader_
 
-    def active(self) -> list[Configuration]:
-        """Configurations still worth measuring."""
+    def active(self) -> list[Configuration] | None:
+        """Configurations still worth measuring; None (all) before the estimator began."""
+        if self.estimator is None:
+            return None
         order = self.configurations
-        return order if self.estimator is None else [order[i] for i in self.estimator.active_]
+        return [order[i] for i in self.estimator.active_]
 
     def waiting(self, share: float) -> bool:
         """Whether three warm-ups of four used less CPU than this share of their wall time.

@@ -55,6 +55,10 @@ class Workshop(Protocol):
         """Builds both sides in parallel; a failed build is an outcome, not an exception."""
         ...
 
+    def notes(self) -> Sequence[str]:
+        """What a reader must know about how it was built."""
+        ...
+
 
 class Solver(Protocol):
     """Questions about the constrained space (sampling.constraints answers them)."""

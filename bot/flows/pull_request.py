@@ -108,6 +108,7 @@ def _settle(job: Job, schedule: Schedule, evidence: Evidence) -> None:
             rules=evidence.rules,
             false_alarms=job.subject.false_alarms,
             equivalent=job.solver.equivalent,
+            possible=job.solver.possible,
             rng=job.rng,
         ),
     )

@@ -30,6 +30,12 @@ GREEDY = 4.0
 """A configuration may take this many times its fair share of the time before it sits out rounds."""
 
 
+def room(pair_seconds: float, slots: int, budget: float) -> int:
+    """How many configurations a budget holds, each with a warm-up and the wanted number of rounds."""
+    pairs = budget * slots / max(pair_seconds, 1e-9) * (1 - 1 / CONTROL_EVERY)
+    return min(MOST, max(int(pairs / (ROUNDS + 1)), min(FEW, int(pairs / (FEW_ROUNDS + 1))), 1))
+
+
 @dataclass
 class _Record:
     """What a configuration has had so far."""
@@ -55,7 +61,7 @@ class Schedule:
     clock: Callable[[], float]
     rng: np.random.Generator
     primary: Track = "duet"
-    active: Callable[[], Collection[Configuration]] | None = None
+    active: Callable[[], Collection[Configuration] | None] = lambda: None
     finished: Callable[[], bool] = lambda: False
     second_track: bool = False
     settled: bool = False
@@ -96,11 +102,15 @@ class Schedule:
         costs = [r.seconds / (r.pairs + r.failed) for r in self._records.values() if r.pairs + r.failed]
         return float(np.median(costs)) if costs else None
 
+    @property
+    def _room(self) -> int:
+        return BLIND if self.pair_seconds is None else room(self.pair_seconds, self.slots, self.budget)
+
     def _first_round(self) -> Iterator[Wish | None]:
         for number, configuration in enumerate(self.sample[:MOST]):
             while self.pair_seconds is None and number >= BLIND and self._running:
                 yield None
-            if self._over() or number >= self._room():
+            if self._over() or number >= self._room:
                 break
             self.configurations.append(configuration)
             yield from self._with_control(configuration)
@@ -108,15 +118,8 @@ class Schedule:
             yield None
         self.settled = True
 
-    def _room(self) -> int:
-        """How many configurations the whole budget holds at the wanted number of rounds and a warm-up."""
-        if self.pair_seconds is None:
-            return BLIND
-        pairs = self.budget * self.slots / max(self.pair_seconds, 1e-9) * (1 - 1 / CONTROL_EVERY)
-        return max(int(pairs / (ROUNDS + 1)), min(FEW, int(pairs / (FEW_ROUNDS + 1))), 1)
-
     def _round(self) -> list[Configuration]:
-        allowed = None if self.active is None else set(self.active())
+        allowed = self.active()
         alive = [
             c
             for c in self.configurations

@@ -1,0 +1,64 @@
+"""The command line as a whole: which commands there are, and which are not there yet."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bot import __version__
+from bot.commands.check import check
+from bot.commands.pr import pr
+from bot.model.errors import UsageError
+
+LATER = (
+    "nightly",
+    "bisect",
+    "plan",
+    "shard",
+    "merge",
+    "influences",
+    "assertions",
+    "profiles",
+    "rehearse",
+    "dashboard",
+    "history",
+)
+"""Commands of the contract that a later version brings: refused in one line, never a pretend success."""
+
+application = typer.Typer(
+    name="suspects",
+    help="Names what in a change made a configurable program slower.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"suspects {__version__}")
+        raise typer.Exit
+
+
+@application.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Names what in a change made a configurable program slower."""
+
+
+def _refuse(name: str) -> None:
+    def refuse(context: typer.Context) -> None:
+        raise UsageError(f"`suspects {context.info_name}` is not yet supported")
+
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+    application.command(name, hidden=True, context_settings=settings)(refuse)
+
+
+application.command()(pr)
+application.command()(check)
+for _name in LATER:
+    _refuse(_name)

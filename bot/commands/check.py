@@ -1,0 +1,88 @@
+"""`suspects check`: is the file right, what would be measured, and does one trial run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bot.commands import options
+from bot.compose import Asked, check_job
+from bot.flows.check import Checked, check_flow
+from bot.flows.job import Job
+from bot.model.space import Space, value_text
+from bot.report.formats import seconds as seconds_text
+from bot.sampling.constraints import ConstraintSolver
+
+COUNTED = 1_000_000
+"""Valid configurations are counted up to here."""
+SHOWN = 12
+"""Configurations of the sample that are shown."""
+
+
+def check(
+    config: options.Config = None,
+    revision: Annotated[str, typer.Option("--revision", help="Commit to build.")] = "HEAD",
+    budget: options.Budget = None,
+    seed: options.Seed = 0,
+    verbose: options.Verbose = False,  # noqa: ARG001  read by __main__ when something goes wrong
+    quiet: options.Quiet = False,
+) -> None:
+    """Validate the file, show the space and the sample, build and run one trial."""
+    path = config or Path(".github/suspects.yml")
+    asked = Asked(
+        base=revision,
+        head=revision,
+        config=path,
+        budget=options.seconds_of(budget),
+        seed=seed,
+        exact_base=True,
+    )
+    with options.progress_for(quiet=quiet) as progress, check_job(asked, progress) as job:
+        solver = ConstraintSolver(job.subject.space)
+        size = solver.size(COUNTED)
+        found = check_flow(job)
+    console = Console(highlight=False, soft_wrap=True)
+    counted = f"{size:,}" if size is not None else f"more than {COUNTED:,}"
+    console.print(f"{path}: valid", markup=False)
+    console.print(f"{len(job.subject.space.options)} options, {counted} valid configurations")
+    for level in solver.dead_levels():
+        console.print(f"No valid configuration has {level}.", markup=False)
+    for note in found.notes:
+        console.print(f"Note: {note}", markup=False)
+    _show_sample(console, job.subject.space, found)
+    raise typer.Exit(_show_trial(console, job, found))
+
+
+def _show_sample(console: Console, space: Space, found: Checked) -> None:
+    table = Table(
+        *space.names, title=f"The first {min(SHOWN, len(found.sample))} configurations of the sample"
+    )
+    for configuration in found.sample[:SHOWN]:
+        table.add_row(*(value_text(v) for v in configuration))
+    console.print(table)
+
+
+def _show_trial(console: Console, job: Job, found: Checked) -> int:
+    """What the build and the one pair came to; the exit code."""
+    for build in found.builds:
+        if not build.ok:
+            console.print(f"{build.step} failed: {build.reason}\n{build.log}", markup=False)
+            return 3
+    if found.command is not None:
+        console.print("Ran:", " ".join(found.command.words), markup=False)
+    if found.pair is None or not found.pair.ok:
+        trial = (
+            None if found.pair is None else (found.pair.second if found.pair.first.ok else found.pair.first)
+        )
+        reason = "nothing was run" if trial is None else trial.detail or trial.outcome
+        console.print(f"The trial failed: {reason}", markup=False)
+        return 3
+    cost = seconds_text(found.pair.seconds)
+    console.print(
+        f"One pair of trials took {cost}; {seconds_text(job.budget)} hold {found.count} configurations."
+    )
+    return 0

@@ -1,0 +1,74 @@
+"""Options that several commands share, and what they turn into."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.adapters.terminal import QuietProgress, TerminalProgress
+from bot.model.errors import UsageError
+from bot.model.quantities import parse_seconds
+from bot.model.report import Report
+
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="The subject's file; default: the merge base's .github/suspects.yml."),
+]
+Budget = Annotated[str | None, typer.Option("--budget", help="Time for measuring, such as 300s or 5m.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the sample and of all random orders.")]
+HistoryPlace = Annotated[str | None, typer.Option("--history", help="Where history lies.")]
+Estimator = Annotated[str, typer.Option("--estimator", help="ours, or published where a seed has one.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Write the report as JSON.")]
+Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write the comment.")]
+Html = Annotated[Path | None, typer.Option("--html", help="Write the page.")]
+FailOn = Annotated[str, typer.Option("--fail-on", help="regression, violation: end with exit code 1.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more when something goes wrong.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, no comment on standard output.")]
+
+FAILING = ("regression", "violation")
+
+
+def seconds_of(budget: str | None) -> float | None:
+    """Seconds of a duration.
+
+    Raises:
+        UsageError: not a positive duration.
+    """
+    if budget is None:
+        return None
+    try:
+        seconds = parse_seconds(budget)
+    except ValueError as error:
+        raise UsageError(f"--budget {budget}: {error}") from None
+    if not isinstance(seconds, int | float) or seconds <= 0:
+        raise UsageError(f"--budget {budget}: a duration above zero is needed, such as 300s or 5m")
+    return float(seconds)
+
+
+def failing(words: str) -> frozenset[str]:
+    """The conditions of `--fail-on`.
+
+    Raises:
+        UsageError: a word is not known.
+    """
+    found = frozenset(word.strip() for word in words.split(",") if word.strip())
+    for word in found.difference(FAILING):
+        raise UsageError(f"--fail-on {word}: not known; {' and '.join(FAILING)} are allowed")
+    return found
+
+
+def progress_for(*, quiet: bool) -> AbstractContextManager[QuietProgress | TerminalProgress]:
+    """Live progress on standard error, or none."""
+    return nullcontext(QuietProgress()) if quiet else TerminalProgress()
+
+
+def exit_code(report: Report, fail_on: frozenset[str]) -> int:
+    """0 done, 1 a condition of `--fail-on` matched, 3 nothing could be measured."""
+    if not report.measured and report.verdict != "none":
+        return 3
+    regressed = report.verdict in ("regression", "mixed")
+    violated = any(a.outcome == "violated" for a in report.assertions)
+    return int(("regression" in fail_on and regressed) or ("violation" in fail_on and violated))

@@ -1,0 +1,53 @@
+"""What `suspects check` finds out: the space, the sample a pull request would get, one build and one pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.flows.job import Job
+from bot.model.invocation import Invocation, invocation
+from bot.model.revisions import Build
+from bot.model.space import Configuration
+from bot.model.subject import Program
+from bot.model.trials import Pair, Wish
+from bot.sampling.schedule import MOST, room
+
+SECONDS = 600.0
+"""Patience with the one pair that is run."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """`sample`: in the order a pull request would take it. `pair`: of the default configuration, when it ran.
+
+    count: how many configurations of the sample the pull-request budget holds, from the pair's seconds.
+    """
+
+    sample: tuple[Configuration, ...]
+    builds: tuple[Build, ...]
+    pair: Pair | None
+    command: Invocation | None
+    count: int | None
+    notes: tuple[str, ...]
+
+
+def check_flow(job: Job) -> Checked:
+    """Builds (both sides of `job.comparison`, usually the same commit twice) and runs one pair."""
+    sample = tuple(job.sampler(MOST))
+    command = invocation(job.subject, sample[0]) if isinstance(job.subject.program, Program) else None
+    builds: tuple[Build, ...] = ()
+    if job.workshop is not None:
+        job.progress.stage("building")
+        builds = tuple(job.workshop.build(job.comparison).values())
+        if not all(b.ok for b in builds):
+            return Checked(sample, builds, None, command, None, (*job.notes, *job.workshop.notes()))
+    job.progress.stage("running one pair of trials")
+    bench = job.open_bench(SECONDS)
+    parallel = isinstance(job.subject.program, Program) and job.subject.program.parallel
+    wish = Wish(bench.served(sample[0]), track="wall" if parallel else "duet")
+    pair = next(iter(bench.measure(iter([wish]))), None)
+    count = None
+    if pair is not None and pair.ok and pair.seconds > 0:
+        count = min(len(sample), room(pair.seconds, bench.slots, job.budget))
+    built = job.workshop.notes() if job.workshop else ()
+    return Checked(sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()))
