@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from pysat.examples.rc2 import RC2
@@ -37,6 +37,7 @@ class ConstraintSolver:
         self._clauses = [*self._encoding.clauses, *([root] for root in self._roots)]
         self._solver = Solver(name=_SOLVER, bootstrap_with=self._clauses)
         self._last_variable = self._encoding.variables
+        self._listed: dict[tuple[int, ...], tuple[list[Configuration], int]] = {}
         self._witnesses: deque[Configuration] = deque(maxlen=_WITNESSES)
 
     def valid(self, configuration: Configuration) -> bool:
@@ -174,19 +175,23 @@ class ConstraintSolver:
         return values if len(values) <= limit else None
 
     def _all(self, part: tuple[int, ...], limit: int) -> list[Configuration]:
-        options = [self.space.options[i] for i in part]
-        if self.free(part):
-            product = itertools.product(*(option.values for option in options))
-            return list(itertools.islice(product, limit))
-        return list(itertools.islice(self._enumerate(part), limit))
+        """The first `limit` valid value tuples of a group."""
+        known, asked = self._listed.get(part, ([], 0))
+        if limit > asked and len(known) == asked:
+            known = list(itertools.islice(self._enumerate(part), limit))
+            self._listed[part] = (known, limit)
+        return known[:limit]
 
     def _enumerate(self, part: tuple[int, ...]) -> Iterator[Configuration]:
+        if self.free(part):
+            yield from itertools.product(*(self.space.options[i].values for i in part))
+            return
+        literals = [self._encoding.literals[i] for i in part]
         with Solver(name=_SOLVER, bootstrap_with=self._clauses) as solver:
             while solver.solve():
-                found = self._decode(solver.get_model())
-                values = tuple(found[i] for i in part)
+                values = _values(literals, solver.get_model())
                 yield values
-                solver.add_clause([-self._encoding.literals[i][v] for i, v in zip(part, values, strict=True)])
+                solver.add_clause([-lits[v] for lits, v in zip(literals, values, strict=True)])
 
     def _refuse_contradictions(self) -> None:
         """Raises on an unsatisfiable set, after removing from the core what is not needed for it."""
@@ -258,7 +263,14 @@ class ConstraintSolver:
         return self._decode(self._solver.get_model())
 
     def _decode(self, model: Sequence[int]) -> Configuration:
-        return tuple(
-            next(value for value, lit in literals.items() if model[abs(lit) - 1] == lit)
-            for literals in self._encoding.literals
-        )
+        return _values(self._encoding.literals, model)
+
+
+def _values(literals: Iterable[Mapping[Value, int]], model: Sequence[int]) -> Configuration:
+    """The value of each option in a model, whose position v - 1 holds v or -v."""
+    return tuple(
+        model[lits[True] - 1] > 0
+        if True in lits and False in lits and lits[True] == -lits[False]
+        else next(value for value, lit in lits.items() if model[lit - 1] > 0)
+        for lits in literals
+    )

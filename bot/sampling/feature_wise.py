@@ -27,10 +27,18 @@ def feature_wise(
         for value in o.values
         if value is not False and (o.kind == "flag" or value != o.default)
     ]
-    return one_each(solver, wanted, origin)[:count]
+    return one_each(solver, wanted, origin, count=count)
 
 
-def one_each(solver: ConstraintSolver, wanted: list[Level], origin: Configuration) -> list[Configuration]:
+def one_each(
+    solver: ConstraintSolver, wanted: list[Level], origin: Configuration, *, count: int | None
+) -> list[Configuration]:
     """For each level a valid configuration that holds it near the origin; impossible levels are left out."""
-    found = (solver.complete([level], near=origin) for level in wanted)
-    return list(dict.fromkeys(c for c in found if c is not None))
+    sample: dict[Configuration, None] = {}
+    for level in wanted:
+        if count is not None and len(sample) >= count:
+            break
+        found = solver.complete([level], near=origin)
+        if found is not None:
+            sample[found] = None
+    return list(sample)

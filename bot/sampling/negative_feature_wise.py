@@ -28,4 +28,4 @@ def negative_feature_wise(
         for value in o.values
         if value is not True and (o.kind == "flag" or value != o.default)
     ]
-    return one_each(solver, wanted, origin)[:count]
+    return one_each(solver, wanted, origin, count=count)

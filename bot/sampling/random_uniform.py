@@ -8,7 +8,7 @@ from bot.model.space import Configuration, Space, Value
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.sampler import random_values
 
-LISTED = 2048  # a group of options with at most this many valid value tuples is listed and drawn from exactly
+LISTED = 1024  # a group of options with at most this many valid value tuples is listed and drawn from exactly
 REJECTIONS = 32  # draws of a larger group that are tried before the solver repairs one
 RETRIES = 20  # draws that were seen before, until the solver is asked for a new one
 
