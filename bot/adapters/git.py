@@ -131,8 +131,8 @@ class Repository:
             index.unlink(missing_ok=True)
         # Files written milliseconds apart make `make` rebuild what the project ships ready made.
         date = int(_text(self._mirrored("show", "--no-patch", "--format=%ct", revision.id)))
-        for folder, _, names in os.walk(into, topdown=False):
-            for name in (*names, "."):
+        for folder, folders, names in os.walk(into, topdown=False):
+            for name in (*names, *folders):
                 os.utime(Path(folder, name), (date, date), follow_symlinks=False)
 
     def _compare(self, base: tuple[str, str], head: tuple[str, str], notes: tuple[str, ...]) -> Comparison:

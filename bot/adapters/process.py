@@ -177,14 +177,17 @@ def run(
     if ended_by_us:
         return Ended(ended_by_us, None, seconds, tail.text(LOG_LINES))
     code = os.waitstatus_to_exitcode(int(answer)) if answer else -signal.SIGKILL
-    return Ended(_outcome(code, command), code, seconds, tail.text(LOG_LINES))
+    log = tail.text(LOG_LINES)
+    return Ended(_outcome(code, command, log), code, seconds, log)
 
 
-def _outcome(code: int, command: Sequence[str]) -> Outcome:
+def _outcome(code: int, command: Sequence[str], log: str) -> Outcome:
     if code < 0:
         return "signal"
-    # A shell was started, whatever it found; `env` and the launcher answer with these when they were not.
-    if code in (confine.CANNOT_CONFINE, confine.NO_SUCH_COMMAND) and command[0] != "sh":
+    # The launcher and `env` answer with these; a shell that was started uses them for what it did not find.
+    if code in (confine.CANNOT_CONFINE, confine.NO_SUCH_COMMAND) and (
+        command[0] != "sh" or log.startswith("cannot confine ")
+    ):
         return "not-started"
     return "exit" if code else "ok"
 

@@ -87,6 +87,10 @@ class SimulatedBench:
                 return
             yield self._pair(wish)
 
+    def served(self, configuration: Configuration) -> Configuration:
+        """The configuration that is measured for this one: the nearest known at base and head."""
+        return self._source.nearest(configuration, (self._revision["base"], self._revision["head"]))
+
     def elapsed(self) -> float:
         """Simulated seconds of all trials so far."""
         return self._clock
@@ -108,8 +112,11 @@ class SimulatedBench:
 
     def _pair(self, wish: Wish) -> Pair:
         began = self._clock
+        if wish.track == "instructions":
+            nothing = Trial("not-started", detail="a simulated program has no instructions to count")
+            return Pair(wish, nothing, nothing, 0.0)
         revisions = (self._revision[wish.sides[0]], self._revision[wish.sides[1]])
-        configuration = self._source.nearest(wish.configuration, revisions)
+        configuration = self.served(wish.configuration)
         swapped = self._rng.random() < 0.5  # a random start order, as on a real bench
         order = revisions[::-1] if swapped else revisions
         values = self._source.draw(configuration, (order[0], order[1]), self._rng)

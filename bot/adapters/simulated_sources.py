@@ -1,4 +1,4 @@
-"""Sources of simulated trials: a function beside the configuration file, or a table measured elsewhere."""
+"""Sources of simulated trials: a function beside the configuration file, or a table made elsewhere."""
 
 from __future__ import annotations
 
