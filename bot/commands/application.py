@@ -8,6 +8,7 @@ import typer
 
 from bot import __version__
 from bot.commands.check import check
+from bot.commands.github import action_command, publish
 from bot.commands.pr import pr
 from bot.model.errors import UsageError
 
@@ -60,5 +61,7 @@ def _refuse(name: str) -> None:
 
 application.command()(pr)
 application.command()(check)
+application.command()(publish)
+application.command("action")(action_command)
 for _name in LATER:
     _refuse(_name)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bot.commands import options
-from bot.compose import Asked, check_job
+from bot.compose.measuring import Asked, check_job
 from bot.flows.check import Checked, check_flow
 from bot.flows.job import Job
 from bot.model.space import Space, value_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from bot.adapters.terminal import show_comment
 from bot.commands import options
-from bot.compose import Asked, analyse
+from bot.compose.measuring import Asked, analyse
 from bot.model.errors import UsageError
 from bot.model.report import Report
 from bot.report.render import comment, page
@@ -19,7 +20,7 @@ Head = Annotated[str, typer.Option("--head", help="Revision to judge.")]
 ExactBase = Annotated[bool, typer.Option("--exact-base", help="Compare with --base itself.")]
 
 
-def pr(  # noqa: PLR0913  one parameter per option of the contract
+def pr(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contract
     base: Base,
     head: Head,
     exact_base: ExactBase = False,
@@ -68,13 +69,13 @@ def write(
     Raises:
         UsageError: a file cannot be written (after all the others were tried).
     """
-    texts = {
-        json: lambda: report.model_dump_json(indent=1) + "\n",
-        markdown: lambda: comment(report),
-        html: lambda: page(report),
-    }
+    texts: list[tuple[Path | None, Callable[[], str]]] = [
+        (json, lambda: report.model_dump_json(indent=1) + "\n"),
+        (markdown, lambda: comment(report)),
+        (html, lambda: page(report)),
+    ]
     problems = []
-    for path, text in texts.items():
+    for path, text in texts:
         if path is None:
             continue
         part = path.with_name(f".{path.name}.part")

@@ -21,8 +21,8 @@ def choose_subject(
 ) -> tuple[Subject, list[str]]:
     """The subject that both sides are measured by, and what the reader must know of the choice.
 
-    The file is the base's; before it was ever merged, the head's. Options that only head knows have no base and
-    are listed; options that head dropped have no head and leave the space, with the constraints that name them.
+    The file is the base's; before it was ever merged, the head's. Options that only head knows have no base
+    and are listed; options that head dropped leave the space, with the constraints that name them.
 
     Raises:
         UsageError: neither side has the file, or the file that counts is wrong.
@@ -51,7 +51,9 @@ def choose_subject(
     gone_at_head = [name for name in subject.options if name not in changed.options]
     if len(gone_at_head) == len(subject.options):
         return subject, notes
-    notes += [f"Option `{name}` is gone at head: it was left at the program's default." for name in gone_at_head]
+    notes += [
+        f"Option `{name}` is gone at head: it was left at the program's default." for name in gone_at_head
+    ]
     return without_options(subject, gone_at_head), notes
 
 

@@ -1,4 +1,4 @@
-"""The composition root: builds the adapters and runs one flow."""
+"""Builds what measuring needs (repository, workshop, bench or simulation) and runs the analysis."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ CACHE = Path(".suspects/builds")
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line (or the action) asks of one pull-request analysis."""
+    """What the command line (or the action) asks of one pull-request analysis.
+
+    simulated: whether a table or a callable may be the subject (a callable is code of the working directory,
+    run as ourselves: the action refuses it).
+    """
 
     base: str
     head: str
@@ -51,6 +55,7 @@ class Asked:
     estimator: str = "ours"
     cache: Path | None = None
     repository: Path = Path()
+    simulated: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ def analyse(asked: Asked, progress: Progress) -> Report:
         stop = stack.enter_context(stop_on_signals())
         local = local_subject(asked)
         if local is not None and not isinstance(local.subject.program, Program):
+            _refuse_simulated(asked)
             return pull_request(_simulated_job(asked, replace(local, notes=notes), progress, stop))
         private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="suspects-git-")))
         repository = Repository(asked.repository, private)
@@ -86,13 +92,16 @@ def analyse(asked: Asked, progress: Progress) -> Report:
                 comparison, PurePosixPath(CONFIG), _file_at(repository, comparison), read_checked
             )
             local = Subjected(subject, repository.top, tuple(said))
+        if not isinstance(local.subject.program, Program):
+            _refuse_simulated(asked)
+            raise UsageError("A table or callable subject is read from the working directory, with --config.")
         local = replace(local, notes=(*notes, *local.notes))
         return pull_request(real_job(asked, local, repository, comparison, progress, stop, stack))
 
 
 @contextmanager
 def check_job(asked: Asked, progress: Progress) -> Iterator[Job]:
-    """The job of `suspects check`: the local file against one commit (a simulated subject: its first revision).
+    """The job of `suspects check`: the local file on one commit (a simulated subject: its first revision).
 
     Raises:
         UsageError: the file or the repository is wrong.
@@ -128,6 +137,13 @@ def local_subject(asked: Asked) -> Subjected | None:
             raise
         return None  # the merge base's file counts, and that one may be right
     return None if isinstance(subject.program, Program) else Subjected(subject, path.parent)
+
+
+def _refuse_simulated(asked: Asked) -> None:
+    if not asked.simulated:
+        raise UsageError(
+            "program: a table or callable is for evaluation; the action measures a `run` command"
+        )
 
 
 def load_checked(path: Path) -> Subject:

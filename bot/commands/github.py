@@ -1,0 +1,109 @@
+"""`suspects action` and `suspects publish` on the command line, with the adapters they speak through."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.adapters.artifacts import GithubArtifacts
+from bot.adapters.github import GithubForge
+from bot.adapters.runner import Runner
+from bot.adapters.terminal import TerminalProgress
+from bot.commands import options
+from bot.commands.action import Abilities, Measured, action
+from bot.commands.pr import write
+from bot.commands.publish import Connect, publish_command
+from bot.compose.measuring import Asked, analyse
+from bot.event import Plan
+from bot.flows.publish import Artifacts, Forge
+from bot.model.errors import UsageError
+from bot.model.report import Report
+from bot.report.headline import headline
+from bot.report.render import comment, summary
+from bot.settings import Settings, environment
+
+RESULTS = "suspects"
+"""Folder of the results below the workspace: the only place that later steps can see from outside."""
+
+
+def action_command() -> None:
+    """What the container runs: chooses the mode from the event."""
+    settings = Settings.read(environment())
+    abilities = Abilities(
+        runner=Runner(sys.stdout, output=settings.output, summary=settings.step_summary),
+        connect=connector(settings),
+        render=_as_fork,
+        measure={"pull_request": measure_for(settings)},
+    )
+    raise typer.Exit(action(settings, abilities))
+
+
+def publish(
+    run_id: Annotated[int, typer.Option("--run-id", help="The measuring workflow's run.")],
+    repository: Annotated[str | None, typer.Option("--repository", help="owner/name.")] = None,
+) -> None:
+    """Post what an unprivileged run measured (trusted second stage)."""
+    settings = Settings.read(environment())
+    outcome = publish_command(
+        settings,
+        run_id=run_id,
+        connect=connector(settings),
+        render=_as_fork,
+        repository=repository,
+    )
+    typer.echo(f"{outcome.ending}: {outcome.reason}")
+
+
+def connector(settings: Settings) -> Connect:
+    """(repository, token) -> GitHub behind our ports."""
+
+    def connect(repository: str, token: str) -> tuple[Forge, Artifacts]:
+        url = settings.api_url
+        return GithubForge(repository, token, api_url=url), GithubArtifacts(repository, token, api_url=url)
+
+    return connect
+
+
+def measure_for(settings: Settings) -> Callable[[Plan], Measured]:
+    """A plan -> the pull-request analysis, its files written where later steps can read them."""
+
+    def measure(plan: Plan) -> Measured:
+        assert plan.base is not None and plan.head is not None
+        workspace = settings.workspace or Path()
+        asked = Asked(
+            base=plan.base,
+            head=plan.head,
+            config=settings.inputs.config,
+            budget=settings.inputs.budget,
+            repository=workspace,
+            cache=Path(tempfile.gettempdir(), "suspects-builds"),
+            simulated=False,
+        )
+        with TerminalProgress() as progress:
+            report = analyse(asked, progress)
+        folder = workspace / RESULTS
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder}: cannot be written: {error.strerror}") from None
+        write(report, json=folder / "report.json", markdown=folder / "report.md", html=folder / "report.html")
+        return Measured(
+            report=report,
+            path=folder / "report.json",
+            comment=comment(report),
+            summary=summary(report),
+            headline=str(headline(report).title),
+            exit_code=options.exit_code(report, settings.inputs.fail_on),
+        )
+
+    return measure
+
+
+def _as_fork(report: Report) -> str:
+    """The second stage cannot know what the first one ran: its comment says whose figures they are."""
+    return comment(report, fork=True)
