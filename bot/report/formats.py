@@ -28,9 +28,8 @@ PROBABILITY_WORDS = (
 
 _ESCAPE_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f]).*?(?:\x07|\x1b\\|\x9c|$)"  # OSC and other strings: titles, links
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,2000}(?:\x07|\x1b\\|\x9c)"  # OSC: titles, links
     r"|\x1b[ -/]*[0-~]",  # two-byte sequences
-    re.DOTALL,
 )
 # Format (zero-width, bidi), control, surrogate and private characters: they hide or reorder what is read.
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs"})
@@ -150,7 +149,7 @@ def percent(ratio: float, *, decimals: int | None = None) -> str:
 
 def change(ratio: float, interval: tuple[float, float] | None) -> str:
     """A ratio and its interval: "+5.2 % (4.6 to 5.9)"; signs where the interval spans zero."""
-    if interval is None:
+    if interval is None or not math.isfinite(ratio):
         return percent(ratio)
     decimals = _decimals(ratio, interval)
     return f"{percent(ratio, decimals=decimals)} ({between(ratio, interval)})"
@@ -257,19 +256,26 @@ def _markdown_code(text: str) -> str:
     return "<code>" + re.sub(r"[^0-9A-Za-z ]", lambda m: f"&#{ord(m[0])};", text) + "</code>"
 
 
-_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {c: "\\" + c for c in "\\`*[]|~"}
-_BREAK = "&#8203;"  # a zero-width space: GitHub looks for mentions and references in the finished text
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "<span>$</span>"}
+"""For the dollar this is GitHub's documented way to keep it out of formulas."""
+_BREAK = "&#8203;"
+"""A zero-width space: GitHub looks for mentions, references and addresses in the finished text."""
+_SPECIAL = re.compile(
+    r"(?P<entity>[&<>$])"
+    r"|(?P<escape>[\\`*\[\]|~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z]))"  # inside a word _ is only itself
+    r"|(?P<linking>@(?=\w)|#(?=\d)|gh-(?=\d)|:(?=//)|www(?=\.))",
+    re.IGNORECASE,
+)
 
 
 def _markdown_text(text: str) -> str:
-    text = re.sub(r"[&<>\\`*\[\]|~]", lambda m: _MARKDOWN[m[0]], text)
-    text = re.sub(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])", r"\\_", text)  # inside a word it is only itself
-    text = re.sub(r"@(?=[0-9A-Za-z])", "@" + _BREAK, text)
-    text = re.sub(r"#(?=\d)", "#" + _BREAK, text)
-    text = re.sub(r"(?i)\b(gh-)(?=\d)", r"\1" + _BREAK, text)
-    text = re.sub(r"://", f":{_BREAK}//", text)
-    text = re.sub(r"(?i)\b(www)\.", rf"\1{_BREAK}.", text)
-    return text.replace("$", "<span>$</span>")  # GitHub's documented way to keep a dollar out of formulas
+    def harmless(match: re.Match[str]) -> str:
+        found = match[0]
+        if match["entity"]:
+            return _ENTITIES[found]
+        return f"\\{found}" if match["escape"] else f"{found}{_BREAK}"
+
+    return _SPECIAL.sub(harmless, text)
 
 
 def _line_start(text: str) -> str:

@@ -31,10 +31,13 @@ Block: TypeAlias = Prose | Table | Listing | Bullets
 
 @dataclass(frozen=True)
 class Section:
-    """A titled part below the headline; `open` ones are not folded. `key` names its place for pictures."""
+    """A titled part below the headline; `open` ones are not folded. `key` names its place for pictures.
+
+    The title is our own plain words: GitHub reads a summary as HTML, in which Markdown escapes do not count.
+    """
 
     key: str
-    title: Words
+    title: str
     blocks: tuple[Block, ...]
     open: bool = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -59,6 +60,7 @@ def effects(report: Report) -> str:
     marks = [
         _Mark(_effect_label(report, e), *_in_percent(e.ratio, e.interval), _colour(report, e), e.significant)
         for e in chosen
+        if math.isfinite(e.ratio)
     ]
     if not marks:
         return ""
@@ -71,7 +73,11 @@ def effects(report: Report) -> str:
 
 def configurations(report: Report) -> str:
     """Every configuration's change of the primary metric, sorted; "" when fewer than two were measured."""
-    found = [c for c in report.configurations if c.metric == report.primary_metric and c.ratio is not None]
+    found = [
+        c
+        for c in report.configurations
+        if c.metric == report.primary_metric and math.isfinite(c.ratio or math.nan)
+    ]
     if len(found) < 2:
         return ""
     found.sort(key=lambda c: -(c.ratio or 0.0))

@@ -102,19 +102,21 @@ def default_options(report: Report) -> Mapping[str, Value] | None:
     return next((c.options for c in report.configurations if c.default), None)
 
 
-def _operator(level: str) -> re.Match[str] | None:
-    return re.fullmatch(r"(.+?)(>=|<|=)(.*)", level, re.DOTALL)
+def _parts(level: str) -> tuple[str, str, str] | None:
+    """Name, operator and value of a level; None for a switch (only numbers are compared)."""
+    match = re.fullmatch(r"(.+?)(>=|<)([-+.\deE]+)", level) or re.fullmatch(r"(.+?)(=)(.*)", level)
+    return (match[1], match[2], match[3]) if match else None
 
 
 def _switched_on(level: str) -> bool:
-    return not level.startswith("!") and _operator(level) is None
+    return not level.startswith("!") and _parts(level) is None
 
 
 def _level(level: str) -> Prose:
-    match = _operator(level)
-    if match is None:
+    parts = _parts(level)
+    if parts is None:
         return prose(code(level[1:]), " off") if level.startswith("!") else prose(code(level), " on")
-    name, operator, value = match.groups()
+    name, operator, value = parts
     if operator == "=":
         return code(f"{name}={value}")
     return prose(code(name), " at least " if operator == ">=" else " below ", code(value))

@@ -1,0 +1,109 @@
+"""The headline's claims, sentence by sentence."""
+
+from bot.model.report import Suspects, Visible, VisibleOption
+from bot.report.claims import acceptance, power
+from bot.report.formats import markdown
+from bot.report.headline import headline
+from tests.unit.report import builders
+from tests.unit.report.builders import changed, effect, report
+
+
+def title(**fields: object) -> str:
+    return markdown(headline(report(**fields)).title)
+
+
+def lead(**fields: object) -> list[str]:
+    return [markdown(s) for s in headline(report(**fields)).lead]
+
+
+def blamed(*effects: object) -> dict[str, object]:
+    return {"verdict": "regression", "suspects": Suspects.model_validate({"options": effects})}
+
+
+def test_the_primary_metric_is_told_before_the_others() -> None:
+    memory = effect("a", ratio=1.5, metric="max_rss")
+    assert (
+        title(**blamed(memory, effect("b", ratio=1.1)))
+        == "Slower with `b`: +10 % CPU time, and 1 more suspect"
+    )
+    assert title(**blamed(memory)) == "More memory with `a`: +50 % peak memory"
+
+
+def test_a_change_of_every_configuration_is_said_so() -> None:
+    found = headline(report(**blamed(effect(ratio=1.052))))
+    assert markdown(found.title) == "Slower in every configuration: +5.2 % CPU time"
+    assert found.accept is not None and found.accept.text == "/suspects accept everything"
+
+
+def test_without_named_suspects_the_alarmed_effects_speak() -> None:
+    assert title(verdict="regression", effects=(effect("a", ratio=1.1),)) == "Slower with `a`: +10 % CPU time"
+    assert title(verdict="regression") == "Slower, but no option could be named"
+
+
+def test_a_metric_that_is_better_when_higher_turns_the_words() -> None:
+    found = effect("a", ratio=0.8, metric="throughput")
+    fields = blamed(found) | {"higher_is_better": ("throughput",)}
+    assert title(**fields) == "Worse with `a`: -20 % `throughput`"
+
+
+def test_the_default_configuration_leads() -> None:
+    assert lead(configurations=(changed(1.31, "slower"),))[0].startswith(
+        "Default configuration: **+31 %** CPU time"
+    )
+    assert lead(configurations=(changed(1.001, "same"),))[0].startswith(
+        "The default configuration did not change"
+    )
+    assert lead(configurations=(changed(1.02, "unclear"),))[0].startswith(
+        "The default configuration is unclear"
+    )
+    assert lead(configurations=())[0] == "The default configuration was not measured."
+    crash = changed(None, "failed").model_copy(update={"failure": "exit code 3"})
+    assert lead(configurations=(crash,))[0] == "The default configuration **failed**: exit code 3."
+
+
+def test_the_accept_line_joins_levels_and_is_left_out_when_it_cannot_be_pasted() -> None:
+    assert acceptance(effect("!mangle", "compress", ratio=1.1)) == "/suspects accept !mangle+compress"
+    assert acceptance(effect("a\u202eb", ratio=1.1)) == ""
+    assert acceptance(effect("n" * 500, ratio=1.1)) == ""
+    found = headline(report(**blamed(effect("a\nb", ratio=1.1))))
+    assert found.accept is None
+    assert "accept" not in markdown(found.action)
+
+
+def test_an_improvement_needs_no_acceptance() -> None:
+    assert headline(builders.improvement()).accept is None
+
+
+def test_power_names_the_least_visible_option_and_what_was_not_exercised() -> None:
+    assert markdown(power(report())) == (
+        "This run would have seen **+1.8 %** CPU time or more on any option; 3 pairs of levels not exercised."
+    )
+    blind = Visible(
+        options=(VisibleOption(option="a", slow_down=0.02), VisibleOption(option="b", slow_down=None)),
+        levels_not_exercised=("b",),
+    )
+    assert markdown(power(report(visible=blind))) == (
+        "This run would have seen **+2 %** CPU time or more on 1 option; nothing on 1 option; "
+        "1 level not exercised."
+    )
+    assert "not known" in markdown(power(report(visible=Visible())))
+
+
+def test_what_would_settle_an_open_question_is_not_folded_away() -> None:
+    notes = ("Another note.", "To settle it: 4 more minutes.")
+    assert lead(verdict="inconclusive", notes=notes)[-1] == "To settle it: 4 more minutes."
+    assert "rerun" in markdown(headline(report(verdict="inconclusive")).action)
+
+
+def test_failed_trials_are_told_under_every_verdict() -> None:
+    found = headline(builders.failing())
+    assert markdown(found.title) == "No slow-down found where trials ended well"
+    assert markdown(found.caveats[0]).startswith(
+        "4 of 642 trials failed, for example `unsafe` on: head ended with"
+    )
+
+
+def test_a_stopped_run_claims_no_clean_result() -> None:
+    found = headline(report(interrupted="signal"))
+    assert (found.tone, found.icon) == ("unclear", "🟡")
+    assert "partial" in markdown(found.caveats[0])

@@ -1,0 +1,146 @@
+"""Sections: what is counted, what is listed, in which order."""
+
+from bot.model.report import (
+    AssertionGroup,
+    AssertionOutcome,
+    ChangePoint,
+    Influence,
+    MethodSuspect,
+    Report,
+    ResourceSuspect,
+    Suspects,
+)
+from bot.report.formats import Listing, Prose, markdown
+from bot.report.parts import Section, Table
+from bot.report.view import view
+from tests.unit.report import builders
+from tests.unit.report.builders import changed, effect, report
+
+
+def section(found: Report, key: str) -> Section:
+    return next(s for s in view(found).sections if s.key == key)
+
+
+def rows(found: Report, key: str) -> list[list[str]]:
+    return [
+        [markdown(cell) for cell in row]
+        for block in section(found, key).blocks
+        if isinstance(block, Table)
+        for row in block.rows
+    ]
+
+
+def test_unchanged_configurations_are_only_counted_and_the_default_comes_first() -> None:
+    found = builders.regression()
+    assert section(found, "configurations").title == "Configurations: 5 slower, 1 unclear, 2 unchanged"
+    shown = [row[0] for row in rows(found, "configurations")]
+    assert shown == [
+        "default configuration",
+        "`passes=3`",
+        "`mangle` off",
+        "`toplevel` on",
+        "`unsafe` on, `source_map` on",
+    ]
+
+
+def test_other_metrics_follow_the_primary_one() -> None:
+    changes = (
+        changed(1.9, "slower", metric="max_rss", mangle=False),
+        changed(1.0, "same"),
+        changed(1.1, "slower", passes=3),
+    )
+    shown = rows(report(configurations=changes), "configurations")
+    assert [row[0] for row in shown] == ["default configuration", "`passes=3`", "`mangle` off"]
+    assert "peak memory" in shown[2][1]
+
+
+def test_a_failed_configuration_says_why() -> None:
+    shown = rows(builders.failing(), "configurations")
+    assert shown[1][1].startswith("failed: head ended with exit code 1")
+    assert shown[1][2] == "0 (4 failed)"
+
+
+def test_unproven_suspects_are_marked_and_hopeless_ones_left_out() -> None:
+    named = (effect("a", ratio=1.2), effect("b", ratio=1.1, sure=0.3, significant=False),
+             effect("c", ratio=1.1, sure=0.01, significant=False))  # fmt: skip
+    shown = rows(report(verdict="regression", suspects=Suspects(options=named)), "suspects")
+    assert [row[0] for row in shown] == ["**`a` on**", "`b` on"]
+    assert shown[1][2].endswith("not proven")
+
+
+def test_a_clean_run_names_no_suspects() -> None:
+    named = (effect("b", ratio=1.1, sure=0.3, significant=False),)
+    assert "suspects" not in [s.key for s in view(report(suspects=Suspects(options=named))).sections]
+
+
+def test_the_blindest_options_come_first() -> None:
+    shown = rows(builders.inconclusive(), "visible")
+    assert shown[0] == ["`ecma`", "nothing"]
+    assert shown[1] == ["`passes`", "+1.8 %"]
+
+
+def test_every_flagged_configuration_can_be_reproduced_by_pasting() -> None:
+    found = builders.regression()
+    listings = [b.text for b in section(found, "reproduce").blocks if isinstance(b, Listing)]
+    assert listings == ["\n".join(one.commands) for one in found.reproduce]
+
+
+def test_a_script_too_long_to_show_is_not_shown_in_part() -> None:
+    long = builders.reproduction().model_copy(update={"commands": ("x" * 10_000,)})
+    blocks = section(builders.regression(reproduce=(long,)), "reproduce").blocks
+    assert not any(isinstance(b, Listing) for b in blocks)
+    assert "too long" in str(blocks[-1])
+
+
+def test_the_run_states_its_noise_its_cost_and_its_history() -> None:
+    told = dict(rows(report(), "run"))
+    assert told["Measuring"] == "2 min 51 s of 3 min: 309 pairs, 642 trials"
+    assert told["History"] == "4,812 measurements from `branch`, newest 1.4 days old"
+    noise = [row[1] for row in rows(report(), "run") if row[0] == "Noise of this run"]
+    assert noise[0] == "CPU time: base against base spreads by 0.83 %, shift +0.04 %, 12 pairs"
+
+
+def test_what_later_analyses_find_has_its_place() -> None:
+    method = MethodSuspect(
+        method="lib.scope:figure_out",
+        file="lib/scope.js",
+        line=12,
+        base_self_seconds=0.2,
+        head_self_seconds=0.31,
+        calls=(10, 10),
+        share_of_change=0.72,
+        terms=(("reduce_vars",),),
+    )
+    resource = ResourceSuspect(
+        feature="memory", base=100.0, head=150.0, unit="MB", estimated_seconds=0.02, score=0.5
+    )
+    group = AssertionGroup(expression="size > 3", expected=(0.5, 0.5), observed=(0.1, 0.9))
+    violated = AssertionOutcome(
+        id="a1", method="m", groups=(group,), borders_seconds=(0.1,), outcome="violated"
+    )
+    held = violated.model_copy(update={"id": "a2", "outcome": "held"})
+    point = ChangePoint(revision="7", interval=("5", "8"), term=(), metric="cpu", ratio=1.1, probability=0.9)
+    influence = Influence(
+        method=None, term=("a",), influence=0.1, interval=(0.0, 0.2), share=0.3, error=0.05, noise_floor=0.01
+    )
+    found = builders.regression(
+        suspects=Suspects(options=(effect("a", ratio=1.2),), methods=(method,), resources=(resource,)),
+        assertions=(violated, held),
+        change_points=(point,),
+        influences=(influence,),
+    )
+    assert rows(found, "methods") == [
+        ["`lib.scope:figure_out`", "`lib/scope.js:12`", "200 ms to 310 ms", "72 %", "`reduce_vars` on"]
+    ]
+    assert rows(found, "resources") == [["`memory`", "100 to 150 MB", "+50 %", "20 ms"]]
+    assert section(found, "assertions").title == "Performance assertions: 1 violated, 1 held, 0 undecided"
+    assert rows(found, "assertions") == [["`a1`", "`m`", "`size > 3`"]]
+    assert rows(found, "change_points")[0][:3] == ["`7`", "`5` to `8`", "every configuration"]
+    assert rows(found, "influences") == [["whole program", "`a` on", "30 %", "5 %"]]
+
+
+def test_section_titles_need_no_escaping_because_a_summary_is_html() -> None:
+    for found, fork in builders.states().values():
+        for part in view(found, fork=fork).sections:
+            assert markdown(part.title) == part.title
+            assert all(isinstance(b, Prose | Table | Listing) or b.kind == "bullets" for b in part.blocks)
