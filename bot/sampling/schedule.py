@@ -22,6 +22,8 @@ MOST = 96
 """Configurations at most: at 96, 98 % of the pairs of levels of 13 options are exercised often enough."""
 BLIND = 8
 """Configurations started before the first pair tells what one costs."""
+MORE_OF_DEFAULT = 2
+"""Further pairs a round for the default configuration: most people run it, and the comment leads with it."""
 CONTROL_EVERY = 12
 """One pair in so many is base against base: this run's own noise."""
 FAILURES = 2
@@ -130,6 +132,8 @@ class Schedule:
             return []
         fair = GREEDY * sum(r.seconds for r in self._records.values()) / len(self._records)
         patient = [c for c in alive if self._records[c].seconds <= fair] or alive
+        if self.configurations[0] in alive and len(alive) >= FEW:
+            patient += [self.configurations[0]] * MORE_OF_DEFAULT
         return [patient[i] for i in self.rng.permutation(len(patient))]
 
     def _with_control(self, configuration: Configuration) -> Iterator[Wish]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Trial, Wish
-from bot.sampling.schedule import BLIND, FAILURES, MOST, ROUNDS, Schedule
+from bot.sampling.schedule import BLIND, FAILURES, MORE_OF_DEFAULT, MOST, ROUNDS, Schedule
 
 SAMPLE: list[Configuration] = [(i,) for i in range(200)]
 
@@ -75,9 +75,16 @@ def test_rounds_are_shuffled_and_cover_every_configuration_equally() -> None:
     clock.run(schedule)
     size = len(schedule.configurations)
     pairs = [w.configuration for w in clock.served if not w.control]
+    second = pairs[size : 2 * size + MORE_OF_DEFAULT]
     assert pairs[:size] == SAMPLE[:size]
-    assert pairs[size : 2 * size] != SAMPLE[:size]
-    assert set(pairs[size : 2 * size]) == set(SAMPLE[:size])
+    assert second != sorted(second)
+    assert Counter(second) == Counter(SAMPLE[:size] + [SAMPLE[0]] * MORE_OF_DEFAULT)
+
+
+def test_the_default_configuration_gets_more_pairs_than_any_other() -> None:
+    clock = SimulatedClock()
+    clock.run(scheduled(clock, budget=60.0))
+    assert clock.counts().most_common(1)[0][0] == SAMPLE[0]
 
 
 def test_the_same_seed_gives_the_same_order() -> None:

@@ -1,0 +1,138 @@
+"""Fakes of the ports: a bench with known truth on a simulated clock, a workshop, silent progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bot.flows.job import Job
+from bot.model.report import Environment
+from bot.model.revisions import Build, Comparison, Revision
+from bot.model.space import Configuration
+from bot.model.subject import Subject
+from bot.model.trials import Outcome, Pair, Side, Trial, Wish
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.pull_request import pull_request_sample
+
+Truth = Callable[[Configuration], float]
+"""Ratio head / base of a configuration."""
+
+
+@dataclass
+class FakeBench:
+    """A pair takes `seconds` on a simulated clock; head's metrics are base's times `truth`."""
+
+    rng: np.random.Generator
+    budget: float
+    truth: Mapping[str, Truth]
+    noise: float = 0.01
+    seconds: float = 0.1
+    fails: Callable[[Configuration], Outcome | None] = lambda _c: None
+    cpu_share: float = 1.0
+    stop_after: int | None = None
+    slots: int = 1
+    clock: float = 0.0
+    asked: list[Wish] = field(default_factory=list)
+    _known: set[Configuration] = field(default_factory=set)
+
+    def served(self, configuration: Configuration) -> Configuration:
+        return configuration
+
+    def elapsed(self) -> float:
+        return self.clock
+
+    def stopped(self) -> bool:
+        return self.stop_after is not None and len(self.asked) >= self.stop_after
+
+    def notes(self) -> Sequence[str]:
+        return ("A fake bench.",)
+
+    def environment(self) -> Environment:
+        return Environment(cpu="fake", cores=self.slots)
+
+    def measure(self, wishes: Iterator[Wish | None]) -> Iterator[Pair]:
+        for wish in wishes:
+            if wish is None:
+                raise AssertionError("nothing is running, so nothing can be waited for")
+            if self.clock >= self.budget:
+                return
+            self.asked.append(wish)
+            self.clock += self.seconds
+            yield self._pair(wish)
+
+    def _pair(self, wish: Wish) -> Pair:
+        failed = self.fails(wish.configuration)
+        if failed is not None and not wish.control:
+            return Pair(wish, Trial("ok", {}, 0), Trial(failed, {}, 3, detail="exit code 3"), self.seconds)
+        first, second = ({}, {})  # type: tuple[dict[str, float], dict[str, float]]
+        for name, truth in self.truth.items():
+            ratio = 1.0 if wish.control else truth(wish.configuration)
+            first[name] = float(np.exp(self.rng.normal(0, self.noise)))
+            second[name] = ratio * float(np.exp(self.rng.normal(0, self.noise)))
+        alone: Mapping[Side, tuple[float, float]] | None = None
+        if wish.configuration not in self._known:
+            self._known.add(wish.configuration)
+            alone = {"base": (self.cpu_share, 1.0), "head": (self.cpu_share, 1.0)}
+        return Pair(wish, Trial("ok", first, 0), Trial("ok", second, 0), self.seconds, alone)
+
+
+@dataclass
+class FakeWorkshop:
+    """Builds that end as told."""
+
+    failing: Mapping[Side, str] = field(default_factory=dict)
+    built: int = 0
+
+    def build(self, comparison: Comparison) -> Mapping[Side, Build]:
+        self.built += 1
+        sides: tuple[Side, Side] = ("base", "head")
+        return {
+            s: Build(s, ok=s not in self.failing, seconds=2.0, reason=self.failing.get(s, ""), log="last line")
+            for s in sides
+        }
+
+    def notes(self) -> Sequence[str]:
+        return ()
+
+
+@dataclass
+class RecordingProgress:
+    """Remembers the stages it was told."""
+
+    stages: list[str] = field(default_factory=list)
+    leaders: list[str] = field(default_factory=list)
+
+    def stage(self, text: str) -> None:
+        self.stages.append(text)
+
+    def pairs(self, done: int, seconds: float, budget: float, leader: str) -> None:
+        self.leaders.append(leader)
+
+
+def job_of(
+    subject: Subject, bench: FakeBench, *, workshop: FakeWorkshop | None = None, same_tree: bool = False
+) -> Job:
+    """A job on fakes; the bench's budget is the job's."""
+    solver = ConstraintSolver(subject.space)
+    rng = np.random.default_rng(5)
+
+    def open_bench(seconds: float) -> FakeBench:
+        bench.budget = min(bench.budget, seconds)
+        return bench
+
+    return Job(
+        subject=subject,
+        name="program",
+        comparison=Comparison(
+            Revision("b" * 40, "base", "t1"), Revision("h" * 40, "head", "t1" if same_tree else "t2")
+        ),
+        budget=bench.budget,
+        solver=solver,
+        sampler=lambda count: pull_request_sample(subject.space, solver, count, rng=rng),
+        workshop=workshop or FakeWorkshop(),
+        open_bench=open_bench,
+        progress=RecordingProgress(),
+        rng=np.random.default_rng(6),
+    )
