@@ -16,6 +16,7 @@ from bot.model.trials import Outcome, Pair, Side, Trial, Wish
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.pull_request import pull_request_sample
 
+LOG = "last line"
 Truth = Callable[[Configuration], float]
 """Ratio head / base of a configuration."""
 
@@ -89,8 +90,8 @@ class FakeWorkshop:
         self.built += 1
         sides: tuple[Side, Side] = ("base", "head")
         return {
-            s: Build(s, ok=s not in self.failing, seconds=2.0, reason=self.failing.get(s, ""), log="last line")
-            for s in sides
+            side: Build(side, side not in self.failing, 2.0, reason=self.failing.get(side, ""), log=LOG)
+            for side in sides
         }
 
     def notes(self) -> Sequence[str]:

@@ -10,6 +10,7 @@ import pytest
 from bot.flows.pull_request import pull_request
 from bot.model.space import Configuration
 from bot.model.subject import Subject
+from bot.model.trials import Side
 from tests.fakes import FakeBench, FakeWorkshop, job_of
 
 NAMES = ["extreme", "check", "sparse", "threads", "verbose", "keep"]
@@ -67,8 +68,8 @@ def test_equal_trees_are_not_built_or_measured() -> None:
 
 
 @pytest.mark.parametrize("sides", [("base",), ("head",), ("base", "head")])
-def test_a_failed_build_is_an_outcome_with_its_log(sides: tuple[str, ...]) -> None:
-    workshop = FakeWorkshop(failing={s: "`build` ended with exit code 2." for s in sides})  # type: ignore[misc]
+def test_a_failed_build_is_an_outcome_with_its_log(sides: tuple[Side, ...]) -> None:
+    workshop = FakeWorkshop(failing=dict.fromkeys(sides, "`build` ended with exit code 2."))
     report = pull_request(job_of(subject(), bench(), workshop=workshop))
     assert report.verdict == "inconclusive"
     assert [f.side for f in report.build_failures] == list(sides)
@@ -77,9 +78,7 @@ def test_a_failed_build_is_an_outcome_with_its_log(sides: tuple[str, ...]) -> No
 
 
 def test_failing_configurations_are_counted_and_shown_and_the_rest_is_decided() -> None:
-    failing = bench(
-        truth={"cpu": extreme_slower}, fails=lambda c: "exit" if c[2] and c[3] else None
-    )
+    failing = bench(truth={"cpu": extreme_slower}, fails=lambda c: "exit" if c[2] and c[3] else None)
     report = pull_request(job_of(subject(), failing))
     failed = [c for c in report.configurations if c.state == "failed"]
     assert failed
@@ -150,7 +149,9 @@ def test_instructions_are_counted_only_on_flagged_configurations() -> None:
 
 
 def test_a_flagged_configuration_can_be_reproduced_by_its_commands() -> None:
-    report = pull_request(job_of(subject(program={"build": "make -j2"}), bench(truth={"cpu": extreme_slower})))
+    report = pull_request(
+        job_of(subject(program={"build": "make -j2"}), bench(truth={"cpu": extreme_slower}))
+    )
     commands = "\n".join(report.reproduce[0].commands)
     assert "make -j2" in commands
     assert "./xz --extreme" in commands
@@ -170,5 +171,12 @@ def test_a_throughput_that_falls_is_a_regression() -> None:
 def test_every_capability_that_is_not_there_yet_is_said() -> None:
     report = pull_request(job_of(subject(), bench()))
     notes = " ".join(report.notes)
-    for capability in ("methods", "resource features", "assertions", "change points", "influences", "history"):
+    for capability in (
+        "methods",
+        "resource features",
+        "assertions",
+        "change points",
+        "influences",
+        "history",
+    ):
         assert capability in notes.lower()
