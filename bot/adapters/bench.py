@@ -26,6 +26,10 @@ from bot.model.trials import Pair, Side, Track, Trial, Wish
 WORTH_MEASURING_SECONDS = 0.02
 """CPU seconds one trial should last (several time slices): shorter programs are repeated inside it."""
 MAX_ROUNDS = 50
+LONG_ENOUGH_SECONDS = 0.2
+"""Wall seconds that repetitions may take together: a program that waits is not repeated for its CPU time."""
+RSS_FLOOR_FACTOR = 1.25
+"""A trial's peak memory starts at its worker's, which grows a little: up to here all values are one."""
 _REACTION_SECONDS = 0.1  # between looks at the stop flag
 _T = TypeVar("_T")
 Steps: TypeAlias = Generator[Mapping[int, Request], Mapping[int, Answer], _T]
@@ -63,7 +67,8 @@ class PairBench:
         self._requests = RequestMaker(subject=subject, sites=sites, pass_env=pass_env or {}, place=place)
         self._slots = _slots(self._requests.cores, slots, scratch, network=subject.sandbox == "off")
         hellos = [seat.hello() for slot in self._slots for seat in slot.seats]
-        self._notes = _notes(hellos, subject, sites)
+        self._floor = RSS_FLOOR_FACTOR * max(hello["floor"] for hello in hellos)
+        self._notes = _notes(hellos, self._floor, subject=subject, sites=sites)
         self._warm: dict[tuple[Side, Configuration, Track], Trial] = {}
         self._numbers = itertools.count(1)
         self._began: float | None = None
@@ -190,7 +195,7 @@ class PairBench:
                 request = self._requests.make(slot, side, command, seat=0, track=wish.track)
                 # Its output is read even when no metric needs it: a failure is explained by it.
                 answers = yield {0: self._numbered({**request, "capture": True})}
-                warm[side] = _trial(answers[0], wish.track)
+                warm[side] = self._trial(answers[0], wish.track)
                 if warm[side].ok:
                     self._warm[key] = warm[side]
             else:
@@ -222,7 +227,7 @@ class PairBench:
         if together:
             for answer in answers.values():
                 answer["metrics"].pop("wall", None)  # the partner's time is in it
-        first, second = (_trial(answers[seat], wish.track) for seat in seats)
+        first, second = (self._trial(answers[seat], wish.track) for seat in seats)
         return first, second
 
     def _numbered(self, request: Mapping[str, object], number: int | None = None) -> Request:
@@ -230,17 +235,19 @@ class PairBench:
         trial = next(self._numbers) if number is None else number
         return {**request, "trial": trial, "deadline": self._began + self._budget}
 
+    def _trial(self, answer: Answer, track: Track) -> Trial:
+        metrics = dict(answer["metrics"])
+        if track == "instructions":  # under callgrind nothing else is the program's own
+            metrics = {key: value for key, value in metrics.items() if key == "instructions"}
+        if "max_rss" in metrics:
+            metrics["max_rss"] = max(metrics["max_rss"], self._floor)
+        return Trial(answer["outcome"], metrics, answer["exit_code"], answer["rounds"], answer["detail"])
+
 
 def _rounds(warm: Trial) -> int:
     cpu = max(warm.metrics["cpu"], WORTH_MEASURING_SECONDS / MAX_ROUNDS)
-    return math.ceil(WORTH_MEASURING_SECONDS / cpu)
-
-
-def _trial(answer: Answer, track: Track) -> Trial:
-    metrics = dict(answer["metrics"])
-    if track == "instructions":  # under callgrind nothing else is the program's own
-        metrics = {key: value for key, value in metrics.items() if key == "instructions"}
-    return Trial(answer["outcome"], metrics, answer["exit_code"], answer["rounds"], answer["detail"])
+    affordable = max(1, int(LONG_ENOUGH_SECONDS / max(warm.metrics["wall"], cpu)))
+    return min(math.ceil(WORTH_MEASURING_SECONDS / cpu), affordable)
 
 
 def _slots(cores: Sequence[int], count: int | None, scratch: Path, *, network: bool) -> list[Slot]:
@@ -250,7 +257,9 @@ def _slots(cores: Sequence[int], count: int | None, scratch: Path, *, network: b
     return [Slot(n, core=cores[n % len(cores)], network=network, scratch=scratch) for n in numbers]
 
 
-def _notes(hellos: Sequence[Answer], subject: Subject, sites: Mapping[Side, Site]) -> tuple[str, ...]:
+def _notes(
+    hellos: Sequence[Answer], floor: float, *, subject: Subject, sites: Mapping[Side, Site]
+) -> tuple[str, ...]:
     """What was not possible here, one sentence each."""
     notes = []
     if subject.sandbox != "off":
@@ -261,8 +270,6 @@ def _notes(hellos: Sequence[Answer], subject: Subject, sites: Mapping[Side, Site
         reasons = {str(hello["isolation"]) for hello in hellos} - {"namespace", "filter"}
         notes += [f"The network could not be taken from trials ({reason})." for reason in sorted(reasons)]
     if any(metric.name == "max_rss" for metric in subject.metrics):
-        floor = max(hello["floor"] for hello in hellos) / 2**20
-        notes.append(
-            f"Peak memory below {floor:.0f} MB cannot be told apart (the size of what starts a trial)."
-        )
+        size = f"{floor / 2**20:.0f} MB"
+        notes.append(f"Peak memory below {size} cannot be told apart (the size of what starts a trial).")
     return tuple(notes)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.adapters.workbench import Workbench
 
 
 @pytest.fixture
@@ -17,3 +20,9 @@ def open_path() -> Iterator[Path]:
     path.chmod(0o777)
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture
+def workbench(open_path: Path) -> Workbench:
+    """Sides and a bench; test processes that run at the same time must not sweep each other's accounts."""
+    return Workbench(open_path, 62000 + 2 * (os.getpid() % 400))

@@ -1,0 +1,1 @@
+"""Real A/A noise: how it was recorded, and the record."""
