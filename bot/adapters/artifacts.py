@@ -79,6 +79,10 @@ class GithubArtifacts:
             follow_redirects=True,
         )
 
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
     def report(self, run_id: int, name: str) -> Report | None:
         """The report in the run's newest artifact of this name; None when the run left none.
 

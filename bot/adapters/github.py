@@ -100,27 +100,31 @@ class GithubForge:
             base_url=api_url,
             per_page=100,
             timeout=30,
+            lazy=True,
             retry=retry,
             seconds_between_requests=0,
             seconds_between_writes=0,
         )
         self._repository = repository
-        self._repo = self._github.get_repo(repository, lazy=True)
+        self._repo = self._github.get_repo(repository)
         self._known_login = login
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._github.close()
 
     def run(self, run_id: int) -> WorkflowRun:
         """A workflow run by its id."""
         with _speaking(f"reading run {run_id}", needs="actions: read"):
-            run = self._repo.get_workflow_run(run_id)
-            source = run.raw_data.get("head_repository") or {}
+            run = self._repo.get_workflow_run(run_id).raw_data
             return WorkflowRun(
-                id=run.id,
-                attempt=run.run_attempt,
-                event=run.event,
-                conclusion=run.conclusion,
-                head_sha=run.head_sha,
-                head_branch=run.head_branch,
-                head_repository=source.get("full_name"),
+                id=run["id"],
+                attempt=run["run_attempt"],
+                event=run["event"],
+                conclusion=run["conclusion"],
+                head_sha=run["head_sha"],
+                head_branch=run["head_branch"],
+                head_repository=(run["head_repository"] or {}).get("full_name"),
             )
 
     def pull_requests(self, *, owner: str, branch: str) -> tuple[PullRequest, ...]:
@@ -252,7 +256,7 @@ def _speaking(doing: str, *, needs: str) -> Iterator[None]:
         yield
     except GithubException as error:
         raise _told(error, doing, needs) from error
-    except BadAttributeException as error:
+    except (BadAttributeException, KeyError, TypeError) as error:  # a proxy's page, a field that is missing
         raise ForgeError(f"{doing}: GitHub's answer could not be read") from error
     except requests.RequestException as error:
         raise ForgeError(f"{doing}: GitHub did not answer ({type(error).__name__})") from error

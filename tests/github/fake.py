@@ -1,0 +1,264 @@
+"""A stateful GitHub on loopback: pull requests, comments, runs and artifacts, with permissions per token."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.github.description import description
+from tests.github.serving import Answer, Fault, Kind, Request, Site, refusal
+
+REPOSITORY = "octo/tools"
+WORKFLOW = "workflow-token"
+"""The token of a job that may comment and read artifacts."""
+_READ, _WRITE = ("read", "write"), ("write",)
+NOT_ACCESSIBLE = "Resource not accessible by integration"
+
+
+@dataclass(frozen=True)
+class Token:
+    """Who a token writes as and what it may do; a workflow's own token may not ask for its name."""
+
+    login: str = "github-actions[bot]"
+    permissions: Mapping[str, str] = field(
+        default_factory=lambda: {"pull-requests": "write", "actions": "read", "contents": "read"}
+    )
+    person: bool = False
+
+
+def archive(members: Mapping[str, bytes]) -> bytes:
+    """A zip of these members."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as opened:
+        for name, content in members.items():
+            opened.writestr(name, content)
+    return stream.getvalue()
+
+
+class FakeGithub:
+    """The state, and what each request does to it. Fails loudly on what it does not know."""
+
+    def __init__(self) -> None:
+        self.tokens = {WORKFLOW: Token()}
+        self.private = False
+        self.pulls: dict[int, dict[str, Any]] = {}
+        self.comments: list[dict[str, Any]] = []
+        self.runs: dict[int, dict[str, Any]] = {}
+        self.artifacts: list[dict[str, Any]] = []
+        self.merge_bases: dict[tuple[str, str], str] = {}
+        self._blobs: dict[int, bytes] = {}
+        self._next = 1000
+        self.api = Site(self._answer, described=True)
+        self.storage = Site(self._blob, described=False)
+
+    def close(self) -> None:
+        """Stops both servers; what broke GitHub's rules is an error now."""
+        self.api.close()
+        self.storage.close()
+        violations = self.api.violations + self.storage.violations
+        assert not violations, violations
+
+    # What tests arrange.
+
+    def fault(self, kind: Kind, method: str, path: str, **more: Any) -> Fault:
+        """The next matching request goes wrong."""
+        fault = Fault(kind, method, path, **more)
+        self.api.faults.append(fault)
+        return fault
+
+    def pull(self, number: int, *, head: str, base: str = "b" * 40, **more: Any) -> None:
+        """A pull request; `source` (owner/name or None) and `branch` are its head, `state` open or closed."""
+        pull = self._example("pull-request-simple-items")[0]
+        source, branch = more.get("source", REPOSITORY), more.get("branch", "topic")
+        pull |= {"number": number, "state": more.get("state", "open"), "requested_teams": []}
+        pull["head"] |= {"sha": head, "ref": branch, "label": f"{str(source).split('/')[0]}:{branch}"}
+        pull["head"]["repo"] = source and pull["head"]["repo"] | {"full_name": source}
+        pull["base"] |= {"sha": base}
+        self.pulls[number] = pull
+
+    def run(self, run_id: int, *, head: str, **more: Any) -> None:
+        """An ended workflow run; `event`, `source`, `branch`, `attempt`, `conclusion`."""
+        run = self._example("workflow-run")
+        source = more.get("source", REPOSITORY)
+        run |= {
+            "id": run_id,
+            "head_sha": head,
+            "head_branch": more.get("branch", "topic"),
+            "event": more.get("event", "pull_request"),
+            "run_attempt": more.get("attempt", 1),
+            "conclusion": more.get("conclusion", "success"),
+        }
+        run["head_repository"] = source and run["head_repository"] | {"full_name": source}
+        self.runs[run_id] = run
+
+    def artifact(
+        self, run_id: int, content: bytes, *, name: str = "suspects-report", expired: bool = False
+    ) -> None:
+        """An artifact of a run, as its zip."""
+        artifact = self._example("artifact-paginated")["artifacts"][0]
+        identity = self._identity()
+        artifact |= {"id": identity, "name": name, "size_in_bytes": len(content), "expired": expired}
+        artifact["workflow_run"] = {"id": run_id}
+        self.artifacts.append(artifact)
+        self._blobs[identity] = content
+
+    def say(self, number: int, body: str, *, login: str = "ann") -> dict[str, Any]:
+        """A comment of somebody."""
+        comment: dict[str, Any] = self._example("issue-comment")
+        identity = self._identity()
+        comment |= {
+            "id": identity,
+            "body": body,
+            "url": f"{self.api.url}/repos/{REPOSITORY}/issues/comments/{identity}",
+            "html_url": f"https://example.test/{REPOSITORY}/pull/{number}#issuecomment-{identity}",
+            "issue_url": f"{self.api.url}/repos/{REPOSITORY}/issues/{number}",
+        }
+        comment["user"] |= {"login": login}
+        self.comments.append(comment)
+        return comment
+
+    def bodies(self, *, login: str = "github-actions[bot]") -> list[str]:
+        """What somebody has said, oldest first."""
+        return [comment["body"] for comment in self.comments if comment["user"]["login"] == login]
+
+    def _example(self, name: str) -> Any:
+        """GitHub's own example, with its addresses leading here."""
+        text = json.dumps(description().example(name))
+        return json.loads(text.replace("https://api.github.com", self.api.url))
+
+    def _identity(self) -> int:
+        self._next += 1
+        return self._next
+
+    # What requests do.
+
+    def _answer(self, request: Request) -> Answer:
+        token = self.tokens.get(request.token or "")
+        if token is None:
+            return refusal(401, "Bad credentials")
+        if request.path == "/user":
+            user = self._example("private-user-response-with-public-profile-information")
+            return (
+                Answer(200, user | {"login": token.login}) if token.person else refusal(403, NOT_ACCESSIBLE)
+            )
+        prefix = f"/repos/{REPOSITORY}"
+        assert request.path.startswith(prefix), f"another repository: {request.path}"
+        for method, pattern, needs, allowed, handle in self._routes():
+            match = re.fullmatch(pattern, request.path.removeprefix(prefix))
+            if method != request.method or not match:
+                continue
+            open_to_all = allowed is _READ and not self.private and "zip" not in pattern
+            if not open_to_all and token.permissions.get(needs) not in allowed:
+                return refusal(403, NOT_ACCESSIBLE, X_Accepted_GitHub_Permissions=f"{needs}={allowed[0]}")
+            return handle(request, token, *match.groups())
+        raise AssertionError(f"the fake does not know {request.method} {request.path}")
+
+    def _routes(self) -> list[tuple[str, str, str, tuple[str, ...], Callable[..., Answer]]]:
+        return [
+            ("GET", r"/issues/(\d+)/comments", "pull-requests", _READ, self._list_comments),
+            ("POST", r"/issues/(\d+)/comments", "pull-requests", _WRITE, self._create_comment),
+            ("PATCH", r"/issues/comments/(\d+)", "pull-requests", _WRITE, self._edit_comment),
+            ("DELETE", r"/issues/comments/(\d+)", "pull-requests", _WRITE, self._delete_comment),
+            ("GET", r"/pulls", "pull-requests", _READ, self._list_pulls),
+            ("GET", r"/compare/(.+)\.\.\.(.+)", "contents", _READ, self._compare),
+            ("GET", r"/actions/runs/(\d+)", "actions", _READ, self._get_run),
+            ("GET", r"/actions/runs/(\d+)/artifacts", "actions", _READ, self._list_artifacts),
+            ("GET", r"/actions/artifacts/(\d+)/zip", "actions", _READ, self._download),
+        ]
+
+    def _page(self, request: Request, entries: list[Any]) -> tuple[list[Any], dict[str, str]]:
+        size = min(int(request.query.get("per_page", 30)), 100)
+        page = int(request.query.get("page", 1))
+        last = max(-(-len(entries) // size), 1)
+        others = "".join(
+            f"&{name}={value}" for name, value in request.query.items() if name not in ("page", "per_page")
+        )
+        links = {"next": page + 1, "last": last} if page < last else {}
+        address = f"http://{request.host}{request.path}?per_page={size}{others}"
+        link = ", ".join(f'<{address}&page={number}>; rel="{rel}"' for rel, number in links.items())
+        return entries[(page - 1) * size : page * size], {"Link": link} if link else {}
+
+    def _list_comments(self, request: Request, token: Token, number: str) -> Answer:
+        mine = [one for one in self.comments if one["issue_url"].endswith(f"/issues/{number}")]
+        return Answer(200, *self._page(request, mine))
+
+    def _create_comment(self, request: Request, token: Token, number: str) -> Answer:
+        if int(number) not in self.pulls:
+            return refusal(404, "Not Found")
+        body = json.loads(request.body)["body"]
+        return _too_long(body) or Answer(201, self.say(int(number), body, login=token.login))
+
+    def _edit_comment(self, request: Request, token: Token, identity: str) -> Answer:
+        comment = self._comment(identity)
+        if comment is None:
+            return refusal(404, "Not Found")
+        body = json.loads(request.body)["body"]
+        refused = _too_long(body)
+        if refused is None:
+            comment["body"] = body
+        return refused or Answer(200, comment)
+
+    def _delete_comment(self, request: Request, token: Token, identity: str) -> Answer:
+        comment = self._comment(identity)
+        if comment is None:
+            return refusal(404, "Not Found")
+        self.comments.remove(comment)
+        return Answer(204)
+
+    def _comment(self, identity: str) -> dict[str, Any] | None:
+        return next((one for one in self.comments if one["id"] == int(identity)), None)
+
+    def _list_pulls(self, request: Request, token: Token) -> Answer:
+        state = request.query.get("state", "open")
+        head = request.query.get("head")
+        found = [
+            pull
+            for pull in self.pulls.values()
+            if state in (pull["state"], "all") and head in (None, pull["head"]["label"])
+        ]
+        return Answer(200, *self._page(request, found))
+
+    def _compare(self, request: Request, token: Token, base: str, head: str) -> Answer:
+        if (base, head) not in self.merge_bases:
+            return refusal(404, "Not Found")
+        comparison = self._example("commit-comparison")
+        comparison["merge_base_commit"] |= {"sha": self.merge_bases[base, head]}
+        return Answer(200, comparison)
+
+    def _get_run(self, request: Request, token: Token, run_id: str) -> Answer:
+        run = self.runs.get(int(run_id))
+        return refusal(404, "Not Found") if run is None else Answer(200, run)
+
+    def _list_artifacts(self, request: Request, token: Token, run_id: str) -> Answer:
+        name = request.query.get("name")
+        found = [
+            one
+            for one in self.artifacts
+            if one["workflow_run"]["id"] == int(run_id) and name in (None, one["name"])
+        ]
+        page, headers = self._page(request, found)
+        return Answer(200, {"total_count": len(found), "artifacts": page}, headers)
+
+    def _download(self, request: Request, token: Token, identity: str) -> Answer:
+        artifact = next((one for one in self.artifacts if one["id"] == int(identity)), None)
+        if artifact is None or artifact["expired"]:
+            return refusal(410, "Artifact has expired")
+        return Answer(302, headers={"Location": f"{self.storage.url}/blob/{identity}?sig=signed"})
+
+    def _blob(self, request: Request) -> Answer:
+        assert request.token is None, "the storage of another company was given our token"
+        content = self._blobs[int(request.path.rsplit("/", 1)[1])]
+        return Answer(200, raw=content, headers={"Content-Type": "application/zip"})
+
+
+def _too_long(body: str) -> Answer | None:
+    if len(body) <= 65_536:
+        return None
+    answer = refusal(422, "Validation Failed")
+    answer.body["errors"] = [{"resource": "IssueComment", "field": "data", "code": "unprocessable"}]
+    return answer
