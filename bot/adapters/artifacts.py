@@ -79,6 +79,12 @@ class GithubArtifacts:
             follow_redirects=True,
         )
 
+    def __enter__(self) -> GithubArtifacts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Closes the connections."""
         self._client.close()

@@ -109,6 +109,12 @@ class GithubForge:
         self._repo = self._github.get_repo(repository)
         self._known_login = login
 
+    def __enter__(self) -> GithubForge:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Closes the connections."""
         self._github.close()

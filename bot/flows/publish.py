@@ -102,9 +102,9 @@ def publish(
     run = forge.run(run_id)
     if run.event != "pull_request":
         return Outcome("nothing", f"run {run.id} was started by {run.event}, not by a pull request")
-    if run.head_repository is None or run.head_owner is None:
-        return Outcome("nothing", "the fork that was measured has been deleted")
-    candidates = _candidates(forge, run)
+    if run.head_repository is None or run.head_branch is None:
+        return Outcome("nothing", "the fork or branch that was measured has been deleted")
+    candidates = _candidates(forge, run, owner=run.head_repository.split("/")[0], branch=run.head_branch)
     if not candidates:
         return Outcome("nothing", f"no open pull request has {run.head_sha[:12]} as its head any more")
     report = artifacts.report(run.id, ARTIFACT)
@@ -126,12 +126,11 @@ def publish(
     return Outcome("published", told, report, placed)
 
 
-def _candidates(forge: Forge, run: WorkflowRun) -> list[PullRequest]:
+def _candidates(forge: Forge, run: WorkflowRun, *, owner: str, branch: str) -> list[PullRequest]:
     """Open pull requests with exactly this head: branch names are anyone's choice, commits are not."""
-    assert run.head_owner is not None
     return [
         pull
-        for pull in forge.pull_requests(owner=run.head_owner, branch=run.head_branch)
+        for pull in forge.pull_requests(owner=owner, branch=branch)
         if pull.open and pull.head_sha == run.head_sha and pull.head_repository == run.head_repository
     ]
 

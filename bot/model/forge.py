@@ -24,20 +24,15 @@ class PullRequest:
 
 @dataclass(frozen=True)
 class WorkflowRun:
-    """A run of a workflow; `conclusion` is None while it goes on."""
+    """A run of a workflow; `conclusion` is None while it goes on, the head's place when it was deleted."""
 
     id: int
     attempt: int
     event: str
     conclusion: str | None
     head_sha: str
-    head_branch: str
+    head_branch: str | None
     head_repository: str | None
-
-    @property
-    def head_owner(self) -> str | None:
-        """The account that owns the head repository."""
-        return self.head_repository.split("/")[0] if self.head_repository else None
 
 
 @dataclass(frozen=True, order=True)
