@@ -8,8 +8,8 @@ from bot.report.formats import (
     Prose,
     clean,
     count,
-    fraction,
     join,
+    percent,
     probability,
     prose,
     seconds,
@@ -42,6 +42,16 @@ def hit(effect: Effect, *, capital: bool = True) -> Prose:
     )
 
 
+def overall(report: Report) -> tuple[Prose, ...]:
+    """The mean over all measured configurations, when the report has it."""
+    found = next((e for e in report.effects if not e.term and e.metric == report.primary_metric), None)
+    return (
+        (prose("On average over all configurations: ", words.amount(found, emphasised=True), "."),)
+        if found
+        else ()
+    )
+
+
 def acceptance(effect: Effect) -> str:
     """The command that accepts a change; empty when its names cannot be pasted as they are."""
     line = f"/suspects accept {'+'.join(effect.term) or 'everything'}"
@@ -57,12 +67,10 @@ def power(report: Report) -> Prose:
     if seen:
         on = "any option" if not blind else count(len(seen), "option")
         parts.append(
-            prose(
-                "This run would have seen ", strong(f"+{fraction(max(seen))}"), " ", noun, f" or more on {on}"
-            )
+            prose("This run would have seen ", strong(percent(1 + max(seen))), " ", noun, f" or more on {on}")
         )
     elif report.visible.everything is not None:
-        least = f"+{fraction(report.visible.everything)}"
+        least = percent(1 + report.visible.everything)
         parts.append(
             prose("This run would have seen ", strong(least), " ", noun, " or more in every configuration")
         )

@@ -83,7 +83,7 @@ def _inconclusive(report: Report) -> Headline:
     suspect = next((e for e in report.suspects.options if words.worse(report, e)), None)
     if suspect is not None:
         lead.append(prose("Most suspicious, but not proven: ", claims.hit(suspect, capital=False)))
-    settling = [sentence(n) for n in report.notes if "settle" in n.lower()]
+    settling = _said(report, "would settle it", "to settle it")
     action = prose(
         "for a clear answer give it more time: comment ", code("/suspects rerun 10m"), f" ({COMMANDS})"
         ", or raise ", code("budget"), "."
@@ -155,7 +155,14 @@ def _title(report: Report, found: list[Effect], *, bad: bool, capital: bool = Tr
 
 
 def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
+    if not found:
+        return (claims.default(report), *claims.overall(report), *_said(report, "single out an option"))
     return (claims.default(report), *(claims.hit(e) for e in found[:MOST_NAMED]))
+
+
+def _said(report: Report, *phrases: str) -> list[Prose]:
+    """The notes (the decision's own sentences) that hold one of these phrases."""
+    return [sentence(n) for n in report.notes if any(p in n.lower() for p in phrases)]
 
 
 def _what_to_do(found: list[Effect]) -> tuple[Prose, Listing | None]:

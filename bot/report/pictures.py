@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -53,10 +52,8 @@ class _Mark:
 
 
 def effects(report: Report) -> str:
-    """Suspects (or, without any, the largest effects) with intervals and the margin; "" when none."""
-    chosen: Sequence[Effect] = report.suspects.options[:MOST_EFFECTS]
-    if not chosen:
-        chosen = sorted(report.effects, key=lambda e: -abs(e.ratio - 1))[:MOST_EFFECTS]
+    """Suspects with their intervals and the margin; "" when there are none."""
+    chosen = report.suspects.options[:MOST_EFFECTS]
     marks = [
         _Mark(_effect_label(report, e), *_in_percent(e.ratio, e.interval), _colour(report, e), e.significant)
         for e in chosen

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from bot.model.report import ConfigurationChange, Noise, Report, State
+from bot.model.space import Term
 from bot.report import words
 from bot.report.claims import power, unexercised
 from bot.report.formats import (
@@ -15,6 +17,7 @@ from bot.report.formats import (
     count,
     fraction,
     join,
+    percent,
     prose,
     seconds,
     sentence,
@@ -102,28 +105,27 @@ def visible(report: Report, rows: int) -> Section | None:
         return None
     options = sorted(seen.options, key=lambda o: (o.slow_down is not None, -(o.slow_down or 0.0)))
     cells = tuple(
-        (code(o.option), prose("nothing" if o.slow_down is None else f"+{fraction(o.slow_down)}"))
+        (code(o.option), prose("nothing" if o.slow_down is None else percent(1 + o.slow_down)))
         for o in options[:rows]
     )
     blocks: list[Block] = [power(report)]
     if seen.everything is not None:
-        blocks.append(prose(f"In every configuration at once: +{fraction(seen.everything)}."))
+        blocks.append(prose(f"In every configuration at once: {percent(1 + seen.everything)}."))
     if cells:
         blocks += [
             Table(("Option", "Smallest slow-down seen"), cells, "lr"),
             *more(len(options), rows, "option"),
         ]
-    levels = [words.term((level,)) for level in seen.levels_not_exercised]
-    pairs = [words.term(pair) for pair in seen.pairs_not_exercised]
-    blocks += _not_exercised("Levels", levels, len(levels))
-    blocks += _not_exercised("Pairs", pairs, max(len(pairs), seen.pairs_not_exercised_count))
+    blocks += _not_exercised("Levels", [(x,) for x in seen.levels_not_exercised])
+    blocks += _not_exercised("Pairs", seen.pairs_not_exercised, seen.pairs_not_exercised_count)
     return Section("visible", "What this run could have seen", tuple(blocks))
 
 
-def _not_exercised(what: str, names: list[Prose], total: int) -> list[Block]:
+def _not_exercised(what: str, terms: Sequence[Term], counted: int = 0) -> list[Block]:
+    total = max(len(terms), counted)
     if not total:
         return []
-    shown = names[:MOST_NAMES]
+    shown = [words.term(term) for term in terms[:MOST_NAMES]]
     rest = total - len(shown)
     listed = join([*shown, *([prose(f"{rest:,} more")] if rest and shown else [])], "; ")
     return [prose(f"{what} not exercised ({total:,})", ": " if shown else "", listed, ".")]
@@ -156,10 +158,10 @@ def _cost(report: Report) -> list[tuple[Words, Words]]:
         f"{seconds(spent.seconds)}{budget}: {count(spent.pairs, 'pair')}, {count(spent.trials, 'trial')}"
     )
     failed = f", {spent.failed_trials:,} failed" if spent.failed_trials else ""
-    return [
-        ("Measuring", measured + failed),
-        ("Building", f"{seconds(spent.build_seconds)}: {count(spent.builds, 'build')}"),
-    ]
+    rows: list[tuple[Words, Words]] = [("Measuring", measured + failed)]
+    if spent.build_seconds or spent.builds:
+        rows.append(("Building", f"{seconds(spent.build_seconds)}: {count(spent.builds, 'build')}"))
+    return rows
 
 
 def _noise(noise: Noise) -> Prose:

@@ -54,13 +54,13 @@ def test_a_strangers_name_controls_no_terminal_and_no_log() -> None:
     log, screen = io.StringIO(), Terminal()
     for stream in (log, screen):
         with TerminalProgress(stream, clock=Clock()) as progress:
-            progress.pairs(1, 1.0, 60.0, "a\x1b[35m[bold]b\u202e" + "n" * 10_000)
+            progress.pairs(1, 1.0, 60.0, "a\x1b[45m[bold]b\u202e" + "n" * 10_000)
             progress.stage("building \x1b]0;owned\x07\n::error::x")
     lines = log.getvalue().splitlines()
     assert len(lines) == 2
-    assert lines[0].startswith("suspects: measuring: 1 pair, 0:59 left, leading: a [35m[bold]b nnn")
+    assert lines[0].startswith("suspects: measuring: 1 pair, 0:59 left, leading: a [45m[bold]b nnn")
     assert lines[1] == "suspects: building ]0;owned ::error::x"
-    assert "\x1b[35m" not in screen.getvalue() and "\x1b]0;" not in screen.getvalue()
+    assert "\x1b[45m" not in screen.getvalue() and "\x1b]0;" not in screen.getvalue()
 
 
 def test_a_forced_colour_in_a_log_draws_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:

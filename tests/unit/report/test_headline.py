@@ -40,6 +40,14 @@ def test_without_named_suspects_the_alarmed_effects_speak() -> None:
     assert title(verdict="regression") == "Slower, but no option could be named"
 
 
+def test_a_slow_down_nobody_can_be_named_for_says_what_is_known() -> None:
+    note = "cpu got worse beyond chance, but this sample does not single out an option; closest: a, b."
+    mean = effect(ratio=1.031, significant=False, sure=0.1)
+    said = lead(verdict="regression", effects=(mean,), notes=(note, "Another."))
+    assert said[1].startswith("On average over all configurations: **+3.1 %** CPU time")
+    assert said[2] == note
+
+
 def test_a_metric_that_is_better_when_higher_turns_the_words() -> None:
     found = effect("a", ratio=0.8, metric="throughput")
     fields = blamed(found) | {"higher_is_better": ("throughput",)}
@@ -83,7 +91,7 @@ def test_power_names_the_least_visible_option_and_what_was_not_exercised() -> No
         levels_not_exercised=("b",),
     )
     assert markdown(power(report(visible=blind))) == (
-        "This run would have seen **+2 %** CPU time or more on 1 option; nothing on 1 option; "
+        "This run would have seen **+2.0 %** CPU time or more on 1 option; nothing on 1 option; "
         "1 level not exercised."
     )
     assert "not known" in markdown(power(report(visible=Visible())))

@@ -89,4 +89,4 @@ def test_nothing_to_draw_draws_nothing() -> None:
 
 def test_ratios_that_are_not_numbers_are_left_out_of_pictures() -> None:
     broken = effect("a", ratio=1.0).model_copy(update={"ratio": float("nan")})
-    assert pictures.effects(report(effects=(broken,))) == ""
+    assert pictures.effects(report(suspects={"options": (broken,)})) == ""
