@@ -68,7 +68,7 @@ class PairBench:
         self._slots = _slots(self._requests.cores, slots, scratch, network=subject.sandbox == "off")
         hellos = [seat.hello() for slot in self._slots for seat in slot.seats]
         self._floor = RSS_FLOOR_FACTOR * max(hello["floor"] for hello in hellos)
-        self._notes = _notes(hellos, self._floor, subject=subject, sites=sites)
+        self._notes = _notes(hellos, self._floor, subject)
         self._warm: dict[tuple[Side, Configuration, Track], Trial] = {}
         self._numbers = itertools.count(1)
         self._began: float | None = None
@@ -257,16 +257,10 @@ def _slots(cores: Sequence[int], count: int | None, scratch: Path, *, network: b
     return [Slot(n, core=cores[n % len(cores)], network=network, scratch=scratch) for n in numbers]
 
 
-def _notes(
-    hellos: Sequence[Answer], floor: float, *, subject: Subject, sites: Mapping[Side, Site]
-) -> tuple[str, ...]:
-    """What was not possible here, one sentence each."""
+def _notes(hellos: Sequence[Answer], floor: float, subject: Subject) -> tuple[str, ...]:
+    """What was not possible here, one sentence each (missing accounts are told by who makes them)."""
     notes = []
     if subject.sandbox != "off":
-        if any(site.account is None for site in sites.values()):
-            notes.append(
-                "Not running as root: trials run under our own account and could write their checkout."
-            )
         reasons = {str(hello["isolation"]) for hello in hellos} - {"namespace", "filter"}
         notes += [f"The network could not be taken from trials ({reason})." for reason in sorted(reasons)]
     if any(metric.name == "max_rss" for metric in subject.metrics):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from bot.adapters.process import PLAIN_ENVIRONMENT
+from bot.model.errors import NothingMeasuredError
 
 Request: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = Mapping[str, Any]
@@ -73,11 +74,17 @@ class Seat:
         return answer
 
     def hello(self) -> Answer:
-        """What the worker says of itself once it is ready: `isolation` and `floor` (bytes)."""
+        """What the worker says of itself once it is ready: `isolation` and `floor` (bytes).
+
+        Raises:
+            NothingMeasuredError: it died at once.
+        """
         with selectors.DefaultSelector() as selector:
             selector.register(self, selectors.EVENT_READ)
             while (answer := self.hear()) is None:
                 selector.select()
+        if answer.get("lost"):
+            raise NothingMeasuredError(f"A worker process on core {self.core} could not be started.")
         return answer
 
     def leave(self) -> None:

@@ -108,11 +108,8 @@ def test_a_dead_worker_costs_its_pair_only(workbench: Workbench) -> None:
 
     with workbench.bench(Program(run="./program {options}"), slots=2) as bench:
         pairs = list(bench.measure(wishes()))
-    assert [pair.ok for pair in sorted(pairs, key=lambda pair: pair.wish.configuration)] == [
-        False,
-        *[True] * 3,
-    ]
-    assert {pair.first.detail for pair in pairs if not pair.ok} == {"the worker process died"}
+    assert sum(pair.ok for pair in pairs) == 3
+    assert [pair.first.detail for pair in pairs if not pair.ok] == ["the worker process died"]
 
 
 def test_the_machine_is_described(workbench: Workbench) -> None:
