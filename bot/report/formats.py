@@ -134,9 +134,6 @@ def shell(commands: tuple[str, ...]) -> Listing:
     return Listing("\n".join(clean(line) for c in commands for line in _lines(c)), "sh")
 
 
-# --- numbers ------------------------------------------------------------------------------------------
-
-
 def percent(ratio: float, *, decimals: int | None = None) -> str:
     """A ratio as a change: 1.052 -> "+5.2 %"."""
     if not math.isfinite(ratio):
@@ -216,9 +213,6 @@ def _decimals(ratio: float, interval: tuple[float, float]) -> int:
     if width >= 2 and abs(ratio - 1) >= 0.1:
         return 0
     return 1 if width >= 0.2 or width == 0 else 2
-
-
-# --- media --------------------------------------------------------------------------------------------
 
 
 def markdown(value: object) -> str:
