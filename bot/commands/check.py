@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from bot.commands import options
-from bot.compose.measuring import Asked, check_job
-from bot.flows.check import Checked, check_flow
-from bot.flows.job import Job
 from bot.model.space import Space, value_text
-from bot.report.formats import seconds as seconds_text
-from bot.sampling.constraints import ConstraintSolver
+
+if TYPE_CHECKING:
+    from bot.flows.check import Checked
+    from bot.flows.job import Job
 
 COUNTED = 1_000_000
 """Valid configurations are counted up to here."""
@@ -32,6 +31,10 @@ def check(
     quiet: options.Quiet = False,
 ) -> None:
     """Validate the file, show the space and the sample, build and run one trial."""
+    from bot.compose.measuring import Asked, check_job
+    from bot.flows.check import check_flow
+    from bot.sampling.constraints import ConstraintSolver
+
     path = config or Path(".github/suspects.yml")
     asked = Asked(
         base=revision,
@@ -68,6 +71,8 @@ def _show_sample(console: Console, space: Space, found: Checked) -> None:
 
 def _show_trial(console: Console, job: Job, found: Checked) -> int:
     """What the build and the one pair came to; the exit code."""
+    from bot.report.formats import seconds as seconds_text
+
     for build in found.builds:
         if not build.ok:
             console.print(f"{build.step} failed: {build.reason}\n{build.log}", markup=False)

@@ -6,26 +6,22 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.adapters.artifacts import GithubArtifacts
-from bot.adapters.github import GithubForge
-from bot.adapters.runner import Runner
-from bot.adapters.terminal import TerminalProgress
 from bot.commands import options
-from bot.commands.action import Abilities, Measured, action
 from bot.commands.pr import write
-from bot.commands.publish import Connect, publish_command
-from bot.compose.measuring import Asked, analyse
-from bot.event import Plan
-from bot.flows.publish import Artifacts, Forge
 from bot.model.errors import UsageError
-from bot.model.report import Report
-from bot.report.headline import headline
-from bot.report.render import comment, summary
-from bot.settings import Settings, environment
+
+# What is needed only once a command runs is imported there: `--help` and `--version` answer at once.
+if TYPE_CHECKING:
+    from bot.commands.action import Measured
+    from bot.commands.publish import Connect
+    from bot.event import Plan
+    from bot.flows.publish import Artifacts, Forge
+    from bot.model.report import Report
+    from bot.settings import Settings
 
 RESULTS = "suspects"
 """Folder of the results below the workspace: the only place that later steps can see from outside."""
@@ -33,6 +29,10 @@ RESULTS = "suspects"
 
 def action_command() -> None:
     """What the container runs: chooses the mode from the event."""
+    from bot.adapters.runner import Runner
+    from bot.commands.action import Abilities, action
+    from bot.settings import Settings, environment
+
     settings = Settings.read(environment())
     abilities = Abilities(
         runner=Runner(sys.stdout, output=settings.output, summary=settings.step_summary),
@@ -48,6 +48,9 @@ def publish(
     repository: Annotated[str | None, typer.Option("--repository", help="owner/name.")] = None,
 ) -> None:
     """Post what an unprivileged run measured (trusted second stage)."""
+    from bot.commands.publish import publish_command
+    from bot.settings import Settings, environment
+
     settings = Settings.read(environment())
     outcome = publish_command(
         settings,
@@ -61,6 +64,8 @@ def publish(
 
 def connector(settings: Settings) -> Connect:
     """(repository, token) -> GitHub behind our ports."""
+    from bot.adapters.artifacts import GithubArtifacts
+    from bot.adapters.github import GithubForge
 
     def connect(repository: str, token: str) -> tuple[Forge, Artifacts]:
         url = settings.api_url
@@ -71,6 +76,11 @@ def connector(settings: Settings) -> Connect:
 
 def measure_for(settings: Settings) -> Callable[[Plan], Measured]:
     """A plan -> the pull-request analysis, its files written where later steps can read them."""
+    from bot.adapters.terminal import TerminalProgress
+    from bot.commands.action import Measured
+    from bot.compose.measuring import Asked, analyse
+    from bot.report.headline import headline
+    from bot.report.render import comment, summary
 
     def measure(plan: Plan) -> Measured:
         assert plan.base is not None and plan.head is not None
@@ -106,4 +116,6 @@ def measure_for(settings: Settings) -> Callable[[Plan], Measured]:
 
 def _as_fork(report: Report) -> str:
     """The second stage cannot know what the first one ran: its comment says whose figures they are."""
+    from bot.report.render import comment
+
     return comment(report, fork=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.adapters.terminal import QuietProgress, TerminalProgress
 from bot.model.errors import UsageError
-from bot.model.quantities import parse_seconds
-from bot.model.report import Report
+
+# What is needed only once a command runs is imported there: `--help` and `--version` answer at once.
+if TYPE_CHECKING:
+    from bot.flows.ports import Progress
+    from bot.model.report import Report
 
 Config = Annotated[
     Path | None,
@@ -37,6 +39,8 @@ def seconds_of(budget: str | None) -> float | None:
     Raises:
         UsageError: not a positive duration.
     """
+    from bot.model.quantities import parse_seconds
+
     if budget is None:
         return None
     try:
@@ -60,8 +64,10 @@ def failing(words: str) -> frozenset[str]:
     return found
 
 
-def progress_for(*, quiet: bool) -> AbstractContextManager[QuietProgress | TerminalProgress]:
+def progress_for(*, quiet: bool) -> AbstractContextManager[Progress]:
     """Live progress on standard error, or none."""
+    from bot.adapters.terminal import QuietProgress, TerminalProgress
+
     return nullcontext(QuietProgress()) if quiet else TerminalProgress()
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.adapters.terminal import show_comment
 from bot.commands import options
-from bot.compose.measuring import Asked, analyse
 from bot.model.errors import UsageError
-from bot.model.report import Report
-from bot.report.render import comment, page
+
+if TYPE_CHECKING:
+    from bot.model.report import Report
 
 Base = Annotated[str, typer.Option("--base", help="Revision to compare with (its merge base with head).")]
 Head = Annotated[str, typer.Option("--head", help="Revision to judge.")]
@@ -37,6 +36,10 @@ def pr(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contra
     quiet: options.Quiet = False,
 ) -> None:
     """Compare two revisions and name the options that made the program slower."""
+    from bot.adapters.terminal import show_comment
+    from bot.compose.measuring import Asked, analyse
+    from bot.report.render import comment
+
     if history is not None:
         raise UsageError("--history: not yet supported; leave it out")
     conditions = options.failing(fail_on)
@@ -69,6 +72,8 @@ def write(
     Raises:
         UsageError: a file cannot be written (after all the others were tried).
     """
+    from bot.report.render import comment, page
+
     texts: list[tuple[Path | None, Callable[[], str]]] = [
         (json, lambda: report.model_dump_json(indent=1) + "\n"),
         (markdown, lambda: comment(report)),
