@@ -83,10 +83,6 @@ class GithubArtifacts:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the connections."""
         self._client.close()
 
     def report(self, run_id: int, name: str) -> Report | None:

@@ -113,10 +113,6 @@ class GithubForge:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the connections."""
         self._github.close()
 
     def run(self, run_id: int) -> WorkflowRun:

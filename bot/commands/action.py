@@ -107,15 +107,15 @@ def _comment(settings: Settings, abilities: Abilities, *, plan: Plan, measured: 
         raise UsageError("GITHUB_REPOSITORY and GITHUB_RUN_ID are needed to comment")
     stamp = Stamp(settings.run_id, settings.run_attempt, plan.head)
     try:
-        forge, _ = abilities.connect(settings.repository, token(settings))
-        placed = comment(
-            forge,
-            plan.number,
-            report=measured.report,
-            markdown=measured.comment,
-            stamp=stamp,
-            policy=settings.inputs.comment,
-        )
+        with abilities.connect(settings.repository, token(settings)) as (forge, _):
+            placed = comment(
+                forge,
+                plan.number,
+                report=measured.report,
+                markdown=measured.comment,
+                stamp=stamp,
+                policy=settings.inputs.comment,
+            )
     except ForgeRefusedError as error:
         abilities.runner.annotate("warning", f"Not commented: {error}", title="Suspects")
         return None

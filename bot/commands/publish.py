@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TypeAlias
 
 from bot.flows.publish import Artifacts, Forge, Outcome, publish
@@ -10,8 +11,8 @@ from bot.model.errors import UsageError
 from bot.model.report import Report
 from bot.settings import Settings
 
-Connect: TypeAlias = Callable[[str, str], tuple[Forge, Artifacts]]
-"""(repository, token) -> the ports; the composition root knows the adapters."""
+Connect: TypeAlias = Callable[[str, str], AbstractContextManager[tuple[Forge, Artifacts]]]
+"""(repository, token) -> the ports, while open; the composition root knows the adapters."""
 
 
 def publish_command(
@@ -34,15 +35,15 @@ def publish_command(
     where = repository or settings.repository
     if where is None:
         raise UsageError("which repository? give --repository owner/name")
-    forge, artifacts = connect(where, token(settings))
-    return publish(
-        forge,
-        artifacts,
-        repository=where,
-        run_id=run_id,
-        render=render,
-        policy=settings.inputs.comment,
-    )
+    with connect(where, token(settings)) as (forge, artifacts):
+        return publish(
+            forge,
+            artifacts,
+            repository=where,
+            run_id=run_id,
+            render=render,
+            policy=settings.inputs.comment,
+        )
 
 
 def token(settings: Settings) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -26,20 +27,22 @@ def waited() -> list[float]:
 
 
 @pytest.fixture
-def forge(github: FakeGithub, waited: list[float]) -> Callable[..., GithubForge]:
+def forge(github: FakeGithub, waited: list[float]) -> Iterator[Callable[..., GithubForge]]:
     """A forge for a token; back-off is zero where the transport sleeps, and recorded where we do."""
     patience = Patience(backoff=0, secondary_wait=0, pause=waited.append)
 
-    def speak(token: str = WORKFLOW) -> GithubForge:
-        return GithubForge(REPOSITORY, token, api_url=github.api.url, patience=patience)
+    with ExitStack() as opened:
 
-    return speak
+        def speak(token: str = WORKFLOW) -> GithubForge:
+            one = GithubForge(REPOSITORY, token, api_url=github.api.url, patience=patience)
+            return opened.enter_context(one)
+
+        yield speak
 
 
 @pytest.fixture
 def artifacts(github: FakeGithub, waited: list[float]) -> Iterator[GithubArtifacts]:
     """The artifacts of the fake."""
     insistence = Insistence(pause=waited.append)
-    speaking = GithubArtifacts(REPOSITORY, WORKFLOW, api_url=github.api.url, insistence=insistence)
-    yield speaking
-    speaking.close()
+    with GithubArtifacts(REPOSITORY, WORKFLOW, api_url=github.api.url, insistence=insistence) as speaking:
+        yield speaking

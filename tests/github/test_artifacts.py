@@ -88,10 +88,11 @@ def test_a_proxys_page_is_one_line(github: FakeGithub, artifacts: GithubArtifact
 def test_a_token_without_actions_is_told_so(github: FakeGithub) -> None:
     github.tokens["weak"] = Token(permissions={"pull-requests": "write"})
     github.artifact(5, packed(report()))
-    weak = GithubArtifacts(REPOSITORY, "weak", api_url=github.api.url)
-    with pytest.raises(ForgeRefusedError, match="`actions: read`"):
+    with (
+        GithubArtifacts(REPOSITORY, "weak", api_url=github.api.url) as weak,
+        pytest.raises(ForgeRefusedError, match="`actions: read`"),
+    ):
         weak.report(5, NAME)
-    weak.close()
 
 
 def test_an_archive_that_lies_about_its_size_is_cut_off(github: FakeGithub) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -18,11 +18,9 @@ COMMENTS = "/issues/7/comments$"
 
 
 @pytest.fixture
-def speaking(github: FakeGithub, forge: Callable[..., GithubForge]) -> Iterator[GithubForge]:
+def speaking(github: FakeGithub, forge: Callable[..., GithubForge]) -> GithubForge:
     github.pull(7, head=HEAD)
-    one = forge()
-    yield one
-    one.close()
+    return forge()
 
 
 def test_the_first_comment_carries_its_stamp(github: FakeGithub, speaking: GithubForge) -> None:

@@ -28,8 +28,7 @@ def publishing(
 ) -> Callable[..., Outcome]:
     def publish_it(*, run_id: int = RUN, **more: Any) -> Outcome:
         more.setdefault("render", lambda one: one.model_dump_json())
-        with forge() as speaking:
-            return publish(speaking, artifacts, repository=REPOSITORY, run_id=run_id, **more)
+        return publish(forge(), artifacts, repository=REPOSITORY, run_id=run_id, **more)
 
     return publish_it
 
