@@ -100,28 +100,43 @@ class TerminalProgress:
 
 
 def show_comment(markdown: str, stream: TextIO | None = None) -> None:
-    """Writes a comment: rendered on a terminal, as it is (raw Markdown) in a file or a pipe."""
+    """Writes a comment: on a terminal as GitHub first shows it, in a file or a pipe as it is."""
     stream = stream if stream is not None else sys.stdout
     if stream.isatty():
         console = Console(file=stream, highlight=False)
-        console.print(Markdown(_encodable(_unfolded(markdown), stream), hyperlinks=False))
+        console.print(Markdown(_encodable(_folded(markdown), stream), hyperlinks=False))
     else:
         stream.write(_encodable(markdown.rstrip("\n") + "\n", stream))
         stream.flush()
 
 
-def _unfolded(markdown: str) -> str:
-    """Our templates' HTML as Markdown, because a terminal cannot fold; fenced blocks stay as they are."""
-    parts = re.split(r"(^(`{3,})[^\n]*\n.*?^\2$)", markdown, flags=re.MULTILINE | re.DOTALL)
-    texts = [_without_html(part) if i % 3 == 0 else part for i, part in enumerate(parts) if i % 3 != 2]
-    return "".join(texts)
+def _folded(markdown: str) -> str:
+    """Our templates' HTML as Markdown: folded sections are their titles; fences stay as they are."""
+    lines: list[str] = []
+    fence = ""
+    folded = False
+    for line in markdown.splitlines():
+        opened = re.match(r"`{3,}", line)
+        if fence:
+            fence = "" if line == fence else fence
+        elif opened:
+            fence = opened.group()
+        elif title := re.match(r"<details><summary>(.*)</summary>", line):
+            folded = True
+            lines.append(f"* ▸ {_without_html(title.group(1))}")
+            continue
+        elif line == "</details>":
+            folded = False
+            continue
+        elif line.startswith("<!--"):
+            continue
+        if not folded and not (lines and lines[-1].startswith("* ▸") and not line):
+            lines.append(line if fence or opened else _without_html(line))
+    return "\n".join(lines)
 
 
 def _without_html(text: str) -> str:
-    text = re.sub(r"^<!--.*?-->\n", "", text, flags=re.MULTILINE)
-    text = re.sub(r"<details><summary>(.*?)</summary>", r"#### \1", text)
-    text = text.replace("&#8203;", "")
-    return re.sub(r"</details>|</?(?:sub|span)>", "", text)
+    return re.sub(r"</?(?:sub|span)>", "", text.replace("&#8203;", ""))
 
 
 def _detail(done: int, left: float, leader: str) -> str:

@@ -63,6 +63,7 @@ def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent) -> Report
         configurations=tuple(changes),
         visible=judgement.visible,
         primary_metric=evidence.rules[0].name,
+        higher_is_better=tuple(r.name for r in evidence.rules if r.better == "higher"),
         environment=bench.environment().model_copy(update={"noise": evidence.noise()}),
         spent=spent.model_copy(
             update={
