@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from pathlib import Path
 
 from bot.adapters import process
@@ -51,6 +52,7 @@ class Repository:
         self._home = home
         self._mirror = home / "mirror.git"
         self._held: set[str] = set()
+        self._copying = threading.Lock()
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         (home / ".gitconfig").write_text(CONFIGURATION)
         common = self._git("rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -126,7 +128,7 @@ class Repository:
             for command in (["read-tree", revision.id], ["checkout-index", "--all", "--force", "--quiet"]):
                 done = self._mirrored(*command, env=env, cwd=into)
                 if done.code != 0:
-                    raise OSError(f"git {command[0]}: {done.error}")
+                    raise OSError(f"git {command[0]}: {_first(done.error)}")
         finally:
             index.unlink(missing_ok=True)
         # Files written milliseconds apart make `make` rebuild what the project ships ready made.
@@ -175,6 +177,10 @@ class Repository:
 
     def _hold(self, *commits: str) -> None:
         """Copies commits (only their own trees, no history) into the mirror."""
+        with self._copying:  # both sides are checked out at once
+            self._copy(*commits)
+
+    def _copy(self, *commits: str) -> None:
         missing = [c for c in commits if c not in self._held]
         if not missing:
             return
@@ -188,7 +194,7 @@ class Repository:
         )
         if copied.code != 0:
             raise _usage(
-                f"Revision {missing[0][:12]} could not be copied from {self._source}: {copied.error}",
+                f"Revision {missing[0][:12]} could not be copied from {self._source}: {_first(copied.error)}",
                 "A partial clone lacks files: clone without --filter.",
             )
         self._held.update(missing)
@@ -224,6 +230,11 @@ def _text(finished: process.Finished) -> str:
     return finished.output.decode("utf-8", "replace").strip() if finished.code == 0 else ""
 
 
+def _first(complaint: str) -> str:
+    """The first line of git's complaint, without its prefix."""
+    return complaint.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: ")
+
+
 def _usage(message: str, remedy: str) -> UsageError:
     error = UsageError(message)
     error.add_note(remedy)
@@ -238,7 +249,7 @@ def _unreadable(path: Path, complaint: str) -> UsageError:
         )
     if "not a git repository" in complaint:
         return _usage(f"{path} is not in a git repository.", "Change into one, or create it with git init.")
-    return _usage(f"git cannot read the repository {path}: {complaint}", "Try git status there.")
+    return _usage(f"git cannot read the repository {path}: {_first(complaint)}", "Try git status there.")
 
 
 def _too_shallow(what: str) -> UsageError:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -98,7 +99,8 @@ class Workshop:
         if keys["base"] == keys["head"]:
             built = self._build("base", revisions["base"], keys["base"])
             builds = {side: replace(built, side=side) for side in SIDES}
-            self._entries["head"] = self._entries["base"]
+            if built.ok:
+                self._entries["head"] = self._entries["base"]
         else:
             with ThreadPoolExecutor(len(SIDES)) as pool:
                 results = pool.map(lambda side: self._build(side, revisions[side], keys[side]), SIDES)
@@ -119,20 +121,24 @@ class Workshop:
 
     def _build(self, side: Side, revision: Revision, key: str) -> Build:
         """One side; whatever the subject, the disk or a signal does is an outcome."""
-        entry = self._entries[side] = build_cache.Entry(self._cache, key)
+        built = Build(side, ok=True, cached=True)
+        entry: build_cache.Entry | None = None
         try:
-            if entry.claim(self._stop):
-                return Build(side, ok=True, cached=True)
-            built = self._build_new(side, revision, entry)
-            if built.ok:
-                entry.finish()
-            else:
-                entry.clear()
+            entry = build_cache.Entry(self._cache, key)
+            if not entry.claim(self._stop):
+                built = self._build_new(side, revision, entry)
+                if built.ok:
+                    entry.finish()
         except OSError as error:
+            free = f"{shutil.disk_usage(self._cache).free >> 20} MiB are free in {self._cache}"
+            reason = f"The checkout of {side} could not be completed: {error.strerror or error} ({free})."
+            built = Build(side, ok=False, step="checkout", reason=reason)
+        if entry is not None and built.ok:
+            self._entries[side] = entry
+        elif entry is not None:
             with suppress(OSError):
-                entry.clear()
-            reason = f"The checkout of {side} could not be completed: {error.strerror or error}."
-            return Build(side, ok=False, step="checkout", reason=reason)
+                entry.clear_if_unused()
+            entry.close()  # another run may try
         return built
 
     def _build_new(self, side: Side, revision: Revision, entry: build_cache.Entry) -> Build:
