@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.workbench import Workbench
+from tests.adapters.yard import Yard
 
 
 @pytest.fixture
@@ -26,3 +27,11 @@ def open_path() -> Iterator[Path]:
 def workbench(open_path: Path) -> Workbench:
     """Sides and a bench; test processes that run at the same time must not sweep each other's accounts."""
     return Workbench(open_path, 62000 + 2 * (os.getpid() % 400))
+
+
+@pytest.fixture
+def yard(open_path: Path) -> Iterator[Yard]:
+    """A yard whose workshops are closed at the end."""
+    made = Yard(open_path)
+    yield made
+    made.close()

@@ -7,76 +7,16 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.adapters import process
-from bot.adapters.git import Repository
-from bot.adapters.workshop import Workshop
-from bot.model.revisions import Comparison
-from bot.model.subject import Program, Subject, Workload
-from tests.adapters.repositories import commit, git, new_repository
+from tests.adapters.yard import BUILD, Yard
 
 ROOT = os.geteuid() == 0
-BUILD = "sh ./build.sh"
 needs_root = pytest.mark.skipif(not ROOT, reason="accounts and mounts need root")
-
-
-class Yard:
-    """A repository with a base (v1) and a head, and workshops for it that are all closed at the end."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.repository = new_repository(path / "repository")
-        self.cache = path / "cache"
-        self.accounts = process.accounts("auto").of
-        self._open: list[Workshop] = []
-
-    def commits(self, base: dict[str, str], head: dict[str, str | None]) -> None:
-        """Base (with a build script that counts its runs outside, when it may) and head."""
-        commit(self.repository, {"build.sh": "echo built > product\n", **base})
-        git(self.repository, "tag", "v1")
-        commit(self.repository, {"changed": "1", **head})
-
-    def opened(self) -> Repository:
-        """The repository as our adapter sees it."""
-        return Repository(self.repository, self.path / "private")
-
-    def comparison(self) -> Comparison:
-        """v1 against HEAD."""
-        return self.opened().resolve("v1", "HEAD")
-
-    def workshop(self, *, workloads: dict[str, Workload] | None = None, **keys: Any) -> Workshop:
-        """A workshop for a program with these keys (`cache`, `passed`, `stop` are the workshop's)."""
-        own = {k: keys.pop(k) for k in ("passed", "stop") if k in keys}
-        cache = keys.pop("cache", self.cache)
-        program = Program(**{"run": "./product", "build": BUILD, **keys})
-        made = Workshop(
-            self.opened(),
-            Subject(program=program, workloads=workloads or {}),
-            accounts=self.accounts,
-            cache=cache,
-            machine=self.path / "machine",
-            **own,
-        )
-        self._open.append(made)
-        return made
-
-    def close(self) -> None:
-        """Closes all workshops and looks for leftovers."""
-        for workshop in self._open:
-            workshop.close()
-            assert not workshop.scratch.exists()
-
-
-@pytest.fixture
-def yard(open_path: Path) -> Iterator[Yard]:
-    made = Yard(open_path)
-    yield made
-    made.close()
 
 
 def test_both_sides_are_built_and_sealed_at_paths_of_one_length(yard: Yard) -> None:
@@ -173,7 +113,7 @@ def test_a_run_that_was_killed_while_building_leaves_nothing_that_counts(yard: Y
     wait_once = f"test -e {started} || {{ touch {started}; sleep 1000; }}"
     yard.commits({"build.sh": f"echo half > product; {wait_once}; echo whole > product\n"}, {})
     code = (
-        "from pathlib import Path; from tests.adapters.test_workshop import Yard\n"
+        "from pathlib import Path; from tests.adapters.yard import Yard\n"
         "yard = Yard.__new__(Yard)\n"
         f"yard.path = Path({str(yard.path)!r}); yard.repository = yard.path / 'repository'\n"
         "yard.cache = yard.path / 'cache'; yard._open = []; yard.accounts = {'base': None, 'head': None}\n"
@@ -291,73 +231,6 @@ def test_a_full_disk_is_an_outcome(yard: Yard, build: str | None) -> None:
     finally:
         workshop.close()
         subprocess.run(["umount", str(yard.cache)], check=True)
-
-
-def prepared(yard: Yard, workload: Workload, **keys: Any) -> tuple[Workshop, Callable[[], str]]:
-    workshop = yard.workshop(workloads={"text": workload}, **keys)
-    builds = workshop.build(yard.comparison())
-    assert all(b.ok for b in builds.values()), builds
-    return workshop, workshop.sites()["head"].workloads["text"].read_text
-
-
-def test_a_workload_is_prepared_once_and_both_sides_read_the_same_file(yard: Yard) -> None:
-    script = "cat product > bench/text.txt; date +%N >> bench/text.txt; id -u >> bench/text.txt\n"
-    yard.commits({"bench/make.sh": script}, {"bench/make.sh": "echo head > bench/text.txt\n"})
-    workshop, read = prepared(yard, Workload(path="bench/text.txt", prepare="./bench/make.sh"))
-    base, head = (workshop.sites()[side].workloads for side in ("base", "head"))
-    assert base["text"] == head["text"] == base["bench/text.txt"]
-    lines = read().splitlines()
-    account = yard.accounts["base"]
-    assert (lines[0], lines[2]) == ("built", str(account.uid if account else os.geteuid()))
-    assert base["text"].name == "text.txt"
-    assert base["text"].stat().st_mode & 0o777 == 0o444
-    assert not (workshop.sites()["base"].root / "bench" / "text.txt").exists()
-    assert not list(workshop.scratch.glob("*-copy"))
-
-
-def test_a_workload_that_only_head_has_comes_from_head_with_a_note(yard: Yard) -> None:
-    yard.commits({}, {"bench/make.sh": "#!/bin/sh\necho head > bench/text.txt\n"})
-    workshop, read = prepared(yard, Workload(path="bench/text.txt", prepare="./bench/make.sh"))
-    assert read() == "head\n"
-    assert "comes from head" in workshop.notes()[0]
-
-
-def test_a_workload_without_prepare_is_the_file_of_base(yard: Yard) -> None:
-    yard.commits({"bench/text.txt": "base"}, {"bench/text.txt": "head"})
-    _, read = prepared(yard, Workload(path="bench/text.txt"), build=None)
-    assert read() == "base"
-
-
-def test_a_folder_can_be_a_workload(yard: Yard) -> None:
-    yard.commits({"bench/in/one": "1", "bench/in/two": "2"}, {})
-    workshop = yard.workshop(workloads={"text": Workload(path="bench/in")})
-    assert all(b.ok for b in workshop.build(yard.comparison()).values())
-    folder = workshop.sites()["base"].workloads["text"]
-    assert sorted(p.name for p in folder.iterdir()) == ["one", "two"]
-
-
-@pytest.mark.parametrize(
-    ("prepare", "path", "reason"),
-    [
-        ("true", "bench/text.txt", "there is no bench/text.txt at base after `prepare`"),
-        (None, "bench/text.txt", "there is no bench/text.txt at base."),
-        ("exit 4", "bench/text.txt", "`prepare` of workload text at base ended with exit code 4."),
-        (None, "/etc/passwd", "must be a path inside the checkout"),
-        (None, "../repository", "must be a path inside the checkout"),
-        ("ln -s /etc link", "link/passwd", "a symbolic link that leaves the checkout"),
-        ("ln -s /etc/passwd link", "link", "a symbolic link that leaves the checkout"),
-        ("mkfifo pipe", "pipe", "there is no pipe at base after `prepare`"),
-    ],
-)
-def test_a_workload_that_cannot_be_had_is_an_outcome(
-    yard: Yard, prepare: str | None, path: str, reason: str
-) -> None:
-    yard.commits({}, {})
-    workshop = yard.workshop(workloads={"text": Workload(path=path, prepare=prepare)})
-    builds = workshop.build(yard.comparison())
-    assert [(b.ok, b.step) for b in builds.values()] == [(False, "prepare"), (False, "prepare")]
-    assert reason in builds["base"].reason
-    assert not list(workshop.scratch.glob("*-copy"))
 
 
 def test_old_trees_leave_the_cache_but_not_those_in_use(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
