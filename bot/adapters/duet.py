@@ -245,10 +245,10 @@ def _summary(request: dict[str, Any], runs: list[Run]) -> dict[str, Any]:
 
 def _extract(run: Run, pattern: str, how: str) -> float | None:
     """The last number a pattern finds in the output's tail, or the sum of all; None: none."""
-    found = re.findall(pattern, run.output[-OUTPUT_CAP:].decode(errors="replace"), re.MULTILINE)
     try:
+        found = re.findall(pattern, run.output[-OUTPUT_CAP:].decode(errors="replace"), re.MULTILINE)
         numbers = [float(text.replace(",", "")) for text in found]
-    except (ValueError, AttributeError):  # not a number; more than one group
+    except (ValueError, AttributeError, re.error):  # not a number; more than one group; no regex
         return None
     if not numbers:
         return None

@@ -104,6 +104,14 @@ def test_a_trial_cannot_write_its_checkout(workbench: Workbench) -> None:
     assert not (workbench.roots["base"] / "created").exists()
 
 
+@root_only
+def test_without_a_sandbox_the_account_stays(workbench: Workbench) -> None:
+    with workbench.bench(Program(run="sh -c 'exit $(id -u)'"), sandbox="off") as bench:
+        (pair,) = bench.measure(iter([Wish((False,))]))
+        assert not bench.notes()
+    assert pair.ok
+
+
 DAEMON = """#!/usr/bin/python3
 import os, signal, sys, time
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -7,7 +7,7 @@ from itertools import repeat
 
 from bot.model.subject import Program
 from bot.model.trials import Pair, Wish
-from tests.adapters.workbench import Workbench, alive, soon
+from tests.adapters.workbench import Workbench, alive, gone, soon
 
 
 def test_the_budget_cuts_what_runs(workbench: Workbench) -> None:
@@ -119,3 +119,19 @@ def test_the_machine_is_described(workbench: Workbench) -> None:
     assert environment.cores >= 1
     assert environment.kernel
     assert environment.load is not None
+
+
+def test_a_worker_that_does_not_answer_is_replaced_when_the_time_is_over(workbench: Workbench) -> None:
+    worker = workbench.output("worker")
+    workbench.program(f"#!/bin/sh\necho $PPID > {worker}; kill -STOP $PPID; exec sleep 1000\n")
+
+    def wishes() -> Iterator[Wish]:
+        yield Wish((False,))
+        assert soon(lambda: worker.read_text().endswith("\n"))
+        os.kill(int(worker.read_text()), signal.SIGSTOP)
+        yield Wish((True,))
+
+    with workbench.bench(Program(run="./program"), slots=2, budget=0.3) as bench:
+        pairs = list(bench.measure(wishes()))
+    assert [pair.cut for pair in pairs] == [True] * len(pairs)
+    assert gone([int(worker.read_text())], seconds=0)

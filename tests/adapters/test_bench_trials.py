@@ -196,3 +196,8 @@ def test_configuration_files_that_cannot_be_written_are_an_outcome(workbench: Wo
     with workbench.bench(Program(run="true"), place=place) as bench:
         (pair,) = bench.measure(iter([Wish((False,))]))
     assert pair.first == Trial("not-started", detail="conf/app.json: No space left on device")
+
+
+def test_a_wrong_regex_is_a_failed_trial(workbench: Workbench) -> None:
+    pair = workbench.pair("echo 1", metrics=[Metric(name="odd", regex="(1")])
+    assert pair.first.outcome == "unparsable"

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -43,15 +44,25 @@ class Workbench:
             path.write_text(text)
             path.chmod(0o755)
 
-    def bench(self, program: Program, *, metrics: Sequence[Metric] = (), **more: object) -> PairBench:
+    def bench(
+        self,
+        program: Program,
+        *,
+        metrics: Sequence[Metric] = (),
+        sandbox: Literal["auto", "off"] = "auto",
+        **more: object,
+    ) -> PairBench:
+        """A bench with one slot and plenty of time, unless `more` (its arguments) says otherwise."""
         subject = Subject(
             program=program,
             options={"fast": FlagOption(flag="--fast")},
             workloads={"w": Workload(path="workload")},
             metrics=tuple(metrics) or (Metric(name="cpu"),),
+            sandbox=sandbox,
         )
+        given_away = ROOT and sandbox != "off"
         sites = {
-            side: Site(side, root, Account(uid, uid) if ROOT else None, {"w": self.workload})
+            side: Site(side, root, Account(uid, uid) if given_away else None, {"w": self.workload})
             for (side, root), uid in zip(self.roots.items(), self.accounts.values(), strict=True)
         }
         given = {"budget": 60.0, "slots": 1, "pass_env": {}, **more}
