@@ -15,7 +15,11 @@ Interval: TypeAlias = tuple[float, float]
 class Part(BaseModel):
     """A frozen part of a report; unknown fields are errors, because reports of forks are read back."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_serialization_defaults_required=True,  # every field is always present
+    )
 
 
 class RevisionRef(Part):

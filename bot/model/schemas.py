@@ -18,7 +18,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {
         "suspects.schema.json": {
             "$schema": _DIALECT,
-            **Subject.model_json_schema(mode="validation"),
+            **_closed(Subject.model_json_schema(mode="validation")),
             "title": "suspects.yml",
         },
         "report.schema.json": {
@@ -28,6 +28,16 @@ def schemas() -> dict[str, dict[str, Any]]:
             "title": "Report",
         },
     }
+
+
+def _closed(schema: Any) -> Any:
+    """The same schema; where names must match a pattern, other names are refused as the reader does."""
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    extra = {"additionalProperties": False} if "patternProperties" in schema else {}
+    return {key: _closed(part) for key, part in schema.items()} | extra
 
 
 def rendered() -> dict[str, str]:

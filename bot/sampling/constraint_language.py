@@ -96,21 +96,26 @@ class Compiler:
 
     def __init__(self, encoding: Encoding) -> None:
         self._actions = _Actions(encoding)
-        # The actions run while parsing: no tree, hence no recursion however deep the parentheses.
-        self._parser = Lark(GRAMMAR, parser="lalr", transformer=self._actions)
 
-    def compile(self, text: str, place: int = 0) -> tuple[int, frozenset[int]]:
-        """The literal that is true when the sentence holds, and the positions of the options it names.
+    def compile_all(self, sentences: Sequence[str]) -> list[tuple[int, frozenset[int]]]:
+        """For each sentence the literal that is true when it holds, and the places of the options it names.
 
         Raises:
-            ConstraintError: the sentence cannot be read; one line with the column and what was expected.
+            ConstraintError: a sentence cannot be read; one line with the column and what was expected.
         """
+        if not sentences:
+            return []
+        # The actions run while parsing: no tree, hence no recursion however deep the parentheses.
+        parser = Lark(GRAMMAR, parser="lalr", transformer=self._actions)
+        return [self._compile(parser, text, place) for place, text in enumerate(sentences)]
+
+    def _compile(self, parser: Lark, text: str, place: int) -> tuple[int, frozenset[int]]:
         self._actions.used = set()
         shown = text if len(text) <= 200 else text[:200] + "..."
         try:
             if len(text) > MAX_LENGTH:
                 raise _ReadError(f"it has {len(text)} characters; at most {MAX_LENGTH} are read")
-            literal: int = self._parser.parse(text)  # type: ignore[assignment]  # actions give literals
+            literal: int = parser.parse(text)  # type: ignore[assignment]  # actions give literals
         except UnexpectedInput as error:
             raise ConstraintError(f'"{shown}": {_explain(error, text)}', (place,)) from None
         except _ReadError as error:

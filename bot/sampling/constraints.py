@@ -29,8 +29,7 @@ class ConstraintSolver:
     def __init__(self, space: Space) -> None:
         self.space = space
         self._encoding = Encoding(space)
-        compiler = Compiler(self._encoding)
-        compiled = [compiler.compile(text, i) for i, text in enumerate(space.constraints)]
+        compiled = Compiler(self._encoding).compile_all(space.constraints)
         self._roots = [literal for literal, _ in compiled]
         self._touched = [options for _, options in compiled]
         self._refuse_contradictions()
