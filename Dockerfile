@@ -2,8 +2,6 @@
 # The JVM is left to `setup` of those who need it: it alone is 260 MB, and the image stays below 1.5 GB.
 FROM debian:bookworm-slim
 
-SHELL ["/bin/bash", "-o", "pipefail", "-c"]
-
 # What each line is for:
 #   the bot           its Python, git for revisions, certificates for GitHub
 #   native programs   compilers, make, and the generators whose output releases do not contain

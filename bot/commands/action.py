@@ -11,7 +11,7 @@ from typing import Any
 from bot.adapters.runner import Runner
 from bot.commands.publish import Connect, publish_command, token
 from bot.event import Mode, Plan, choose, read_event
-from bot.flows.publish import comment
+from bot.flows.publish import Render, comment
 from bot.model.errors import ForgeRefusedError, SuspectsError, UsageError
 from bot.model.forge import Stamp
 from bot.model.report import Report
@@ -40,7 +40,7 @@ class Abilities:
 
     runner: Runner
     connect: Connect
-    render: Callable[[Report], str]
+    render: Render
     measure: Mapping[Mode, Callable[[Plan], Measured]]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from bot.commands.publish import Connect
     from bot.event import Plan
     from bot.flows.publish import Artifacts, Forge
-    from bot.model.report import Report
     from bot.settings import Settings
 
 RESULTS = "suspects"
@@ -31,13 +31,14 @@ def action_command() -> None:
     """What the container runs: chooses the mode from the event."""
     from bot.adapters.runner import Runner
     from bot.commands.action import Abilities, action
+    from bot.report.render import comment
     from bot.settings import Settings, environment
 
     settings = Settings.read(environment())
     abilities = Abilities(
         runner=Runner(sys.stdout, output=settings.output, summary=settings.step_summary),
         connect=connector(settings),
-        render=_as_fork,
+        render=comment,
         measure={"pull_request": measure_for(settings)},
     )
     raise typer.Exit(action(settings, abilities))
@@ -49,6 +50,7 @@ def publish(
 ) -> None:
     """Post what an unprivileged run measured (trusted second stage)."""
     from bot.commands.publish import publish_command
+    from bot.report.render import comment
     from bot.settings import Settings, environment
 
     settings = Settings.read(environment())
@@ -56,7 +58,7 @@ def publish(
         settings,
         run_id=run_id,
         connect=connector(settings),
-        render=_as_fork,
+        render=comment,
         repository=repository,
     )
     typer.echo(f"{outcome.ending}: {outcome.reason}")
@@ -67,9 +69,14 @@ def connector(settings: Settings) -> Connect:
     from bot.adapters.artifacts import GithubArtifacts
     from bot.adapters.github import GithubForge
 
-    def connect(repository: str, token: str) -> tuple[Forge, Artifacts]:
+    @contextmanager
+    def connect(repository: str, token: str) -> Iterator[tuple[Forge, Artifacts]]:
         url = settings.api_url
-        return GithubForge(repository, token, api_url=url), GithubArtifacts(repository, token, api_url=url)
+        with (
+            GithubForge(repository, token, api_url=url) as forge,
+            GithubArtifacts(repository, token, api_url=url) as artifacts,
+        ):
+            yield forge, artifacts
 
     return connect
 
@@ -112,10 +119,3 @@ def measure_for(settings: Settings) -> Callable[[Plan], Measured]:
         )
 
     return measure
-
-
-def _as_fork(report: Report) -> str:
-    """The second stage cannot know what the first one ran: its comment says whose figures they are."""
-    from bot.report.render import comment
-
-    return comment(report, fork=True)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
-from bot.flows.publish import Artifacts, Forge, Outcome, publish
+from bot.flows.publish import Artifacts, Forge, Outcome, Render, publish
 from bot.model.errors import UsageError
-from bot.model.report import Report
 from bot.settings import Settings
 
 Connect: TypeAlias = Callable[[str, str], AbstractContextManager[tuple[Forge, Artifacts]]]
@@ -20,7 +19,7 @@ def publish_command(
     *,
     run_id: int,
     connect: Connect,
-    render: Callable[[Report], str],
+    render: Render,
     repository: str | None = None,
 ) -> Outcome:
     """Publishes one run's result on its pull request, with the `comment` policy of the settings.

@@ -52,8 +52,7 @@ _STORES = frozenset(("branch", "artifact", "directory", "object"))
 _STEPS = frozenset(("setup", "build", "prepare"))
 _MOST = 5_000  # entries in any list: far above what a run measures, far below what would hurt
 FORK_NOTES = (
-    "These figures were measured by the pull request's own workflow.",
-    "Commands, logs and other texts of that run are not copied here: see the run itself.",
+    "Commands, logs and other texts of the pull request's own run are not copied here: see that run.",
 )
 
 

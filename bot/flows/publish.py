@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -42,6 +41,14 @@ class Artifacts(Protocol):
 
     def report(self, run_id: int, name: str) -> Report | None:
         """The report in a run's artifact of this exact name; None when there is none."""
+        ...
+
+
+class Render(Protocol):
+    """A comment's Markdown (`bot.report.render.comment`)."""
+
+    def __call__(self, report: Report, *, fork: bool) -> str:
+        """`fork`: the figures come from a run of somebody else's, which the reader must know."""
         ...
 
 
@@ -87,7 +94,7 @@ def publish(
     *,
     repository: str,
     run_id: int,
-    render: Callable[[Report], str],
+    render: Render,
     policy: CommentPolicy = "always",
 ) -> Outcome:
     """Posts the result of a measuring run on its pull request.
@@ -111,10 +118,11 @@ def publish(
     if report is None:
         return Outcome("nothing", f"run {run.id} ({run.conclusion}) left no artifact named {ARTIFACT}")
     _check(report, run)
-    report = report if run.head_repository == repository else disarm(report, head_sha=run.head_sha)
+    fork = run.head_repository != repository
+    report = disarm(report, head_sha=run.head_sha) if fork else report
     pulls = _measured(forge, candidates, report)
     stamp = Stamp(run.id, run.attempt, run.head_sha)
-    markdown = render(report)
+    markdown = render(report, fork=fork)
     placed = tuple(
         (
             pull.number,

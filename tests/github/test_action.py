@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from bot.commands.action import Abilities, Measured, action
 from bot.commands.publish import publish_command
 from bot.event import Plan
 from bot.model.errors import ArtifactError, NothingMeasuredError, UsageError
-from bot.model.report import Report
+from bot.report.render import comment
 from bot.settings import Settings
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token
 from tests.github.reports import BASE, HEAD, packed, report
@@ -60,7 +60,7 @@ class Step:
         abilities = Abilities(
             runner=runner,
             connect=self.connect,
-            render=lambda one: f"rendered: {one.verdict}",
+            render=lambda report, fork: f"rendered: {report.verdict}, {fork}",
             measure={"pull_request": self.measure},
         )
         return action(settings, abilities)
@@ -147,7 +147,7 @@ def test_the_second_stage_comments_what_the_first_left(github: FakeGithub, step:
     github.artifact(RUN, packed(report()))
     assert step.run("workflow_run", RUN_EVENT) == 0
     assert step.outputs == {"verdict": "regression", "comment-url": github.comments[0]["html_url"]}
-    assert github.bodies()[0].endswith("rendered: regression")
+    assert github.bodies()[0].endswith("rendered: regression, True")
     assert step.plans == []
 
 
@@ -198,16 +198,15 @@ def test_a_person_publishes_from_a_shell(github: FakeGithub, step: Step) -> None
     github.run(RUN, head=HEAD)
     github.artifact(RUN, packed(report()))
     github.tokens["pat"] = Token(login="ann", person=True)
-    render: Callable[[Report], str] = lambda one: one.verdict  # noqa: E731
     settings = Settings.read({"GITHUB_TOKEN": "pat"})
     outcome = publish_command(
-        settings, run_id=RUN, connect=step.connect, render=render, repository=REPOSITORY
+        settings, run_id=RUN, connect=step.connect, render=comment, repository=REPOSITORY
     )
     assert outcome.reason == "#7: created"
-    assert len(github.bodies(login="ann")) == 1
+    assert "compress" in github.bodies(login="ann")[0]
     with pytest.raises(UsageError, match="which repository"):
-        publish_command(settings, run_id=RUN, connect=step.connect, render=render)
+        publish_command(settings, run_id=RUN, connect=step.connect, render=comment)
     with pytest.raises(UsageError, match="no token"):
         publish_command(
-            Settings.read({}), run_id=RUN, connect=step.connect, render=render, repository=REPOSITORY
+            Settings.read({}), run_id=RUN, connect=step.connect, render=comment, repository=REPOSITORY
         )

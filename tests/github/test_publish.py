@@ -27,7 +27,7 @@ def publishing(
     github: FakeGithub, forge: Callable[..., GithubForge], artifacts: GithubArtifacts
 ) -> Callable[..., Outcome]:
     def publish_it(*, run_id: int = RUN, **more: Any) -> Outcome:
-        more.setdefault("render", lambda one: one.model_dump_json())
+        more.setdefault("render", lambda one, fork: one.model_dump_json())
         return publish(forge(), artifacts, repository=REPOSITORY, run_id=run_id, **more)
 
     return publish_it
@@ -133,9 +133,7 @@ def test_a_deleted_fork_gets_nothing(
 
     measured(github)
     with Deleted(REPOSITORY, WORKFLOW, api_url=github.api.url) as speaking:
-        outcome = publish(
-            speaking, artifacts, repository=REPOSITORY, run_id=RUN, render=Report.model_dump_json
-        )
+        outcome = publish(speaking, artifacts, repository=REPOSITORY, run_id=RUN, render=lambda one, fork: "")
     assert outcome.reason == "the fork or branch that was measured has been deleted"
 
 
