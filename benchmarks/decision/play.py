@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.decision.world import CONFIGURATIONS, ROUND_SECONDS, PullRequest
+from benchmarks.decision.world import PAIR_SECONDS, PullRequest
 from bot.analysis.diagnose import Judgement, PairedEstimator, Rule
+from bot.sampling.schedule import CONTROL_EVERY
 
 RULES = (Rule("cpu", "lower", 0.01),)
 
@@ -25,11 +26,11 @@ def measure(
         equivalent=pull.world.equivalent,
         rng=rng,
     )
-    left = int(seconds / (ROUND_SECONDS / CONFIGURATIONS))
+    left = int(seconds / PAIR_SECONDS * (1 - 1 / CONTROL_EVERY))
     budget = left
     while left > 0 and not estimator.decided_:
         for c in rng.permutation(np.array(estimator.active_)):
-            estimator.partial_fit(int(c), {"cpu": pull.pair(int(c))})
+            estimator.partial_fit(int(c), {"cpu": pull.pair(int(c))[1]})
             left -= 1
             if left == 0 or estimator.decided_:
                 break

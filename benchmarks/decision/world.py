@@ -6,44 +6,43 @@ import csv
 import gzip
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.model.space import Configuration, Option, Space, Term
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.pull_request import pull_request_sample
+from bot.sampling.schedule import MOST
 
 Floats = NDArray[np.float64]
-Draw = Callable[[], float]
+Draw = Callable[[], tuple[float, float]]
 
-ROUND_SECONDS = 5.0
-"""One pair of all 32 configurations of the measured compressor (findings: 28-190 ms a run)."""
-CONFIGURATIONS = 32
+PAIR_SECONDS = 5.0 / 32.0
+"""Run time of one pair of the measured compressor (findings: 5 s for a pair of 32 configurations)."""
 SPACES = 12
-POOL = 20_000
-"""Valid configurations by which two terms are held to be the same."""
+SAMPLES = 4
+"""Different samples drawn of each space."""
 NOISE = Path(__file__).parents[1] / "noise"
 
 
 @dataclass(frozen=True)
 class World:
-    """A space and many of its valid configurations."""
+    """A space, its solver (answers remembered) and samples as a pull request draws them."""
 
     space: Space
-    pool: tuple[Configuration, ...]
-    covers: dict[str, NDArray[np.bool_]]
-
-    def holds(self, term: Term) -> NDArray[np.bool_]:
-        """Where a term holds in the pool."""
-        result = np.ones(len(self.pool), dtype=bool)
-        for level in term:
-            result &= self.covers[level]
-        return result
+    solver: ConstraintSolver
+    samples: tuple[tuple[Configuration, ...], ...]
+    known: dict[tuple[Term, Term], bool] = field(default_factory=dict)
 
     def equivalent(self, first: Term, second: Term) -> bool:
-        """Whether two terms hold in the same configurations of the pool."""
-        return bool((self.holds(first) == self.holds(second)).all())
+        """Whether two terms hold in the same valid configurations."""
+        key = (first, second) if first <= second else (second, first)
+        if key not in self.known:
+            self.known[key] = self.solver.equivalent(*key)
+        return self.known[key]
 
 
 @cache
@@ -58,77 +57,82 @@ def world(number: int) -> World:
         numbers = tuple(int(v) for v in (0, 1, 3, 6, 9)[: int(rng.integers(3, 6))])
         options.append(Option(f"n{i}", "number", numbers, numbers[0]))
     order = [options[i] for i in rng.permutation(len(options))]
-    space = Space(tuple(order))
     rules = []
     for _ in range(4):
-        a, b = rng.choice(13, 2, replace=False)
-        left = _random_level(order[a], rng)
-        right = _random_level(order[b], rng)
-        rules.append((left, right))
-    columns = [np.array(o.values, dtype=object)[rng.integers(0, len(o.values), 4 * POOL)] for o in order]
-    draws = list(zip(*columns, strict=True))
-    valid = [c for c in draws if all(not space.holds(a, c) or space.holds(b, c) for a, b in rules)]
-    pool = tuple(dict.fromkeys(tuple(_plain(v) for v in c) for c in valid))[:POOL]
-    covers = {str(level): np.array([space.holds(level, c) for c in pool]) for level in space.levels}
-    return World(space, pool, covers)
+        a, b = (order[i] for i in rng.choice(len(order), 2, replace=False))
+        rules.append(f"{_condition(a, rng)} implies {_condition(b, rng)}")
+    space = Space(tuple(order), tuple(rules))
+    solver = ConstraintSolver(space)
+    samples = tuple(tuple(pull_request_sample(space, solver, MOST, rng=rng)) for _ in range(SAMPLES))
+    return World(space, solver, samples)
 
 
-def _plain(value: object) -> bool | int | str:
-    assert isinstance(value, bool | int | str)
-    return value
+def _condition(option: Option, rng: np.random.Generator) -> str:
+    """A random level in the language of constraints."""
+    level = option.levels[int(rng.integers(len(option.levels)))]
+    return str(level).replace("!", "not ")
 
 
-def _random_level(option: Option, rng: np.random.Generator):  # type: ignore[no-untyped-def]
-    return option.levels[int(rng.integers(len(option.levels)))]
-
-
-@lru_cache(maxsize=1)
-def recorded() -> tuple[Floats, ...]:
-    """Recorded log ratios of base against base: one series per configuration; empty: none there."""
-    series: dict[tuple[str, str], list[float]] = {}
+@cache
+def recorded() -> tuple[tuple[Floats, Floats], ...]:
+    """Recorded pairs of base against base: (base seconds, log ratios) of each program's configurations."""
+    series: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for path in sorted(NOISE.glob("*.csv.gz")):
         with gzip.open(path, "rt", newline="") as lines:
             for row in csv.DictReader(lines):
-                series.setdefault((row["program"], row["configuration"]), []).append(
-                    float(row["log_ratio_cpu"])
-                )
-    return tuple(np.array(v) for v in series.values() if len(v) >= 8)
+                pair = (float(row["base_cpu"]), float(row["log_ratio_cpu"]))
+                series.setdefault((row["program"], row["configuration"]), []).append(pair)
+    found = [np.array(v) for v in series.values() if len(v) >= 8]
+    return tuple((v[:, 0] / np.median(v[:, 0]), v[:, 1]) for v in found)
 
 
 def noise(kind: str, rng: np.random.Generator) -> Iterator[Draw]:
-    """Draws of one pair's log ratio, one source per configuration."""
+    """Draws of one pair (base seconds, log ratio), one source per configuration."""
     while True:
         if kind == "recorded":
-            # A block of neighbours in time keeps what correlation there is; the start order was random, so
-            # each pair's sign is too.
-            own = recorded()[int(rng.integers(len(recorded())))]
-            yield _block(own, rng)
+            yield _block(*recorded()[int(rng.integers(len(recorded())))], rng)
         else:
-            sd = float(np.clip(0.022 * np.exp(0.4 * rng.standard_normal()), 0.01, 0.04))
-            yield lambda sd=sd: float(sd / np.sqrt(5 / 3) * rng.standard_t(5))  # type: ignore[misc]
+            yield _student(float(np.clip(0.022 * np.exp(0.4 * rng.standard_normal()), 0.01, 0.04)), rng)
 
 
-def _block(series: Floats, rng: np.random.Generator) -> Draw:
-    position = [int(rng.integers(len(series)))]
+def _student(sd: float, rng: np.random.Generator) -> Draw:
+    """Student's t with 5 degrees of freedom; what both sides share varies by 5 %."""
 
-    def draw() -> float:
-        position[0] = (position[0] + 1) % len(series)
-        return float(series[position[0]] * (1 if rng.random() < 0.5 else -1))
+    def draw() -> tuple[float, float]:
+        return float(np.exp(0.05 * rng.standard_normal())), float(sd / np.sqrt(5 / 3) * rng.standard_t(5))
+
+    return draw
+
+
+def _block(base: Floats, log_ratios: Floats, rng: np.random.Generator) -> Draw:
+    """Neighbours in time, to keep what correlation there is; the start order was random: so is the sign."""
+    position = [int(rng.integers(len(base)))]
+
+    def draw() -> tuple[float, float]:
+        i = position[0] = (position[0] + 1) % len(base)
+        swap = bool(rng.random() < 0.5)
+        return float(base[i] * np.exp(log_ratios[i] * swap)), float(log_ratios[i] * (-1 if swap else 1))
 
     return draw
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is planted: sizes of options and pairs, code layout, seconds of run time."""
+    """What is planted: sizes of options and pairs, code layout, seconds of run time.
+
+    shift: code layout moves all configurations (some: half of them) by a size of this range, either way, and
+    each by its own (standard deviation), as any rebuild does. uneven: range of the standard deviation of an
+    effect between configurations, as a share of it.
+    """
 
     name: str
     seconds: float
+    configurations: int
     options: tuple[float, ...] = ()
     pairs: tuple[float, ...] = ()
-    shift: tuple[float, float] = (0.0, 0.0)
+    shift: tuple[float, float] = (0.0, 0.003)
     some: bool = False
-    each: float = 0.0
+    each: float = 0.0015
     uneven: tuple[float, float] = (0.2, 0.4)
 
 
@@ -142,30 +146,30 @@ class PullRequest:
     truth: Floats
     draws: list[Draw] = field(repr=False)
 
-    def pair(self, configuration: int) -> float:
-        """Measures one pair: log(head / base)."""
-        return float(self.truth[configuration] + self.draws[configuration]())
+    def pair(self, configuration: int) -> tuple[float, float]:
+        """Measures one pair: base seconds, log(head / base)."""
+        base, log_ratio = self.draws[configuration]()
+        return base, float(self.truth[configuration] + log_ratio)
 
 
 def pull_request(case: Case, kind: str, rng: np.random.Generator) -> PullRequest:
     """Draws a pull request of a case."""
     w = world(int(rng.integers(SPACES)))
-    while True:
-        chosen = [w.pool[i] for i in rng.choice(len(w.pool), CONFIGURATIONS, replace=False)]
-        planted = _plant(case, w, chosen, rng)
-        if planted is not None:
-            break
-    truth = np.zeros(CONFIGURATIONS)
+    chosen = w.samples[int(rng.integers(SAMPLES))][: case.configurations]
+    while (planted := _plant(case, w.space, chosen, rng)) is None:
+        pass
+    n = len(chosen)
+    truth = np.zeros(n)
     if case.shift[1] > 0 or case.each > 0:
         shift = rng.uniform(*case.shift) * rng.choice([-1, 1])
-        moved = rng.random(CONFIGURATIONS) < (0.5 if case.some else 1.0)
-        truth += shift * moved + case.each * rng.standard_normal(CONFIGURATIONS)
+        moved = rng.random(n) < (0.5 if case.some else 1.0)
+        truth += shift * moved + case.each * rng.standard_normal(n)
     uneven = rng.uniform(*case.uneven)
     for term, size in planted.items():
         cover = holds(w.space, term, chosen)
-        truth += cover * np.log1p(size) * (1 + uneven * rng.standard_normal(CONFIGURATIONS))
+        truth += cover * np.log1p(size) * (1 + uneven * rng.standard_normal(n))
     sources = noise(kind, rng)
-    return PullRequest(w, tuple(chosen), planted, truth, [next(sources) for _ in chosen])
+    return PullRequest(w, chosen, planted, truth, [next(sources) for _ in chosen])
 
 
 def holds(space: Space, term: Term, configurations: Sequence[Configuration]) -> NDArray[np.bool_]:
@@ -174,20 +178,20 @@ def holds(space: Space, term: Term, configurations: Sequence[Configuration]) -> 
 
 
 def _plant(
-    case: Case, w: World, chosen: Sequence[Configuration], rng: np.random.Generator
+    case: Case, space: Space, chosen: Sequence[Configuration], rng: np.random.Generator
 ) -> dict[Term, float] | None:
-    """Random terms of the case's kinds that the sample exercises (3 to 29 of 32), or None to draw again."""
+    """Random terms of the case's kinds that the sample exercises (at least 3 on and off), or None: again."""
     planted: dict[Term, float] = {}
     used: set[str] = set()
     for size, wide in [(s, 1) for s in case.options] + [(s, 2) for s in case.pairs]:
-        free = [o for o in w.space.options if o.name not in used]
+        free = [o for o in space.options if o.name not in used]
         options = [free[i] for i in rng.choice(len(free), wide, replace=False)]
         used |= {o.name for o in options}
         levels = [_culprit(o, rng) for o in options]
         term = tuple(sorted(levels))
-        cover = holds(w.space, term, chosen)
-        least = min(int(holds(w.space, (level,), chosen).sum()) for level in levels)
-        if not 3 <= cover.sum() <= CONFIGURATIONS - 3 or (wide == 2 and cover.sum() == least):
+        cover = holds(space, term, chosen).sum()
+        least = min(int(holds(space, (level,), chosen).sum()) for level in levels)
+        if not 3 <= cover <= len(chosen) - 3 or (wide == 2 and cover == least):
             return None
         planted[term] = size
     return planted

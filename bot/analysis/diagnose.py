@@ -29,6 +29,12 @@ NARROW = 0.2
 """Nor is a size whose 90 % interval is this share of it to either side."""
 LEAST_ROUNDS = 6
 """Nothing is named early on fewer pairs per configuration: the scales must be known."""
+LEAST_BATCH = 4
+"""Pairs are weighed in batches of about one round: each pair alone would cost more than it tells."""
+EVEN_ROUNDS = 3
+"""After so many even rounds ..."""
+FOCUS = 0.25
+"""... every other turn belongs to this share of the configurations, those of the leading candidates."""
 PATIENCE = 1.25
 """After an alarm the naming is repeated when pairs have grown by this factor."""
 
@@ -73,6 +79,9 @@ class PairedEstimator:
         self.decided_ = False
         self.leader_ = ""
         self._next_naming = 0
+        self._waiting = 0
+        self._batch = max(LEAST_BATCH, len(self.configurations))
+        self._focused = False
         self._watches: dict[str, Watch] = {}
         if self.configurations:
             found = candidates(space, self.configurations, self.equivalent)
@@ -82,19 +91,19 @@ class PairedEstimator:
 
     def partial_fit(self, configuration: int, log_ratios: Mapping[str, float]) -> Self:
         """Takes one pair: its configuration's index, log(head / base) per metric (missing or NaN: none)."""
-        grown = False
+        told = False
         for name, watch in self._watches.items():
             value = log_ratios.get(name, math.nan)
             if math.isfinite(value):
-                grown |= watch.add(configuration, value, len(self.active_))
-        if grown:
+                watch.add(configuration, value)
+                told = True
+        self._waiting += told
+        if self._waiting >= self._batch:
             self._update()
         return self
 
     def judge(self) -> Judgement:
         """The verdict on the pairs so far; may be asked for at any time."""
-        for watch in self._watches.values():
-            watch.weigh()
         self._update(naming=False)
         readings = [self._read(rule) for rule in self.rules if rule.name in self._watches]
         return judgement(
@@ -112,9 +121,8 @@ class PairedEstimator:
         location, variance = watch.summary()
         alarms = watch.alarms(self._log_bound)
         found = self._candidates(watch.found, location, variance) if alarms.any() else watch.found
-        return Reading(
-            rule.name, watch, found, single_effects(found, location, variance), location, variance, alarms
-        )
+        fit = single_effects(found, location, variance, guess=bool(alarms.any()))
+        return Reading(rule.name, watch, found, fit, location, variance, alarms)
 
     def _candidates(self, found: Candidates, location: Floats, variance: Floats) -> Candidates:
         """After an alarm, pairs of the most suspicious levels join when all pairs were too many."""
@@ -134,13 +142,16 @@ class PairedEstimator:
         watches = [watch for watch in self._watches.values() if watch.pairs]
         if not watches:
             return
+        self._waiting = 0
+        for watch in watches:
+            watch.weigh()
         still = np.zeros(len(self.configurations), dtype=bool)
         for watch in watches:
             still |= watch.bettor.open
-        self.active_ = tuple(int(i) for i in np.flatnonzero(still))
         self.alarmed_ = any(bool(watch.alarms(self._log_bound).any()) for watch in watches)
         self.leader_ = self._leader()
         counts = np.max([watch.log.counts for watch in watches], axis=0)
+        self._turn(still, watches, int(counts.sum()))
         # A configuration that never succeeds must not keep the others waiting.
         self.decided_ = not np.any(still & (counts > 0))
         if self.alarmed_ and naming and not self.decided_ and counts.sum() >= self._next_naming:
@@ -151,6 +162,21 @@ class PairedEstimator:
                 for rule in self.rules
                 if self._watches[rule.name].alarms(self._log_bound).any()
             )
+
+    def _turn(self, still: NDArray[np.bool_], watches: Sequence[Watch], pairs: int) -> None:
+        """Chooses what is measured next: in turn all that is open, and twice what the leaders cover.
+
+        Few configurations hold a pair of options, and a bet wins at most a factor of two a pair. What is
+        measured may depend on what was seen before: the bets stay fair.
+        """
+        focus = np.zeros_like(still)
+        if not self._focused and pairs >= EVEN_ROUNDS * len(still):
+            leading = max(watches, key=lambda watch: watch.bettor.lead)
+            focus = leading.bettor.promising(int(FOCUS * still.sum())) & still
+        self._focused = bool(focus.any())
+        self.active_ = tuple(int(i) for i in np.flatnonzero(focus if self._focused else still))
+        # Later batches grow: there is nothing to gain from looking ten thousand times.
+        self._batch = max(LEAST_BATCH, len(self.active_) * (1 + self._focused), pairs // 40)
 
     def _leader(self) -> str:
         """The best candidate so far in a few words, once it is ten times likelier than chance."""

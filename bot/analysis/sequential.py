@@ -16,6 +16,8 @@ WORTH = 2.0
 """A change of so many margins must be found when the budget allows: less is not waited for."""
 REJECT = float(np.log(100.0))
 """Log evidence against "worth finding" at which a candidate is given up: 1 in 100 wrongly at most."""
+LEADERS = 24
+"""Leading candidates whose configurations may be measured more often."""
 
 
 class Bettor:
@@ -62,6 +64,21 @@ class Bettor:
             self.alarm, logsumexp(self._log_prior[:, None] + self.log_evidence[:, :2], axis=0)
         )
         self._rejected |= self.log_evidence[:, 2:] >= REJECT
+
+    @property
+    def lead(self) -> float:
+        """Log evidence for the leading candidate, prior included."""
+        return float((self._log_prior[:, None] + self.log_evidence[:, :2]).max())
+
+    def promising(self, most: int) -> NDArray[np.bool_]:
+        """At most `most` configurations, covered by the leading small candidates, (n_configurations,)."""
+        score = self._log_prior + self.log_evidence[:, :2].max(axis=1)
+        chosen = np.zeros(self._covers.shape[1], dtype=bool)
+        for k in np.argsort(-score, kind="stable")[:LEADERS]:
+            joined = chosen | (self._covers[k] > 0)
+            if joined.sum() <= most:
+                chosen = joined
+        return chosen
 
     @property
     def open(self) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
 from bot.analysis.pairs import Floats
+from bot.analysis.search import best_sum
 
 EFFECTS = 4
 """Single effects fitted at once: two were asked of us, one more may be real, one takes what is left."""
@@ -73,12 +74,13 @@ class _Likelihood:
         return density
 
 
-def single_effects(found: Candidates, location: Floats, variance: Floats) -> TermFit:
+def single_effects(found: Candidates, location: Floats, variance: Floats, *, guess: bool = True) -> TermFit:
     """Fits a shift and `EFFECTS` single effects to log ratios with variances, both (n_configurations,).
 
     As in SuSiE (Wang, Sarkar, Carbonetto and Stephens 2020, section 3): each effect in turn is fitted to what
     the others leave, over every candidate and, here, every size of a grid, so that the spread between
     configurations may grow with the effect; and each may be absent. Infinite variance: left out.
+    guess: start from the best sum (worth its time after an alarm).
     """
     seen = np.isfinite(variance)
     covers = found.covers[:, seen].astype(np.float64)
@@ -86,6 +88,9 @@ def single_effects(found: Candidates, location: Floats, variance: Floats) -> Ter
     density = _Likelihood(location[seen], variance[seen])
     sizes, log_size = _sizes(location[seen], variance[seen])
     parts = np.zeros((EFFECTS, int(seen.sum())))
+    start = _guess(covers, prior, location[seen], variance[seen]) if guess else []
+    for i, (k, size) in enumerate(start):
+        parts[i] = size * covers[k]
     shift = 0.0
     states: list[tuple[float, Floats]] = []
     for _ in range(SWEEPS):
@@ -113,6 +118,13 @@ def single_effects(found: Candidates, location: Floats, variance: Floats) -> Ter
     return TermFit(tuple(effects), shift, fitted)
 
 
+def _guess(covers: Floats, prior: Floats, location: Floats, variance: Floats) -> list[tuple[int, float]]:
+    """Where the sweeps start: they only find the nearest of several optima."""
+    spread = variance + LAYOUT**2 + UNEVEN**2 * np.maximum(location**2 - variance, 0.0)
+    there = prior + np.log(PRESENT / (1.0 - PRESENT))
+    return best_sum(covers, there, location, variance=spread, shift=LAYOUT, most=EFFECTS)
+
+
 def _sizes(location: Floats, variance: Floats) -> tuple[Floats, float]:
     """The grid of sizes that could matter for these data, and the log prior of each point."""
     count = int(np.log(LARGEST / SMALLEST) / STEP) + 1
@@ -135,7 +147,7 @@ def _one(
     return float(1.0 / (1.0 + np.exp(-np.clip(odds, -700, 700)))), joint / total
 
 
-_SHIFTS = np.linspace(-4.0 * LAYOUT, 4.0 * LAYOUT, 65)
+_SHIFTS = np.linspace(-4.0 * LAYOUT, 4.0 * LAYOUT, 25)
 
 
 def _shift(density: _Likelihood, fitted: Floats) -> float:
@@ -150,7 +162,7 @@ def _size(
 ) -> tuple[float, tuple[float, float]]:
     """Mean and central 90 % of one effect's size given its term, with the shift integrated out."""
     reach = max(0.06, 1.5 * abs(guess))
-    grid = guess + np.linspace(-reach, reach, 601)
+    grid = guess + np.linspace(-reach, reach, 241)
     inside = cover > 0
     shifted = rest[:, None] + _SHIFTS
     outside = density(shifted)[~inside].sum(axis=0) - 0.5 * (_SHIFTS / LAYOUT) ** 2

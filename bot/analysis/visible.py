@@ -18,8 +18,8 @@ POWER = 0.84
 LISTED = 50
 ASKED = 3000
 """Pairs not exercised that are listed (the rest is counted), and that are asked whether they are possible."""
-_SLOW_DOWNS = np.exp(np.linspace(np.log(0.002), np.log(2.0), 90))
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+_SLOW_DOWNS = np.exp(np.linspace(np.log(0.002), np.log(2.0), 60))
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 
 
 def smallest_visible(

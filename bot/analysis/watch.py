@@ -11,8 +11,6 @@ from bot.analysis.sequential import Bettor
 
 FLOOR = 0.1
 """Smallest scale of a pair, in margins: a metric that never varies must not turn dust into evidence."""
-LEAST_BATCH = 4
-"""Pairs are weighed in batches of about one round: each pair alone would cost more than it tells."""
 
 
 class Watch:
@@ -34,14 +32,9 @@ class Watch:
         """Pairs with this metric."""
         return int(self.log.counts.sum()) + len(self._pending)
 
-    def add(self, configuration: int, log_ratio: float, active: int) -> bool:
-        """Takes one pair; returns whether it completed a batch."""
+    def add(self, configuration: int, log_ratio: float) -> None:
+        """Takes one pair; nothing is decided before `weigh`."""
         self._pending.append((configuration, self.sign * log_ratio))
-        # Later batches grow: there is nothing to gain from looking ten thousand times.
-        if len(self._pending) < max(LEAST_BATCH, active, int(self.log.counts.sum()) // 40):
-            return False
-        self.weigh()
-        return True
 
     def weigh(self) -> None:
         """Bets on the pending pairs at the scales known before them, then learns from them."""
