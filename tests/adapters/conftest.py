@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.workbench import Workbench
+from bot.adapters import checkout
 from tests.adapters.yard import Yard
 
 
@@ -20,7 +20,7 @@ def open_path() -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="suspects-test-"))
     path.chmod(0o777)
     yield path
-    shutil.rmtree(path)
+    checkout.remove(path)
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_a_run_that_was_killed_while_building_leaves_nothing_that_counts(yard: Y
         "yard.cache = yard.path / 'cache'; yard._open = []; yard.accounts = {'base': None, 'head': None}\n"
         "yard.workshop().build(yard.comparison())"
     )
-    environment = {"PATH": process.PATH, "TMPDIR": str(yard.path)}
+    environment = {**os.environ, "TMPDIR": str(yard.path)}
     ours = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2], env=environment)
     while not started.exists():
         assert ours.poll() is None
