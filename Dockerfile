@@ -18,7 +18,8 @@ RUN apt-get update \
         python3-dev \
         nodejs npm \
         valgrind linux-perf strace stress-ng \
-    && rm -rf /var/lib/apt/lists/*
+    && apt-get clean \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 
 # Dependencies first: they change less often than the bot, and the layer is kept between builds.
 COPY requirements.lock /opt/suspects/
