@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.workbench import Workbench
 from bot.adapters import checkout
+from tests.adapters.workbench import Workbench
 from tests.adapters.yard import Yard
 
 
