@@ -101,6 +101,9 @@ def _document_problems(document: Document, directory: Path | None) -> Iterator[t
         yield (), "the file is empty; `program` and `options` are needed"
     elif not isinstance(value, dict):
         yield (), f"the file is not a mapping; it starts with one of {', '.join(Subject.model_fields)}"
+    elif todo := [path for path in document.lines if _is_todo(_at(value, path))]:
+        lines = ", ".join(str(document.line(path)) for path in todo)
+        yield todo[0], f"still says TODO: fill it in (TODO in line {lines})"
     elif unsupported := list(_unsupported(value)):
         yield from unsupported
     else:
@@ -112,6 +115,11 @@ def _document_problems(document: Document, directory: Path | None) -> Iterator[t
         yield from problems(subject)
         if directory is not None:
             yield from _missing_files(subject, directory)
+
+
+def _is_todo(value: Any) -> bool:
+    """Whether `suspects init` left this value for a person to fill."""
+    return isinstance(value, str) and value.startswith("TODO")
 
 
 def _unsupported(value: Mapping[Any, Any]) -> Iterator[tuple[KeyPath, str]]:

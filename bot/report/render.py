@@ -49,6 +49,11 @@ def page(report: Report, *, fork: bool = False) -> str:
     return template.render(view=told, pictures=shown, data=data)
 
 
+def plain(template: str, **values: object) -> str:
+    """A file of templates/ that is neither Markdown nor HTML (YAML), with values as they are."""
+    return _environment(str).get_template(template).render(values)
+
+
 def templates_folder() -> Path:
     """Where the templates lie: inside the package when installed, at the root of a checkout otherwise."""
     package = Path(__file__).resolve().parent.parent
@@ -70,7 +75,7 @@ def _fitted(template: str, told: View, *, limits: tuple[int, int], marker: str =
         cut.insert(0, kept.pop())
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _environment(medium: Callable[[object], str]) -> Environment:
     """Templates whose every expression passes through `medium`: none can forget to escape."""
 

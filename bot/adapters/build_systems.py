@@ -1,0 +1,207 @@
+"""Recognises a build system by its files, and says how it builds and where its program lies."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+Runtime: TypeAlias = Literal["native", "python", "jvm", "node"]
+
+MAX_BYTES = 512 * 1024
+"""Files are read up to here."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a repository is built and run; None where a person has to say it.
+
+    `build`: a shell command for a fresh checkout, "" when nothing has to be built. `run`: the words of the
+    program, without options. `hint`: what a person must know about this build system.
+    """
+
+    system: str
+    runtime: Runtime = "native"
+    build: str | None = None
+    run: str | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    hint: str = ""
+
+
+UNKNOWN = Recipe("")
+
+
+def recognise(root: Path) -> Recipe:
+    """The first build system that fits, or `UNKNOWN`; files are only read."""
+    for marker, look in _SYSTEMS:
+        recipe = look(root) if read(root / marker) else None
+        if recipe is not None:
+            return recipe
+    return UNKNOWN
+
+
+def read(path: Path) -> str:
+    """The beginning of a regular file as text; "" when there is none."""
+    if path.is_symlink() or not path.is_file():
+        return ""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES).decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _cargo(root: Path) -> Recipe:
+    manifest = _toml(root / "Cargo.toml")
+    binaries = manifest.get("bin")
+    first = binaries[0] if isinstance(binaries, list) and binaries else None
+    name = _safe(_at(first, "name"))
+    if name is None and (root / "src/main.rs").is_file():
+        name = _safe(_at(manifest, "package", "name"))
+    return Recipe(
+        "Cargo",
+        build="cargo build --release --offline",
+        run=name and f"target/release/{name}",
+        hint="Builds have no network: vendor the crates (cargo vendor).",
+    )
+
+
+def _go(root: Path) -> Recipe:
+    module = re.search(r"^module\s+(\S+)", read(root / "go.mod"), re.MULTILINE)
+    name = _safe(re.sub(r"/v\d+$", "", module[1]).rpartition("/")[2]) if module else None
+    package = "."
+    if not (root / "main.go").is_file():
+        commands = sorted(p.parent.name for p in root.glob("cmd/*/main.go"))
+        name = _safe(commands[0]) if commands else None
+        package = f"./cmd/{name}"
+    return Recipe(
+        "Go",
+        build=name and f"go build -o {name} {package}",
+        run=name and f"./{name}",
+        hint="Builds have no network: vendor the modules (go mod vendor).",
+    )
+
+
+def _cmake(root: Path) -> Recipe:
+    run = None
+    for path in [root / "CMakeLists.txt", *sorted(root.glob("*/CMakeLists.txt"))]:
+        match = re.search(r"^\s*add_executable\s*\(\s*([A-Za-z0-9_.+-]+)\s", read(path), re.MULTILINE)
+        if match and not re.search("test|bench|example|fuzz", f"{path.parent.name} {match[1]}"):
+            run = (Path("build") / path.parent.relative_to(root) / match[1]).as_posix()
+            break
+    build = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j$(nproc)"
+    return Recipe("CMake", build=build, run=run)
+
+
+def _autotools(root: Path) -> Recipe:
+    run = None
+    for path in [root / "Makefile.am", *sorted(root.glob("*/Makefile.am"))]:
+        match = re.search(r"^bin_PROGRAMS\s*\+?=\s*([A-Za-z0-9_.+-]+)", read(path), re.MULTILINE)
+        if match:
+            run = f"./{(path.parent.relative_to(root) / match[1]).as_posix()}"
+            break
+    generate = "" if (root / "configure").is_file() else "autoreconf -fi && "
+    return Recipe("Autotools", build=f"{generate}./configure && make -j$(nproc)", run=run)
+
+
+def _maven(root: Path) -> Recipe:
+    foreign = r"<(parent|dependencies|build|profiles)>.*?</\1>|<!--.*?-->"
+    own = re.sub(foreign, "", read(root / "pom.xml"), flags=re.DOTALL)
+    artifact = re.search(r"<artifactId>\s*([A-Za-z0-9_.-]+)\s*</artifactId>", own)
+    version = re.search(r"<version>\s*([A-Za-z0-9_.-]+)\s*</version>", own)
+    return Recipe(
+        "Maven",
+        runtime="jvm",
+        build="mvn -q -o -DskipTests package",
+        run=f"java -jar target/{artifact[1]}-{version[1]}.jar" if artifact and version else None,
+        hint="Builds have no network: the dependencies must be there.",
+    )
+
+
+def _python(root: Path) -> Recipe | None:
+    project = _toml(root / "pyproject.toml")
+    scripts = _at(project, "project", "scripts") or _at(project, "tool", "poetry", "scripts")
+    target = next(iter(scripts.values()), None) if isinstance(scripts, dict) else None
+    match = re.fullmatch(r"([\w.]+):([\w.]+)", target) if isinstance(target, str) else None
+    if match is None:
+        return None
+    module, function = match.groups()
+    top = module.partition(".")[0]
+    source = "src" if (root / "src" / top).is_dir() or (root / f"src/{top}.py").is_file() else "."
+    imported = function.partition(".")[0]
+    run = f'python3 -c "import sys; from {module} import {imported}; sys.exit({function}())"'
+    for package in (module, top):
+        if (root / source / package.replace(".", "/") / "__main__.py").is_file():
+            run = f"python3 -m {package}"
+            break
+    return Recipe(
+        "Python",
+        runtime="python",
+        build="",
+        run=run,
+        env={} if source == "." else {"PYTHONPATH": source},
+        hint="What it imports from elsewhere is installed by `setup`, for all users.",
+    )
+
+
+def _node(root: Path) -> Recipe | None:
+    try:
+        package = json.loads(read(root / "package.json"))
+    except (ValueError, RecursionError):
+        return None
+    programs = _at(package, "bin")
+    program = next(iter(programs.values()), None) if isinstance(programs, dict) else programs
+    if not isinstance(program, str) or not re.fullmatch(r"[\w./-]+", program):
+        return None
+    return Recipe(
+        "npm",
+        runtime="node",
+        build="npm run build" if isinstance(_at(package, "scripts", "build"), str) else "",
+        run=f"node {program.removeprefix('./')}",
+        hint="Builds have no network: what it needs must be committed or installed by `setup`.",
+    )
+
+
+def _make(root: Path) -> Recipe:
+    text = read(root / "Makefile") or read(root / "GNUmakefile")
+    names = "PROG|PROGRAM|TARGET|BIN|EXE|EXECUTABLE|NAME"
+    match = re.search(rf"^(?:{names})\s*[:?]?=[ \t]*([A-Za-z0-9_./+-]+)\s*$", text, re.MULTILINE)
+    return Recipe("Make", build="make -j$(nproc)", run=f"./{match[1].removeprefix('./')}" if match else None)
+
+
+def _safe(name: object) -> str | None:
+    """A name that can stand in a command as it is."""
+    return name if isinstance(name, str) and _NAME.fullmatch(name) else None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read(path))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def _at(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+_SYSTEMS: tuple[tuple[str, Callable[[Path], Recipe | None]], ...] = (
+    ("Cargo.toml", _cargo),
+    ("go.mod", _go),
+    ("CMakeLists.txt", _cmake),
+    ("configure.ac", _autotools),
+    ("configure", _autotools),
+    ("pom.xml", _maven),
+    ("pyproject.toml", _python),
+    ("package.json", _node),
+    ("Makefile", _make),
+    ("GNUmakefile", _make),
+)
+"""The first that fits counts: makefiles are last, because they often wrap one of the others."""

@@ -1,0 +1,100 @@
+"""Finds out, by reading only, what `init` can write down about a stranger's repository."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.adapters.build_systems import Recipe, read, recognise
+
+MAX_PAGES = 60
+"""Pages of documentation that are read."""
+MAX_OPTIONS = 8
+"""Enough to start with: a person adds the others."""
+NOT_MEASURED = frozenset(
+    {
+        "color",
+        "colour",
+        "config",
+        "debug",
+        "dry-run",
+        "file",
+        "force",
+        "help",
+        "input",
+        "interactive",
+        "license",
+    }
+    | {"log-level", "output", "quiet", "silent", "usage", "verbose", "version", "yes"}  # talk, or end a run
+    | {
+        "global",
+        "prefix",
+        "recurse-submodules",
+        "recursive",
+        "save",
+        "save-dev",
+        "user",
+    }  # of installers and git
+    | {"false", "null", "options", "true", "workload"}  # mean something else in the file
+)
+"""Options that are documented but not worth a trial."""
+
+# An option where documentation defines one: at a line's start, behind list marks, quotes, man page
+# macros or its short form; what follows tells whether it takes a value.
+_DEFINITION = re.compile(
+    r"""^[ \t]*(?:[-*+|][ \t]+)?(?:\.(?:B|BR|IP|OP)[ \t]+)?["'`*]*
+        (?:-[A-Za-z0-9?]["'`*]*[ \t]*[,|/][ \t]*["'`*]*)?
+        --(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![A-Za-z0-9-])
+        (?P<value>["'`*]*[ \t]*\[?=|[ \t]+[<\[{]|[ \t]+[A-Z][A-Z_]+\b)?""",
+    re.VERBOSE | re.MULTILINE,
+)
+_MENTION = re.compile(r"--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
+_PAGES = ("README*", "*.1", "man/*.1", "man/*.md", "doc/*.1", "doc/*.md", "docs/*.md", "docs/*.rst")
+
+
+@dataclass(frozen=True)
+class FoundOption:
+    """A switch (name in the file, argument) and the page and line that define it."""
+
+    name: str
+    flag: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a repository looks like."""
+
+    recipe: Recipe
+    options: tuple[FoundOption, ...] = ()
+
+
+def scout(root: Path) -> Found:
+    """Looks at a repository's files; nothing in it is executed."""
+    return Found(recognise(root), documented_switches(root))
+
+
+def documented_switches(root: Path) -> tuple[FoundOption, ...]:
+    """Options without a value that the documentation defines, the most often mentioned first."""
+    first: dict[str, str] = {}
+    mentions: Counter[str] = Counter()
+    with_value: set[str] = set()
+    for page in _pages(root):
+        text = read(page).replace("\\-", "-")  # man pages write minus signs so
+        for match in _DEFINITION.finditer(text):
+            line = text.count("\n", 0, match.start("name")) + 1
+            first.setdefault(match["name"], f"{page.relative_to(root).as_posix()}:{line}")
+            if match["value"]:
+                with_value.add(match["name"])
+        mentions.update(_MENTION.findall(text))
+    switches = [n for n in first if n not in with_value | NOT_MEASURED and not n.startswith("no-")]
+    switches.sort(key=lambda name: -mentions[name])
+    return tuple(FoundOption(n.replace("-", "_"), f"--{n}", first[n]) for n in switches[:MAX_OPTIONS])
+
+
+def _pages(root: Path) -> list[Path]:
+    pages = (page for pattern in _PAGES for page in sorted(root.glob(pattern)))
+    # A name with a line break could write lines of its own into the file.
+    return [page for page in pages if page.is_file() and page.name.isprintable()][:MAX_PAGES]

@@ -1,0 +1,239 @@
+"""What `suspects init` writes into strangers' repositories, and what becomes of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from bot.adapters.subject_file import load_subject
+from bot.commands.init import ACTION, CONFIG, WORKFLOWS, init
+from bot.model.errors import UsageError
+from bot.model.invocation import invocation
+from bot.model.subject import Program, Subject
+
+PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
+    "a crate": (
+        {"Cargo.toml": '[package]\nname = "fastgrep"\n', "src/main.rs": "fn main() {}\n"},
+        "native",
+        "target/release/fastgrep",
+        "cargo build --release --offline",
+    ),
+    "a crate with a named binary": (
+        {"Cargo.toml": '[package]\nname = "ripgrep"\n[[bin]]\nname = "rg"\n'},
+        "native",
+        "target/release/rg",
+        "cargo build --release --offline",
+    ),
+    "a Go module": (
+        {"go.mod": "module example.org/jane/yq/v4\n\ngo 1.20\n", "main.go": "package main\n"},
+        "native",
+        "./yq",
+        "go build -o yq .",
+    ),
+    "a Go module with commands": (
+        {"go.mod": "module example.org/jane/tools\n", "cmd/sorter/main.go": "package main\n"},
+        "native",
+        "./sorter",
+        "go build -o sorter ./cmd/sorter",
+    ),
+    "CMake": (
+        {
+            "CMakeLists.txt": "project(x)\nadd_subdirectory(src)\n",
+            "src/CMakeLists.txt": "add_executable(pack a.c)\n",
+        },
+        "native",
+        "build/src/pack",
+        "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j$(nproc)",
+    ),
+    "autotools": (
+        {"configure.ac": "AC_INIT\n", "src/Makefile.am": "bin_PROGRAMS = zipper\n"},
+        "native",
+        "./src/zipper",
+        "autoreconf -fi && ./configure && make -j$(nproc)",
+    ),
+    "a release of an autotools program": (
+        {"configure.ac": "AC_INIT\n", "configure": "#!/bin/sh\n", "Makefile.am": "bin_PROGRAMS = zipper\n"},
+        "native",
+        "./zipper",
+        "./configure && make -j$(nproc)",
+    ),
+    "Maven": (
+        {
+            "pom.xml": "<project><parent><artifactId>all</artifactId><version>9</version></parent>"
+            "<artifactId>sorter</artifactId><version>1.2</version></project>"
+        },
+        "jvm",
+        "java -jar target/sorter-1.2.jar",
+        "mvn -q -o -DskipTests package",
+    ),
+    "a Python package": (
+        {
+            "pyproject.toml": '[project.scripts]\nmd = "md.cli:main"\n',
+            "md/__main__.py": "",
+            "Makefile": "all:\n",
+        },
+        "python",
+        "python3 -m md",
+        None,
+    ),
+    "a Python package without a main module": (
+        {"pyproject.toml": '[project.scripts]\nmd = "md.cli:main"\n', "src/md/cli.py": ""},
+        "python",
+        "python3 -c 'import sys; from md.cli import main; sys.exit(main())'",
+        None,
+    ),
+    "npm": (
+        {"package.json": '{"bin": {"mini": "./bin/mini.js"}, "scripts": {"build": "rollup"}}'},
+        "node",
+        "node bin/mini.js",
+        "npm run build",
+    ),
+    "npm without a build": ({"package.json": '{"bin": "cli.js"}'}, "node", "node cli.js", None),
+    "make": ({"Makefile": "PROG = squeeze\nall: $(PROG)\n"}, "native", "./squeeze", "make -j$(nproc)"),
+}
+MANUAL = """\
+Usage: prog [OPTIONS] FILE
+
+  -f, --fast            be fast
+      --no-cache        be slow
+  -l, --level <n>       a number
+      --threads=N       another number
+  -h, --help            this text
+      --keep-going      do not stop
+
+Install it with `npm install --save-dev prog`, then try --fast.
+"""
+
+
+def stranger(root: Path, files: dict[str, str]) -> Path:
+    (root / ".git").mkdir(parents=True)
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+def filled(root: Path) -> Subject:
+    """The file after a person replaced every TODO, read as every command reads it."""
+    path = root / CONFIG
+    text = re.sub('run: "TODO[^"]*"', "run: ./x {options} {workload}", path.read_text(encoding="utf-8"))
+    path.write_text(re.sub('"TODO[^"]*"', '"x"', text), encoding="utf-8")
+    return load_subject(path)
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_what_a_repository_says_of_itself_is_written_down(name: str, tmp_path: Path) -> None:
+    files, runtime, run, build = PROJECTS[name]
+    init(stranger(tmp_path / "r", files))
+    subject = filled(tmp_path / "r")
+    assert isinstance(subject.program, Program)
+    assert subject.program.runtime == runtime
+    assert subject.program.build == build
+    words = invocation(subject, subject.space.default).words
+    expected = Subject.model_validate(
+        {"program": {"run": run + " {workload}"}, "workloads": {"x": {"path": "x"}}, "options": {}}
+    )
+    assert words == invocation(expected, ()).words
+
+
+@pytest.mark.parametrize(
+    "files", [{}, {"Makefile": "all:\n\ttrue\n"}, {"package.json": "{"}, {"go.mod": "go 1.2"}]
+)
+def test_what_cannot_be_found_is_a_todo_that_is_refused_until_it_is_filled(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    done = init(stranger(tmp_path / "r", files))
+    path = tmp_path / "r" / CONFIG
+    lines = [n for n, line in enumerate(path.read_text().splitlines(), 1) if '"TODO' in line]
+    assert len(lines) >= 3
+    with pytest.raises(UsageError) as refused:
+        load_subject(path)
+    assert f"still says TODO: fill it in (TODO in line {', '.join(map(str, lines))})" in str(refused.value)
+    assert str(refused.value).startswith(f"{path}:{lines[0]}: ")
+    assert any(f"line {', '.join(map(str, lines))}" in line for line in done.lines)
+    filled(tmp_path / "r")
+
+
+def test_sources_below_src_are_found_by_the_interpreter(tmp_path: Path) -> None:
+    files = {"pyproject.toml": '[project.scripts]\nmd = "md.cli:main"\n', "src/md/cli.py": ""}
+    init(stranger(tmp_path / "r", files))
+    program = filled(tmp_path / "r").program
+    assert isinstance(program, Program)
+    assert program.env == {"PYTHONPATH": "src"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "man/prog.1", "docs/usage.rst"])
+def test_switches_come_from_the_documentation_where_it_defines_them(page: str, tmp_path: Path) -> None:
+    text = MANUAL.replace("-", "\\-") if page.endswith(".1") else MANUAL
+    init(stranger(tmp_path / "r", {page: text}))
+    subject = filled(tmp_path / "r")
+    assert {name: getattr(o, "flag", None) for name, o in subject.options.items()} == {
+        "fast": "--fast",
+        "keep_going": "--keep-going",
+    }
+    assert f"# {page}:3" in (tmp_path / "r" / CONFIG).read_text()
+
+
+def test_names_that_yaml_or_the_file_would_read_otherwise_are_left_out(tmp_path: Path) -> None:
+    init(stranger(tmp_path / "r", {"README": "--true\n--null\n--workload\n--on\n"}))
+    assert list(filled(tmp_path / "r").options) == ["on"]
+
+
+def test_a_hostile_repository_cannot_write_lines_into_the_file(tmp_path: Path) -> None:
+    files = {
+        "README\nprogram: {}": "--fast\n",
+        "package.json": '{"bin": "x.js\\n  setup: evil"}',
+        "Makefile": "PROG = $(shell evil)\n",
+        "pyproject.toml": '[project.scripts]\nmd = "os:system(1)"\n',
+    }
+    init(stranger(tmp_path / "r", files))
+    text = (tmp_path / "r" / CONFIG).read_text()
+    assert "evil" not in text
+    assert "os:" not in text
+    assert text.count("\nprogram:") == 1
+
+
+def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
+    root = stranger(tmp_path / "r", {})
+    (tmp_path / "outside").mkdir()
+    (root / ".github").symlink_to(tmp_path / "outside")
+    with pytest.raises(UsageError, match="leads out of the repository"):
+        init(root)
+    assert not list((tmp_path / "outside").iterdir())
+
+
+def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
+    root = stranger(tmp_path / "r", {str(CONFIG): "mine"})
+    done = init(root)
+    assert (root / CONFIG).read_text() == "mine"
+    assert done.kept == (CONFIG,)
+    assert done.lines[-2] == "Next: run `suspects check`."
+    again = init(root)
+    assert again.written == ()
+    assert init(root, force=True).kept == ()
+    assert (root / CONFIG).read_text() != "mine"
+
+
+def test_all_workflows_are_written_and_use_the_release_that_was_asked_for(tmp_path: Path) -> None:
+    root = stranger(tmp_path / "r", {})
+    release = f"jane/suspects@{'0' * 40} # v1.0"
+    done = init(root, action=release)
+    for name in WORKFLOWS:
+        path = root / f".github/workflows/{name}.yml"
+        assert path.relative_to(root) in done.written
+        text = path.read_text()
+        assert f"uses: {release}\n" in text
+        assert YAML(typ="safe").load(text)["jobs"]
+    assert not any(ACTION in line for line in done.lines)
+
+
+def test_a_placeholder_for_the_release_is_announced(tmp_path: Path) -> None:
+    assert any(ACTION in line for line in init(stranger(tmp_path / "r", {})).lines)
+
+
+def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not the top of a git repository"):
+        init(tmp_path)
+    assert not list(tmp_path.iterdir())
