@@ -84,6 +84,12 @@ def _improved(
     return [configuration for configuration in completed if configuration is not None]
 
 
+def _worth(most: int) -> Floats:
+    """What a pair is worth when seen 0, 1, ..., `most` times."""
+    late = 1 / (1 + np.arange(len(WORTH), max(most + 1, len(WORTH))))
+    return np.concatenate([WORTH, late])
+
+
 class _Balance:
     """How often each value and each pair of values was chosen, and what seeing one again is worth.
 
@@ -93,16 +99,17 @@ class _Balance:
     def __init__(self, codes: OneHot, rng: np.random.Generator) -> None:
         self.codes = codes
         self.rng = rng
-        self._seen = np.zeros((codes.columns, codes.columns), dtype=np.intp)
+        self._seen = np.zeros((codes.columns, codes.columns), dtype=np.int32)
         self._worth = np.full((codes.columns, codes.columns), WORTH[0])
 
     def add(self, columns: Columns) -> Floats:
         """Counts a chosen configuration; how the worth of its pairs changed, shape (n_options, n_options)."""
-        cells = np.ix_(columns, columns)
-        before = self._worth[cells]
-        seen = self._seen[cells] + 1
-        after = np.where(seen < len(WORTH), WORTH[np.minimum(seen, len(WORTH) - 1)], 1 / (1 + seen))
-        self._seen[cells], self._worth[cells] = seen, after
+        cells = np.add.outer(columns * self.codes.columns, columns)
+        before = self._worth.take(cells)
+        seen = self._seen.take(cells) + 1
+        after = _worth(int(seen.max()))[seen]
+        self._seen.put(cells, seen)
+        self._worth.put(cells, after)
         change: Floats = after - before
         return change
 
@@ -151,7 +158,8 @@ class _Pool:
         columns = self._balance.codes.encode(chosen)
         change = self._balance.add(columns)
         shared = (self._encoded == columns).astype(float)
-        self._scores += ((shared @ change) * shared).sum(axis=1)
+        # Not `@`: the threads of a linear algebra library cost more than they bring on a busy machine.
+        self._scores += (np.einsum("ij,jk->ik", shared, change) * shared).sum(axis=1)
         if chosen in self._place:
             self._scores[self._place[chosen]] = -np.inf
 

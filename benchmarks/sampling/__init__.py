@@ -1,0 +1,1 @@
+"""Coverage and speed of the samplers."""
