@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from bot.adapters.yaml_document import Document, KeyPath, decode, parse
 from bot.model.errors import ConstraintError, UsageError
+from bot.model.names import LEVEL_PATTERN
 from bot.model.subject import (
-    LEVEL_PATTERN,
     Budget,
     CallableProgram,
     ChoiceOption,

@@ -16,7 +16,8 @@ from pydantic import (
     Tag,
 )
 
-from bot.model.quantities import Fraction, Number, Seconds, Text, parse_text
+from bot.model.names import Command, LevelName, Name, Variable
+from bot.model.quantities import Fraction, Number, Seconds, Text
 from bot.model.space import Option, Space, Value
 
 
@@ -28,22 +29,6 @@ class Key(BaseModel):
 
 WORKLOAD = "workload"
 """Name of the choice that stands for the input when there are several."""
-NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]*$"
-"""Names of options and metrics: they stand in levels and constraints without quotes."""
-LEVEL_PATTERN = r"^[A-Za-z0-9_.:/@%-]+$"
-"""Names of choices and workloads: what may follow `name=` in a level."""
-VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
-
-Name: TypeAlias = Annotated[str, Field(pattern=NAME_PATTERN)]
-LevelName: TypeAlias = Annotated[
-    str,
-    Field(pattern=LEVEL_PATTERN),
-    BeforeValidator(
-        parse_text, json_schema_input_type=Annotated[str, Field(pattern=LEVEL_PATTERN)] | StrictInt
-    ),
-]
-Variable: TypeAlias = Annotated[str, Field(pattern=VARIABLE_PATTERN)]
-Command: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
 class Program(Key):
