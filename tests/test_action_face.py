@@ -132,3 +132,12 @@ def test_every_dependency_is_locked_with_hashes_and_no_host() -> None:
     assert "://" not in text
     for entry in re.split(r"\n(?=[a-z0-9])", text)[1:]:
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
+
+
+def test_no_module_of_the_checkout_can_stand_in_for_pythons_own() -> None:
+    """Steps start in the pull request's files: without -I, its `venv.py` would run as the runner."""
+    scripts = "\n".join(step["run"] for step in COMPOSITE["runs"]["steps"])
+    started = re.findall(r"\bpython3 (\S+) -?[cm]", scripts)
+    assert len(started) >= 2
+    assert set(started) == {"-I"}
+    assert len(re.findall(r"\bpython3 -", scripts)) == len(started)
