@@ -36,6 +36,8 @@ DEPENDENCIES = (
 )
 """What the releases need when they run; committed, because builds and trials have no network."""
 TRIAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+COPIES = Path("/var/tmp/suspects-example-node")
+"""Programs that trials could not reach where they are; its owner is checked."""
 OURS = "suspects-example"  # a file in .git that says: made here, may be replaced
 
 
@@ -93,17 +95,21 @@ def reachable(program: Path) -> Path:
     """
     if os.geteuid() != 0 or all(p.stat().st_mode & 0o1 for p in (program, *program.parents)):
         return program
-    folder = Path("/var/tmp/suspects-example-node")
-    folder.mkdir(mode=0o755, exist_ok=True)
-    if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
-        raise DemoError(f"{folder} belongs to another user; remove it")
-    copy = folder / program.name
+    COPIES.mkdir(mode=0o755, exist_ok=True)
+    if COPIES.is_symlink() or owner(COPIES) != os.geteuid():
+        raise DemoError(f"{COPIES} belongs to another user; remove it")
+    copy = COPIES / program.name
     if not copy.exists() or copy.stat().st_size != program.stat().st_size:
-        part = folder / f"{program.name}.part"
+        part = COPIES / f"{program.name}.part"
         shutil.copyfile(program, part)
         part.chmod(0o755)
         part.replace(copy)
     return copy
+
+
+def owner(path: Path) -> int:
+    """Its user's id."""
+    return path.stat().st_uid
 
 
 def make(directory: Path, releases: Sequence[str], node: Node) -> list[tuple[str, str]]:
