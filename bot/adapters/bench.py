@@ -164,7 +164,7 @@ class PairBench:
             trials = {side: warm[side] for side in wish.sides}
             if all(trial.ok for trial in trials.values()):
                 if new:
-                    alone = {s: (t.metrics["cpu"], t.metrics["wall"]) for s, t in trials.items()}
+                    alone = {side: _busy_and_wall(trial) for side, trial in trials.items()}
                 rounds = max(_rounds(trial) for trial in trials.values()) if wish.track == "duet" else 1
                 began = time.monotonic()
                 first, second = yield from self._pair(slot, wish, command, rounds)
@@ -242,6 +242,11 @@ class PairBench:
         if "max_rss" in metrics:
             metrics["max_rss"] = max(metrics["max_rss"], self._floor)
         return Trial(answer["outcome"], metrics, answer["exit_code"], answer["rounds"], answer["detail"])
+
+
+def _busy_and_wall(warm: Trial) -> tuple[float, float]:
+    """Seconds it ran or would have run had it had a core, and wall seconds: what is missing, it waited."""
+    return warm.metrics["cpu"] + warm.metrics["queued"], warm.metrics["wall"]
 
 
 def _rounds(warm: Trial) -> int:

@@ -41,6 +41,13 @@ def _volumes() -> dict[str, float]:
     return {}
 
 
+def _queued(pid: int) -> float:
+    """Seconds an ended, unreaped process was ready but had no core; 0 where the kernel does not say."""
+    with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/schedstat") as file:  # noqa: PTH123
+        return int(file.read().split()[1]) / 1e9
+    return 0.0
+
+
 class Run:
     """One execution of the program: its process, pipes and what it used."""
 
@@ -134,6 +141,7 @@ class Run:
         # Reaping adds the child's volumes to our own account, which we may read without any privilege; the
         # child's own account belongs to its user.
         before_reaping = _volumes()
+        queued = _queued(self.pid)
         _, status, usage = os.wait4(self.pid, 0)
         volumes = {key: value - before_reaping[key] for key, value in _volumes().items()}
         self.code = os.waitstatus_to_exitcode(status)
@@ -142,6 +150,7 @@ class Run:
         self.metrics = {
             "cpu": cpu,
             "wall": wall,
+            "queued": queued,
             "max_rss": usage.ru_maxrss * 1024.0,
             **dict(zip(_COUNTS, counts, strict=True)),
             **volumes,

@@ -15,6 +15,7 @@ import numpy as np
 
 from bot.adapters.bench import PairBench
 from bot.adapters.config_files import ConfigFiles
+from bot.adapters.confine import what_is_missing
 from bot.adapters.git import Repository
 from bot.adapters.process import accounts
 from bot.adapters.simulated import SimulatedBench, simulated_comparison
@@ -181,6 +182,8 @@ def real_job(
     ours = environment()
     passed = {name: ours[name] for name in subject.program.pass_env if name in ours}
     given = accounts(subject.sandbox)
+    if subject.sandbox == "required" and (missing := what_is_missing()):
+        raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
     workshop = stack.enter_context(
         Workshop(
             repository,

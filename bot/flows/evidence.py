@@ -22,6 +22,7 @@ LEAST_FOR_SCALE = 3
 class Evidence:
     """Pairs in, log ratios to the estimator out; nothing is thrown away silently.
 
+    wall_only: metrics that only the second, wall-clock track may speak for; empty when there is one track.
     The estimator needs the final list of configurations, so pairs wait until `start` is called.
     """
 
@@ -35,7 +36,7 @@ class Evidence:
     failed_pairs: Counter[Configuration] = field(default_factory=Counter)
     failures: dict[Configuration, str] = field(default_factory=dict)
     controls: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    waits: list[float] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
     _index: dict[Configuration, int] = field(default_factory=dict)
     _waiting: list[tuple[Configuration, Mapping[str, float]]] = field(default_factory=list)
 
@@ -55,7 +56,7 @@ class Evidence:
         self.failed_trials += (not pair.first.ok) + (not pair.second.ok)
         configuration = pair.wish.configuration
         if pair.alone is not None:
-            self.waits += [cpu / wall for cpu, wall in pair.alone.values() if wall > 0]
+            self.busy += [busy / wall for busy, wall in pair.alone.values() if wall > 0]
         if not pair.ok:
             self.failed_pairs[configuration] += 1
             self.failures.setdefault(configuration, _failure(pair))
@@ -99,11 +100,8 @@ class Evidence:
         return [order[i] for i in self.estimator.active_]
 
     def waiting(self, share: float) -> bool:
-        """Whether three warm-ups of four used less CPU than this share of their wall time.
-
-        Three of four, because on a busy machine some runs of a program that never waits look as if it did.
-        """
-        return bool(self.waits) and float(np.quantile(self.waits, 0.75)) < share
+        """Whether half of the warm-ups were busy for less than this share of their wall time."""
+        return bool(self.busy) and float(np.median(self.busy)) < share
 
     def _feed(self, configuration: Configuration, ratios: Mapping[str, float]) -> None:
         assert self.estimator is not None
@@ -112,8 +110,8 @@ class Evidence:
 
     def _ratios(self, pair: Pair) -> dict[str, float]:
         """Raw log(head / base) of the metrics this pair's track may speak for."""
-        on_wall = pair.wish.track == "wall"
-        names = [r.name for r in self.rules if on_wall or r.name not in self.wall_only]
+        alone = bool(self.wall_only) and pair.wish.track == "wall"
+        names = [r.name for r in self.rules if (r.name in self.wall_only) == alone]
         return {n: _log_ratio(pair.first, pair.second, n) for n in names}
 
 

@@ -69,18 +69,19 @@ def rules(subject: Subject) -> list[Rule]:
 
 
 def _measure(job: Job, bench: Bench, measuring: float, spent: Spent) -> Report:
-    program = job.subject.program
-    parallel = isinstance(program, Program) and program.parallel
     counting = any(m.name == "instructions" for m in job.subject.metrics)
-    evidence = Evidence(rules(job.subject), wall_only=frozenset() if parallel else frozenset({"wall"}))
+    wanted = rules(job.subject)
+    timed = _timed(job.subject)
+    alone = all(rule.name in timed for rule in wanted[:1])
+    evidence = Evidence(wanted, wall_only=frozenset() if alone else timed)
     schedule = Schedule(
         sample=list(dict.fromkeys(bench.served(c) for c in job.sampler(MOST))),
-        slots=1 if parallel else bench.slots,
+        slots=1 if alone else bench.slots,
         budget=measuring * (COUNTING_LEAVES if counting else 1.0),
         clock=bench.elapsed,
         rng=job.rng,
-        primary="wall" if parallel else "duet",
-        second_track=not parallel and any(r.name == "wall" for r in evidence.rules),
+        primary="wall" if alone else "duet",
+        second_track=not alone and any(rule.name in timed for rule in wanted),
     )
     schedule.active = evidence.active
     schedule.finished = lambda: bench.stopped() or evidence.decided
@@ -93,6 +94,11 @@ def _measure(job: Job, bench: Bench, measuring: float, spent: Spent) -> Report:
     if evidence.estimator is None:
         _settle(job, schedule, evidence)
     return conclude(job, bench, evidence, spent)
+
+
+def _timed(subject: Subject) -> frozenset[str]:
+    """Metrics that a partner on the same core would distort: wall time, and what the program prints."""
+    return frozenset({"wall"} | {m.name for m in subject.metrics if m.regex})
 
 
 def _settle(job: Job, schedule: Schedule, evidence: Evidence) -> None:

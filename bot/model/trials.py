@@ -35,9 +35,9 @@ class Wish:
 class Trial:
     """One configuration run once at one revision; a failed trial is data, not an exception.
 
-    `metrics`: cpu and wall in seconds per run, max_rss in bytes, minor_faults, major_faults,
-    voluntary_switches, involuntary_switches, read_bytes, written_bytes (counts per run), instructions,
-    and the subject's own metrics by name.
+    `metrics`: cpu, wall and queued (ready, without a core) in seconds per run, max_rss in bytes,
+    minor_faults, major_faults, voluntary_switches, involuntary_switches, read_bytes, written_bytes (counts
+    per run), instructions, and the subject's own metrics by name.
     """
 
     outcome: Outcome
@@ -56,7 +56,8 @@ class Trial:
 class Pair:
     """Two trials run together, in the order of `wish.sides`; `seconds` of wall (or simulated) time they took.
 
-    `alone` is set on a configuration's first pair: per side (cpu, wall) seconds of its warm-up run alone.
+    `alone` is set on a configuration's first pair: per side the seconds that its warm-up was busy (on a
+    core or queueing for one) and its wall seconds; the rest it waited.
     """
 
     wish: Wish

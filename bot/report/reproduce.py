@@ -42,6 +42,7 @@ def _command(subject: Subject, call: Invocation, path: str) -> str:
     assert isinstance(subject.program, Program)
     words = [w.replace("{workload}", path).replace("{scratch}", "/tmp/suspects-scratch") for w in call.words]  # noqa: S108 - a text for people
     env = " ".join(f"{k}={shlex.quote(v)}" for k, v in call.env.items())
-    stdin = subject.workloads.get(subject.program.stdin or "")
-    source = f" < ../suspects-base/{shlex.quote(stdin.path)}" if stdin else ""
+    stdin = (subject.program.stdin or "").replace("{workload}", call.workload or "")
+    stdin = subject.workloads[stdin].path if stdin in subject.workloads else stdin
+    source = f" < ../suspects-base/{shlex.quote(stdin)}" if stdin else ""
     return f"time {'env ' + env + ' ' if env else ''}{shlex.join(words)}{source} > /dev/null"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -45,7 +46,7 @@ class _Record:
     pairs: int = 0
     failed: int = 0
     seconds: float = 0.0
-    started: int = 0
+    on_wall: int = 0
 
 
 @dataclass
@@ -82,11 +83,9 @@ class Schedule:
                 if not self._running:
                     return
                 yield None
-            for configuration in turn:
-                if self._over():
-                    return
-                if self._fits(configuration):
-                    yield from self._with_control(configuration)
+            yield from self._in_turn(turn, self.primary)
+            if self.second_track:
+                yield from self._in_turn(self._share(turn), "wall")
 
     def observe(self, pair: Pair) -> None:
         """Learns a pair's cost and whether it failed."""
@@ -115,7 +114,7 @@ class Schedule:
             if self._over() or number >= self._room:
                 break
             self.configurations.append(configuration)
-            yield from self._with_control(configuration)
+            yield from self._with_control(configuration, self.primary)
         while self._running and not self._over():
             yield None
         self.settled = True
@@ -136,19 +135,32 @@ class Schedule:
             patient += [self.configurations[0]] * MORE_OF_DEFAULT
         return [patient[i] for i in self.rng.permutation(len(patient))]
 
-    def _with_control(self, configuration: Configuration) -> Iterator[Wish]:
-        record = self._records.setdefault(configuration, _Record())
-        yield self._wish(configuration, control=False, track=self._track(record))
+    def _in_turn(self, turn: Sequence[Configuration], track: Track) -> Iterator[Wish]:
+        for configuration in turn:
+            if self._over():
+                return
+            if self._fits(configuration):
+                yield from self._with_control(configuration, track)
+
+    def _share(self, turn: Sequence[Configuration]) -> list[Configuration]:
+        """Those that have their wall-clock pair this round: alone on the machine, a pair takes all slots.
+
+        In a block, because the machine must fall quiet before it; the least measured first.
+        """
+        fresh = sorted(dict.fromkeys(turn), key=lambda c: self._records[c].on_wall)
+        chosen = fresh[: math.ceil(len(fresh) / self.slots)]
+        for configuration in chosen:
+            self._records[configuration].on_wall += 1
+        return chosen
+
+    def _with_control(self, configuration: Configuration, track: Track) -> Iterator[Wish]:
+        yield self._wish(configuration, control=False, track=track)
         if self._issued >= CONTROL_EVERY * self._controls + 1 and not self._over():
             self._controls += 1
-            yield self._wish(configuration, control=True, track=self.primary)
-
-    def _track(self, record: _Record) -> Track:
-        """Every other pair of a program that waits goes to the wall-clock track."""
-        record.started += 1
-        return "wall" if self.second_track and record.started % 2 == 0 else self.primary
+            yield self._wish(configuration, control=True, track=track)
 
     def _wish(self, configuration: Configuration, *, control: bool, track: Track) -> Wish:
+        self._records.setdefault(configuration, _Record())
         self._issued += 1
         self._running += 1
         return Wish(configuration, ("base", "base") if control else ("base", "head"), track)

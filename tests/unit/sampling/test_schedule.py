@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -143,10 +144,16 @@ def test_without_any_result_only_a_few_configurations_are_started() -> None:
     assert len({w.configuration for w in wishes}) == BLIND
 
 
-def test_every_other_pair_of_a_waiting_program_is_on_the_wall_track() -> None:
+def test_a_second_track_gets_its_share_in_blocks_and_spreads_over_configurations() -> None:
     clock = SimulatedClock()
-    schedule = scheduled(clock, budget=30.0)
+    schedule = scheduled(clock, budget=60.0)
+    schedule.slots = 4
     schedule.second_track = True
     clock.run(schedule)
-    tracks = Counter(w.track for w in clock.served if not w.control)
-    assert abs(tracks["wall"] - tracks["duet"]) <= len(schedule.configurations)
+    pairs = [w for w in clock.served if not w.control]
+    share = sum(w.track == "wall" for w in pairs) / len(pairs)
+    switches = sum(a.track != b.track for a, b in itertools.pairwise(pairs))
+    on_wall = Counter(w.configuration for w in pairs if w.track == "wall")
+    assert 0.1 <= share <= 0.25
+    assert switches <= 4 * len(pairs) / len(schedule.configurations)
+    assert max(on_wall.values()) - min(on_wall.values()) <= 1
