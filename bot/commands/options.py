@@ -20,7 +20,7 @@ Config = Annotated[
     typer.Option("--config", help="The subject's file; default: the merge base's .github/suspects.yml."),
 ]
 Budget = Annotated[str | None, typer.Option("--budget", help="Time for measuring, such as 300s or 5m.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of the sample and of all random orders.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the sample and of all random orders.")]
 HistoryPlace = Annotated[str | None, typer.Option("--history", help="Where history lies.")]
 Estimator = Annotated[str, typer.Option("--estimator", help="ours, or published where a seed has one.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the report as JSON.")]

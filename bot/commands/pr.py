@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,9 +62,13 @@ def pr(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contra
         report = analyse(asked, progress)
         progress.stage("writing the report")
         write(report, json=json, markdown=markdown, html=html)
+    code = options.exit_code(report, conditions)
     if not quiet:
-        show_comment(comment(report))
-    raise typer.Exit(options.exit_code(report, conditions))
+        try:
+            show_comment(comment(report))
+        except BrokenPipeError:  # whoever read it has seen enough; the exit code and the files still count
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise typer.Exit(code)
 
 
 def write(
@@ -98,6 +105,8 @@ def _check_writable(path: Path) -> None:
     """Minutes of measuring must not end in a file that cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         part = path.with_name(f".{path.name}.part")
         part.touch()
         part.unlink()

@@ -1,0 +1,23 @@
+"""A place for one test: a repository and folders that the accounts of builds and trials can enter."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.builders import Place
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    """Not below tmp_path, which is closed to other accounts."""
+    folder = Path(tempfile.mkdtemp(prefix="suspects-place-"))
+    folder.chmod(0o755)
+    yield Place(folder)
+    subprocess.run(["chmod", "-R", "u+rwX", str(folder)], capture_output=True)
+    shutil.rmtree(folder)
