@@ -15,7 +15,7 @@ from bot.model.subject import Program, Subject, TableProgram
 from bot.model.trials import Side
 from bot.sampling.schedule import MOST, Schedule
 
-REPORTING_SHARE, REPORTING_SECONDS = 0.05, 3.0
+REPORTING_SHARE, REPORTING_SECONDS = 0.08, 4.0
 """Kept back from the budget for deciding and writing (the smaller of a share and of seconds)."""
 WAITING = 0.8
 """A program whose CPU time is below this share of its wall time waits: it gets a second, wall-clock track."""

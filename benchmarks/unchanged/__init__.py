@@ -1,0 +1,1 @@
+"""Real pull requests in which nothing changed."""
