@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.flows.publish import Artifacts, Forge
     from bot.settings import Settings
 
-RESULTS = "suspects"
+RESULTS = "suspects-report"
 """Folder of the results below the workspace: the only place that later steps can see from outside."""
 
 
