@@ -76,7 +76,7 @@ def test_a_file_that_is_broken_at_head_does_not_stop_the_comparison() -> None:
 
 
 def test_a_file_that_is_broken_at_base_is_an_error() -> None:
-    with pytest.raises(UsageError, match="suspects.yml:1: wrong"):
+    with pytest.raises(UsageError, match=r"suspects\.yml:1: wrong"):
         chosen("!", "a b")
 
 
