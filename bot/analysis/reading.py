@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit  # scipy.stats costs half a second of every start
 
 from bot.analysis.candidates import Candidates
+from bot.analysis.likelihood import LAYOUT
 from bot.analysis.pairs import Floats
-from bot.analysis.terms import LAYOUT, SingleEffect, TermFit
+from bot.analysis.terms import SingleEffect, TermFit
 from bot.analysis.watch import Watch
 from bot.model.space import Term
 

@@ -1,9 +1,10 @@
-"""A first guess of which terms carry a change: the best sum of up to four by Gaussian evidence."""
+"""A first guess of which terms carry a change: the best sums of a few of them."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from bot.analysis.likelihood import LARGEST, LAYOUT, PRESENT, SMALLEST, TAIL, UNEVEN, Likelihood
 from bot.analysis.pairs import Floats
 
 WIDEST = 600
@@ -12,10 +13,10 @@ BEAM = 24
 """Sums that are extended by a third and a fourth term."""
 
 
-def best_sum(
+def best_sums(
     covers: Floats, log_prior: Floats, location: Floats, *, variance: Floats, shift: float, most: int
-) -> list[tuple[int, float]]:
-    """Candidates and sizes (log ratios) of the most probable sum of at most `most` terms.
+) -> list[list[tuple[int, ...]]]:
+    """The most probable sums of 1, 2, ..., `most` candidates: for each number of terms up to `BEAM` of them.
 
     covers: (n_terms, n_configurations); log_prior: of each term being there, (n_terms,); location, variance:
     (n_configurations,); shift: standard deviation of a shift of all configurations, integrated out.
@@ -31,21 +32,16 @@ def best_sum(
     moment = covers @ (weight * location) - damp * mean_row * float(weight @ location)
     alone = log_prior + _gain(moment, gram_diagonal, slab)
     keep = np.argsort(-alone, kind="stable")[:WIDEST]
-    covers, moment, alone, log_prior = covers[keep], moment[keep], alone[keep], log_prior[keep]
+    covers, moment, log_prior = covers[keep], moment[keep], log_prior[keep]
     gram = (covers * weight) @ covers.T - damp * np.outer(mean_row[keep], mean_row[keep])
-    best: tuple[float, tuple[int, ...]] = (0.0, ())
-    if len(alone) and alone.max() > 0:
-        best = (float(alone.max()), (int(np.argmax(alone)),))
+    found: list[list[tuple[int, ...]]] = [[(int(k),) for k in keep[:BEAM]]]
     beam = _pairs(gram, moment, log_prior, slab)
-    for size in range(2, most + 1):
-        if not beam:
+    while beam:
+        found.append([tuple(int(keep[i]) for i in terms) for _, terms in beam])
+        if len(found) >= most:
             break
-        best = max(best, beam[0])
-        if size < most:
-            beam = _extended(beam, gram, moment, log_prior=log_prior, slab=slab)
-    chosen = list(best[1])
-    sizes = np.linalg.solve(gram[np.ix_(chosen, chosen)] + slab * np.eye(len(chosen)), moment[chosen])
-    return [(int(keep[i]), float(size)) for i, size in zip(chosen, sizes, strict=True)]
+        beam = _extended(beam, gram, moment, log_prior=log_prior, slab=slab)
+    return found
 
 
 def _gain(moment: Floats, information: Floats, slab: float) -> Floats:
@@ -88,3 +84,53 @@ def _extended(
         for k in np.argsort(-gain)[:BEAM]:
             grown[tuple(sorted((*terms, int(k))))] = score + float(gain[k])
     return sorted(((score, terms) for terms, score in grown.items()), reverse=True)[:BEAM]
+
+
+def best_start(
+    covers: Floats, log_prior: Floats, location: Floats, *, variance: Floats, most: int
+) -> tuple[list[tuple[int, float]], float]:
+    """Candidates and sizes of the most probable sum of at most `most` terms, and how uneven its effects are.
+
+    covers: (n_terms, n_configurations); log_prior: (n_terms,); location, variance: (n_configurations,). Sums
+    are proposed by Gaussian evidence, then compared by the likelihood itself (Laplace's approximation).
+    """
+    there = log_prior + np.log(PRESENT / (1.0 - PRESENT))
+    level = 0.5 * (location**2 + np.mean(location**2))
+    rough = variance + LAYOUT**2 + UNEVEN[1] ** 2 * level
+    sums = best_sums(covers, there, location, variance=rough, shift=LAYOUT, most=most)
+    none: list[tuple[int, ...]] = [()]
+    best: tuple[float, list[tuple[int, float]], float] = (-np.inf, [], UNEVEN[1])
+    for uneven in UNEVEN:
+        density = Likelihood(location, variance, uneven=uneven)
+        for terms in (none, *sums):
+            rows = np.array(terms, dtype=np.intp)
+            scores, sizes = _scores(density, covers[rows], there[rows])
+            i = int(np.argmax(scores))
+            if scores[i] > best[0]:
+                best = (float(scores[i]), list(zip(terms[i], map(float, sizes[i]), strict=True)), uneven)
+    return best[1], best[2]
+
+
+def _scores(density: Likelihood, covers: Floats, there: Floats) -> tuple[Floats, Floats]:
+    """Log evidence and sizes of sums, from covers (n_sums, n_terms, n_configurations) and log priors."""
+    n_sums, n_terms, n = covers.shape
+    rows = np.concatenate([covers, np.ones((n_sums, 1, n))], axis=1)  # the last one is the shift
+    damping = np.diag([1e-9] * n_terms + [LAYOUT**-2])
+    fitted = np.broadcast_to(density.location, (n_sums, n)).copy()
+    for _ in range(5):
+        spread = density.spread(fitted.T).T
+        distance = (density.location - fitted) ** 2 / spread
+        weight = (TAIL + 1.0) / (TAIL + distance) / spread
+        information = np.einsum("msc,mc,mtc->mst", rows, weight, rows) + damping
+        moment = np.einsum("msc,mc->ms", rows, weight * density.location)
+        sizes = np.linalg.solve(information, moment[..., None])[..., 0]
+        fitted = np.einsum("msc,ms->mc", rows, sizes)
+    own = np.clip(np.abs(sizes[:, :-1]), SMALLEST, LARGEST)
+    log_size = -np.log(2.0 * np.log(LARGEST / SMALLEST) * own)
+    shift = -0.5 * (sizes[:, -1] / LAYOUT) ** 2 - np.log(LAYOUT)
+    # Nothing is less certain than its own size: terms that add up to a constant must not look determined.
+    bounded = information[:, :-1, :-1] + own[:, None, :] ** -2.0 * np.eye(n_terms)
+    information[:, :-1, :-1] = bounded
+    _, log_volume = np.linalg.slogdet(information / (2.0 * np.pi))
+    score = density(fitted.T).sum(axis=0) + (there + log_size).sum(axis=1) + shift - 0.5 * log_volume
+    return np.where((np.abs(sizes[:, :-1]) >= SMALLEST).all(axis=1), score, -np.inf), sizes[:, :-1]

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
+from bot.analysis.likelihood import LARGEST, LAYOUT, PRESENT, SMALLEST, STEP, UNEVEN, Likelihood
 from bot.analysis.pairs import Floats
-from bot.analysis.search import best_sum
+from bot.analysis.search import best_start
 
 EFFECTS = 4
 """Single effects fitted at once: two were asked of us, one more may be real, one takes what is left."""
-PRESENT = 0.25
-"""Prior probability that one of these effects is there at all."""
-LAYOUT = 0.004
-"""Scale of the shift of all configurations, and
-of each one's own, that a rebuild causes by moving code (measured: 0.3-0.5 %)."""
-UNEVEN = 0.25
-"""An effect differs between configurations by about this share of itself."""
-TAIL = 5.0
-"""Degrees of freedom of a configuration's deviation: one odd configuration is no reason to blame a pair."""
-SMALLEST, LARGEST, STEP = 0.004, 7.0, 0.1
-"""Sizes of an effect: a logarithmic grid, so that no scale is preferred."""
 SWEEPS = 40
+WEAK = 0.1
+"""An effect that is less probably there is not worth an interval."""
+QUIET_LAYOUT = (0.001, LAYOUT)
+"""Scales of each configuration's own shift that an interval allows for."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +53,6 @@ class TermFit:
         return 1.0 - absent
 
 
-class _Likelihood:
-    """Log density of the locations around a fitted sum (Student's t, scale growing with the sum)."""
-
-    def __init__(self, location: Floats, variance: Floats) -> None:
-        self._location = location
-        self._variance = variance + LAYOUT**2
-
-    def __call__(self, fitted: Floats) -> Floats:
-        """Shape of `fitted`: (n_configurations, ...)."""
-        shape = (-1,) + (1,) * (fitted.ndim - 1)
-        spread = self._variance.reshape(shape) + (UNEVEN * fitted) ** 2
-        residual = self._location.reshape(shape) - fitted
-        density: Floats = -0.5 * np.log(spread) - 0.5 * (TAIL + 1.0) * np.log1p(residual**2 / (TAIL * spread))
-        return density
-
-
 def single_effects(found: Candidates, location: Floats, variance: Floats, *, guess: bool = True) -> TermFit:
     """Fits a shift and `EFFECTS` single effects to log ratios with variances, both (n_configurations,).
 
@@ -85,10 +64,13 @@ def single_effects(found: Candidates, location: Floats, variance: Floats, *, gue
     seen = np.isfinite(variance)
     covers = found.covers[:, seen].astype(np.float64)
     prior = np.log(found.prior)
-    density = _Likelihood(location[seen], variance[seen])
+    start: list[tuple[int, float]] = []
+    uneven = UNEVEN[1]
+    if guess:
+        start, uneven = best_start(covers, prior, location[seen], variance=variance[seen], most=EFFECTS)
+    density = Likelihood(location[seen], variance[seen], uneven=uneven)
     sizes, log_size = _sizes(location[seen], variance[seen])
     parts = np.zeros((EFFECTS, int(seen.sum())))
-    start = _guess(covers, prior, location[seen], variance[seen]) if guess else []
     for i, (k, size) in enumerate(start):
         parts[i] = size * covers[k]
     shift = 0.0
@@ -108,21 +90,16 @@ def single_effects(found: Candidates, location: Floats, variance: Floats, *, gue
     for part, (presence, joint) in zip(parts, states, strict=True):
         posterior = joint.sum(axis=1)
         top = int(np.argmax(posterior))
-        size, interval = _size(
-            density, parts.sum(axis=0) - part, covers[top], guess=joint[top] @ sizes / posterior[top]
-        )
+        size = float(joint[top] @ sizes / posterior[top])
+        interval = (size, size)
+        if presence > WEAK:
+            others = parts.sum(axis=0) - part
+            size, interval = _size(density, others, covers[top] > 0, size=size, shift=shift)
         effects.append(SingleEffect(presence, posterior, top, size, interval))
     effects.sort(key=lambda e: -e.presence * e.posterior[e.top])
     fitted = np.zeros(len(location))
     fitted[seen] = parts.sum(axis=0) + shift
     return TermFit(tuple(effects), shift, fitted)
-
-
-def _guess(covers: Floats, prior: Floats, location: Floats, variance: Floats) -> list[tuple[int, float]]:
-    """Where the sweeps start: they only find the nearest of several optima."""
-    spread = variance + LAYOUT**2 + UNEVEN**2 * np.maximum(location**2 - variance, 0.0)
-    there = prior + np.log(PRESENT / (1.0 - PRESENT))
-    return best_sum(covers, there, location, variance=spread, shift=LAYOUT, most=EFFECTS)
 
 
 def _sizes(location: Floats, variance: Floats) -> tuple[Floats, float]:
@@ -135,7 +112,7 @@ def _sizes(location: Floats, variance: Floats) -> tuple[Floats, float]:
 
 
 def _one(
-    density: _Likelihood, covers: Floats, prior: Floats, *, rest: Floats, sizes: Floats, log_size: float
+    density: Likelihood, covers: Floats, prior: Floats, *, rest: Floats, sizes: Floats, log_size: float
 ) -> tuple[float, Floats]:
     """Presence of an effect beyond `rest`, and its posterior given presence, shape (n_terms, n_sizes)."""
     gain = density(rest[:, None] + sizes) - density(rest)[:, None]
@@ -150,7 +127,7 @@ def _one(
 _SHIFTS = np.linspace(-4.0 * LAYOUT, 4.0 * LAYOUT, 25)
 
 
-def _shift(density: _Likelihood, fitted: Floats) -> float:
+def _shift(density: Likelihood, fitted: Floats) -> float:
     """Posterior mean of the shift of all configurations."""
     log_weight = density(fitted[:, None] + _SHIFTS).sum(axis=0) - 0.5 * (_SHIFTS / LAYOUT) ** 2
     weight = np.exp(log_weight - log_weight.max())
@@ -158,21 +135,26 @@ def _shift(density: _Likelihood, fitted: Floats) -> float:
 
 
 def _size(
-    density: _Likelihood, rest: Floats, cover: Floats, *, guess: float
+    density: Likelihood, others: Floats, inside: NDArray[np.bool_], *, size: float, shift: float
 ) -> tuple[float, tuple[float, float]]:
-    """Mean and central 90 % of one effect's size given its term, with the shift integrated out."""
-    reach = max(0.06, 1.5 * abs(guess))
-    grid = guess + np.linspace(-reach, reach, 241)
-    inside = cover > 0
-    shifted = rest[:, None] + _SHIFTS
-    outside = density(shifted)[~inside].sum(axis=0) - 0.5 * (_SHIFTS / LAYOUT) ** 2
-    spread = (shifted[:, None, :] + grid[None, :, None]).reshape(len(rest), -1)
-    covered = density(spread)[inside].sum(axis=0).reshape(len(grid), -1)
-    log_weight = covered + outside
-    weight = np.exp(log_weight - log_weight.max()).sum(axis=1)
-    cumulative = np.cumsum(weight) / weight.sum()
+    """Mean and central 90 % of one effect's size given its term; shift and scatter are integrated out."""
+    weight = 1.0 / density.other(layout=LAYOUT, uneven=UNEVEN[-1]).spread(others + shift + size * inside)
+    shift_error = 1.0 / np.sqrt(weight[~inside].sum() + LAYOUT**-2)
+    error = np.hypot(1.0 / np.sqrt(weight[inside].sum()), shift_error)
+    grid = size + error * np.linspace(-6.0, 6.0, 121)
+    shifts = shift + shift_error * np.linspace(-3.0, 3.0, 9)
+    shifted = others[:, None] + shifts
+    both = shifted[inside][:, None, :] + grid[:, None]
+    joint = []
+    for layout, uneven in product(QUIET_LAYOUT, UNEVEN):
+        scatter = density.other(layout=layout, uneven=uneven)
+        outside = scatter.at(~inside)(shifted[~inside]).sum(axis=0) - 0.5 * (shifts / LAYOUT) ** 2
+        joint.append(scatter.at(inside)(both).sum(axis=0) + outside)
+    log_weight = np.array(joint)
+    chance = np.exp(log_weight - log_weight.max()).sum(axis=(0, 2))
+    cumulative = np.cumsum(chance) / chance.sum()
     low, high = np.interp([0.05, 0.95], cumulative, grid)
-    return float(weight @ grid / weight.sum()), (float(low), float(high))
+    return float(chance @ grid / chance.sum()), (float(low), float(high))
 
 
 def credible(posterior: NDArray[np.float64], mass: float = 0.95) -> list[int]:

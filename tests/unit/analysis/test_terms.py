@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bot.analysis.candidates import Candidates, candidates
-from bot.analysis.search import best_sum
+from bot.analysis.search import best_start
 from bot.analysis.terms import TermFit, credible, single_effects
 from bot.model.space import Term
 from tests.unit.analysis.worlds import holds, mixed, never, planted, sample
@@ -91,12 +91,11 @@ def test_two_options_are_preferred_to_everything_and_a_pair() -> None:
     configurations = sample(space, N, rng)
     truth = planted(space, {("a",): 0.05, ("b",): 0.05}, configurations)
     found = candidates(space, configurations, never)
-    chosen = best_sum(
+    chosen, _ = best_start(
         found.covers.astype(float),
         np.log(found.prior),
         truth + 0.004 * rng.standard_normal(N),
-        variance=np.full(N, 0.01**2),
-        shift=0.004,
+        variance=np.full(N, 0.004**2),
         most=4,
     )
     assert {found.terms[k] for k, _ in chosen} == {("a",), ("b",)}
