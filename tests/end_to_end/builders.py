@@ -19,6 +19,8 @@ CONFIG = ".github/suspects.yml"
 ROOT = os.geteuid() == 0
 PATIENCE = 120.0
 """Only for a failing test: no run here takes so long even on a busy machine."""
+CODE = Path(__file__).resolve().parents[2]
+"""The code beside these tests is run, whatever is installed."""
 FLAGS = ("alpha", "beta", "gamma")
 
 
@@ -32,6 +34,8 @@ def shell(*lines: str, turns: str = "6000") -> str:
     return "\n".join(["#!/bin/sh", *lines, loop(turns)])
 
 
+NOT_ROOT = ("unshare", "--user", "--map-user=1000", "--map-group=1000") if ROOT else ()
+"""Prefix of a command that is not to be root: in a user name space it is somebody without privileges."""
 STEADY = shell("# one")
 STEADY_TOO = shell("# two")
 """The same work; another text, so that the trees differ."""
@@ -115,6 +119,7 @@ class Place:
             "LC_ALL": "C.UTF-8",
             "TMPDIR": str(self.temp),
             "HOME": str(self.folder),
+            "PYTHONPATH": str(CODE),
             **(env or {}),
         }
         return subprocess.Popen(
