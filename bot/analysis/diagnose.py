@@ -157,11 +157,7 @@ class PairedEstimator:
         if self.alarmed_ and naming and not self.decided_ and counts.sum() >= self._next_naming:
             self._next_naming = int(counts.sum() * PATIENCE)
             rounds = counts.sum() / len(self.configurations)
-            self.decided_ = bool(rounds >= LEAST_ROUNDS) and all(
-                self._named_well(rule)
-                for rule in self.rules
-                if self._watches[rule.name].alarms(self._log_bound).any()
-            )
+            self.decided_ = bool(rounds >= LEAST_ROUNDS) and all(self._settled(rule) for rule in self.rules)
 
     def _turn(self, still: NDArray[np.bool_], watches: Sequence[Watch], pairs: int) -> None:
         """Chooses what is measured next: in turn all that is open, and twice what the leaders cover.
@@ -190,8 +186,11 @@ class PairedEstimator:
                 text = _sentence(rule, watch.found, int(row), harm=column == 0)
         return text
 
-    def _named_well(self, rule: Rule) -> bool:
+    def _settled(self, rule: Rule) -> bool:
         """Whether more pairs would hardly change what is named: sure, narrow, and nothing large is left."""
+        watch = self._watches[rule.name]
+        if not watch.alarms(self._log_bound).any():
+            return not np.any(watch.bettor.open & (watch.log.counts > 0))
         reading = self._read(rule)
         assert reading.fit is not None
         named = reading.named()
@@ -199,9 +198,9 @@ class PairedEstimator:
             return False
         for effect in named:
             half = (effect.interval[1] - effect.interval[0]) / 2
-            if half > max(NARROW * abs(effect.size), reading.watch.margin / 2):
+            if half > max(NARROW * abs(effect.size), watch.margin / 2):
                 return False
-        return bool(_largest_left(reading, reading.fit) < WORTH * reading.watch.margin)
+        return bool(_largest_left(reading, reading.fit) < WORTH * watch.margin)
 
 
 def _largest_left(reading: Reading, fit: TermFit) -> float:

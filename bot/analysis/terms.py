@@ -27,7 +27,7 @@ class SingleEffect:
     """One effect: whether it is there, where, and how large.
 
     presence: probability. posterior: over candidates given presence, shape (n_terms,). top: the most probable
-    candidate. size: mean log ratio given the top candidate; interval: its central 90 %.
+    candidate. size: median log ratio given the top candidate; interval: its central 90 %.
     """
 
     presence: float
@@ -137,7 +137,7 @@ def _shift(density: Likelihood, fitted: Floats) -> float:
 def _size(
     density: Likelihood, others: Floats, inside: NDArray[np.bool_], *, size: float, shift: float
 ) -> tuple[float, tuple[float, float]]:
-    """Mean and central 90 % of one effect's size given its term; shift and scatter are integrated out."""
+    """Median and central 90 % of one effect's size given its term; shift and scatter are integrated out."""
     weight = 1.0 / density.other(layout=LAYOUT, uneven=UNEVEN[-1]).spread(others + shift + size * inside)
     shift_error = 1.0 / np.sqrt(weight[~inside].sum() + LAYOUT**-2)
     error = np.hypot(1.0 / np.sqrt(weight[inside].sum()), shift_error)
@@ -153,8 +153,8 @@ def _size(
     log_weight = np.array(joint)
     chance = np.exp(log_weight - log_weight.max()).sum(axis=(0, 2))
     cumulative = np.cumsum(chance) / chance.sum()
-    low, high = np.interp([0.05, 0.95], cumulative, grid)
-    return float(chance @ grid / chance.sum()), (float(low), float(high))
+    low, middle, high = np.interp([0.05, 0.5, 0.95], cumulative, grid)
+    return float(middle), (float(low), float(high))
 
 
 def credible(posterior: NDArray[np.float64], mass: float = 0.95) -> list[int]:
