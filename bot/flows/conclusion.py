@@ -15,8 +15,8 @@ from bot.model.space import Configuration
 from bot.model.trials import Pair, Wish
 from bot.report.reproduce import reproduction
 
-FLAGGED = 3
-"""Flagged configurations whose commands are given and whose instructions are counted."""
+COUNTED = 3
+"""Flagged configurations whose instructions are counted, those nearest to the default first."""
 LATER = (
     "Not part of this version yet, so their lists are empty: methods, resource features, assertions, "
     "change points, influences."
@@ -49,11 +49,11 @@ def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent) -> Report
     judgement = evidence.estimator.judge()
     changes = _configurations(job, judgement, evidence)
     names = job.subject.space.names
-    flagged = [tuple(c.options[n] for n in names) for c in changes if c.state in ("slower", "faster")]
-    flagged = list(dict.fromkeys(flagged))[:FLAGGED]
+    moved = [tuple(c.options[n] for n in names) for c in changes if c.state in ("slower", "faster")]
+    flagged = sorted(dict.fromkeys(moved), key=lambda c: _distance(c, evidence.configurations[0]))
     notes = [*bench.notes(), *judgement.notes]
     if any(m.name == "instructions" for m in job.subject.metrics):
-        changes += _instructions(job, bench, flagged, notes)
+        changes += _instructions(job, bench, flagged[:COUNTED], notes)
     return report(
         job,
         verdict=judgement.verdict if evidence.pairs else "inconclusive",
@@ -77,6 +77,11 @@ def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent) -> Report
         reproduce=tuple(reproduction(job.subject, job.comparison, c) for c in flagged),
         notes=notes,
     )
+
+
+def _distance(one: Configuration, other: Configuration) -> int:
+    """Options that differ: what is nearest to the default is what a person can follow."""
+    return sum(a != b for a, b in zip(one, other, strict=True))
 
 
 def _cut_short(evidence: Evidence) -> bool:

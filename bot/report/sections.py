@@ -94,6 +94,7 @@ def reproductions(report: Report) -> Section | None:
         blocks.append(prose(words.configuration(one.options, default), ":"))
         long = len(listing.text) > LONGEST_SCRIPT
         blocks.append(prose("(too long to show here; it is in the report)") if long else listing)
+    blocks += more(len(report.reproduce), MOST_REPRODUCED, "configuration")
     return Section("reproduce", "How to reproduce", tuple(blocks)) if blocks else None
 
 

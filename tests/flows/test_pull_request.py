@@ -39,7 +39,8 @@ def test_the_guilty_option_is_named_with_its_size() -> None:
     assert report.verdict == "regression"
     first = report.suspects.options[0]
     assert first.term == ("extreme",)
-    assert first.interval[0] <= 1.08 <= first.interval[1]
+    assert first.ratio == pytest.approx(1.08, abs=0.01)
+    assert first.interval[0] < first.ratio < first.interval[1]
     assert first.probability > 0.9
 
 
