@@ -89,7 +89,9 @@ def one(root: Path, seed: int, budget: float, cores: str) -> dict[str, Any]:
             text=True,
             check=False,
         )
-        found = json.loads(report.read_text()) if report.exists() else {}
+        if not report.exists():
+            raise RuntimeError(done.stderr.strip()[-300:])  # a defect is not a quiet pull request
+        found = json.loads(report.read_text())
         return {
             "program": root.name,
             "seed": seed,
