@@ -50,6 +50,8 @@ def score(pull: PullRequest, judgement: Judgement, pairs: int) -> dict[str, Any]
         if hit is not None:
             right.add(hit)
             covered.append(effect.interval[0] <= 1 + pull.planted[hit] <= effect.interval[1])
+    overall = next(e for e in judgement.effects if e.term == ()) if judgement.effects else None
+    mean = math.exp(pull.truth.mean())
     within = [
         c.interval[0] <= math.exp(t) <= c.interval[1]
         for c, t in zip(judgement.configurations, pull.truth, strict=True)
@@ -62,5 +64,6 @@ def score(pull: PullRequest, judgement: Judgement, pairs: int) -> dict[str, Any]
         "claims": claims,
         "covered": covered,
         "within": [sum(within), len(within)],
+        "overall": bool(overall and overall.interval[0] <= mean <= overall.interval[1]),
         "pairs": pairs,
     }

@@ -1,6 +1,6 @@
 """Prints the table of the decision: false alarms, power, names and calibration on simulated pull requests.
 
-python -m benchmarks.decision.run [--quick] [--noise recorded] [--processes 3] [--seed 7] [--only null]
+python -m benchmarks.decision.run [--quick] [--noise student] [--processes 3] [--seed 7] [--only null]
 
 Every batch is appended to results/batches.jsonl as it ends, so a run that was stopped goes on where it was;
 batches of older code are ignored.
@@ -24,7 +24,7 @@ import numpy as np
 import bot.analysis
 from benchmarks.decision import rivals, table
 from benchmarks.decision.play import measure, score
-from benchmarks.decision.world import SPACES, Case, pull_request, world
+from benchmarks.decision.world import KINDS, SPACES, Case, pull_request, world
 
 RESULTS = Path(__file__).parent / "results"
 BATCH = 50
@@ -52,6 +52,7 @@ def play(job: tuple[Case, str, int, int]) -> dict[str, Any]:
     configurations: Counter[str] = Counter()
     total: dict[str, Any] = {
         "named": 0,
+        "overall": 0,
         "wrong": 0,
         "pairs": 0,
         "claims": [],
@@ -65,7 +66,7 @@ def play(job: tuple[Case, str, int, int]) -> dict[str, Any]:
         estimator, pairs = measure(pull, case.seconds, rng)
         result = score(pull, estimator.judge(), pairs)
         verdicts[result["verdict"]] += 1
-        for key in ("named", "wrong", "pairs"):
+        for key in ("named", "wrong", "pairs", "overall"):
             total[key] += result[key]
         total["claims"] += [(round(p, 3), ok) for p, ok in result["claims"]]
         total["covered"] += result["covered"]
@@ -88,7 +89,7 @@ def fingerprint() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one batch of each case, nothing written")
-    parser.add_argument("--noise", choices=["recorded", "synthetic"], default="recorded")
+    parser.add_argument("--noise", choices=KINDS, default="recorded")
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--only", default="", help="cases whose name contains this")

@@ -19,8 +19,8 @@ def markdown(cases: Sequence[str], batches: Sequence[Batch], *, code: str, noise
         f"Noise {noise}, seed {seed}, code {code}. Rates in %; [..]: 95 % upper bound of an alarm rate.",
         "",
         "| case | n | alarm | none | inconclusive | named | wrong names per PR | pairs "
-        "| effect in its interval | configuration in its |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| intervals hold: effect | configuration | mean |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for case in cases:
         own = [b for b in batches if b["case"] == case]
@@ -50,6 +50,7 @@ def _row(case: str, own: Sequence[Batch]) -> str:
         f"{sum(b['pairs'] for b in own) / n:.0f}",
         f"{100 * np.mean(covered):.1f}" if covered else "",
         f"{100 * within[0] / within[1]:.1f}",
+        f"{100 * sum(b['overall'] for b in own) / n:.1f}",
     ]
     return "| " + " | ".join(cells) + " |"
 

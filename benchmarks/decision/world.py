@@ -25,6 +25,7 @@ PAIR_SECONDS = 5.0 / 32.0
 SPACES = 12
 SAMPLES = 4
 """Different samples drawn of each space."""
+KINDS = ("recorded", "student", "quiet", "loud", "spikes")
 NOISE = Path(__file__).parents[1] / "noise"
 
 
@@ -89,10 +90,19 @@ def recorded() -> tuple[tuple[Floats, Floats], ...]:
 def noise(kind: str, rng: np.random.Generator) -> Iterator[Draw]:
     """Draws of one pair (base seconds, log ratio), one source per configuration."""
     while True:
-        if kind == "recorded":
-            yield _block(*recorded()[int(rng.integers(len(recorded())))], rng)
-        else:
-            yield _student(float(np.clip(0.022 * np.exp(0.4 * rng.standard_normal()), 0.01, 0.04)), rng)
+        match kind:
+            case "recorded":
+                yield _block(*recorded()[int(rng.integers(len(recorded())))], rng)
+            case "student":  # a busy machine, each configuration with its own noise
+                yield _student(float(np.clip(0.022 * np.exp(0.4 * rng.standard_normal()), 0.01, 0.04)), rng)
+            case "quiet":
+                yield _normal(0.005, 0.0, rng)
+            case "loud":
+                yield _normal(0.03, 0.0, rng)
+            case "spikes":  # one trial in twenty takes 5 to 50 % longer, on either side
+                yield _normal(0.01, 0.05, rng)
+            case _:
+                raise ValueError(kind)
 
 
 def _student(sd: float, rng: np.random.Generator) -> Draw:
@@ -100,6 +110,18 @@ def _student(sd: float, rng: np.random.Generator) -> Draw:
 
     def draw() -> tuple[float, float]:
         return float(np.exp(0.05 * rng.standard_normal())), float(sd / np.sqrt(5 / 3) * rng.standard_t(5))
+
+    return draw
+
+
+def _normal(sd: float, spikes: float, rng: np.random.Generator) -> Draw:
+    """Two independent trials with normal noise (standard deviation `sd`), each sometimes much longer."""
+
+    def draw() -> tuple[float, float]:
+        trials = np.exp(sd * rng.standard_normal(2)) * (
+            1 + (rng.random(2) < spikes) * rng.uniform(0.05, 0.5, 2)
+        )
+        return float(trials[0]), float(np.log(trials[1] / trials[0]))
 
     return draw
 
