@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bot import __version__
+from bot.commands import init as initialising
 from bot.commands.check import check
 from bot.commands.github import action_command, publish
 from bot.commands.pr import pr
@@ -49,6 +51,18 @@ def _top(
     ] = False,
 ) -> None:
     """Names what in a change made a configurable program slower."""
+
+
+@application.command()
+def init(
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    action: Annotated[
+        str, typer.Option("--action", help="What the workflows use: OWNER/suspects@COMMIT # vX.")
+    ] = initialising.ACTION,
+) -> None:
+    """Write .github/suspects.yml and the workflows, from what is found here."""
+    for line in initialising.init(Path(), force=force, action=action).lines:
+        typer.echo(line)
 
 
 def _refuse(name: str) -> None:
