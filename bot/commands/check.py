@@ -78,7 +78,9 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
             console.print(f"{build.step} failed: {build.reason}\n{build.log}", markup=False)
             return 3
     if found.command is not None:
-        console.print("Ran:", " ".join(found.command.words), markup=False)
+        workload = job.subject.workloads.get(found.command.workload or "")
+        line = " ".join(found.command.words).replace("{workload}", workload.path if workload else "")
+        console.print("Ran:", line, markup=False)
     if found.pair is None or not found.pair.ok:
         trial = (
             None if found.pair is None else (found.pair.second if found.pair.first.ok else found.pair.first)

@@ -6,7 +6,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from types import FrameType
@@ -189,7 +189,7 @@ def real_job(
             repository,
             subject,
             accounts=given.of,
-            cache=asked.cache or repository.top / CACHE,
+            cache=asked.cache or _own_cache(repository.top),
             passed=passed,
             stop=stop.is_set,
         )
@@ -250,6 +250,17 @@ def _simulated_job(asked: Asked, local: Subjected, progress: Progress, stop: thr
         rng=deciding,
         notes=(*local.notes, *_default_note(solver)),
     )
+
+
+def _own_cache(top: Path) -> Path:
+    """Our folder in a repository, which its git need not see; where it cannot be written, Workshop says so."""
+    folder = top / CACHE
+    with suppress(OSError):
+        folder.parent.mkdir(exist_ok=True)
+        ignored = folder.parent / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text("*\n")
+    return folder
 
 
 def _default_note(solver: ConstraintSolver) -> tuple[str, ...]:
