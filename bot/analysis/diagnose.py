@@ -73,7 +73,7 @@ class PairedEstimator:
         self.space, self.configurations, self.rules = space, tuple(configurations), tuple(rules)
         self.false_alarms, self.rng = false_alarms, rng
         self.equivalent, self.possible = _cached(equivalent), possible
-        self._log_bound = math.log(2 * max(len(rules), 1) / false_alarms)
+        alpha = false_alarms / (2 * max(len(rules), 1))
         self.active_: tuple[int, ...] = tuple(range(len(self.configurations)))
         self.alarmed_ = False
         self.decided_ = False
@@ -87,7 +87,9 @@ class PairedEstimator:
             found = candidates(space, self.configurations, self.equivalent)
             for rule in rules:
                 sign = 1.0 if rule.better == "lower" else -1.0
-                self._watches[rule.name] = Watch(found, math.log1p(rule.threshold), sign)
+                self._watches[rule.name] = Watch(
+                    found, margin=math.log1p(rule.threshold), sign=sign, alpha=alpha
+                )
 
     def partial_fit(self, configuration: int, log_ratios: Mapping[str, float]) -> Self:
         """Takes one pair: its configuration's index, log(head / base) per metric (missing or NaN: none)."""
@@ -104,11 +106,13 @@ class PairedEstimator:
 
     def judge(self) -> Judgement:
         """The verdict on the pairs so far; may be asked for at any time."""
+        for watch in self._watches.values():
+            watch.weigh()
+            if watch.pairs:
+                watch.look()
         self._update(naming=False)
         readings = [self._read(rule) for rule in self.rules if rule.name in self._watches]
-        return judgement(
-            self.space, self.configurations, readings, log_bound=self._log_bound, possible=self.possible
-        )
+        return judgement(self.space, self.configurations, readings, possible=self.possible)
 
     def _read(self, rule: Rule) -> Reading:
         """What one metric's pairs say now."""
@@ -119,7 +123,7 @@ class PairedEstimator:
                 rule.name, watch, watch.found, None, np.zeros(n), np.full(n, np.inf), np.zeros(2, dtype=bool)
             )
         location, variance = watch.summary()
-        alarms = watch.alarms(self._log_bound)
+        alarms = watch.alarms
         found = self._candidates(watch.found, location, variance) if alarms.any() else watch.found
         fit = single_effects(found, location, variance, guess=bool(alarms.any()))
         return Reading(rule.name, watch, found, fit, location, variance, alarms)
@@ -148,7 +152,7 @@ class PairedEstimator:
         still = np.zeros(len(self.configurations), dtype=bool)
         for watch in watches:
             still |= watch.bettor.open
-        self.alarmed_ = any(bool(watch.alarms(self._log_bound).any()) for watch in watches)
+        self.alarmed_ = any(bool(watch.alarms.any()) for watch in watches)
         self.leader_ = self._leader()
         counts = np.max([watch.log.counts for watch in watches], axis=0)
         self._turn(still, watches, int(counts.sum()))
@@ -189,7 +193,7 @@ class PairedEstimator:
     def _settled(self, rule: Rule) -> bool:
         """Whether more pairs would hardly change what is named: sure, narrow, and nothing large is left."""
         watch = self._watches[rule.name]
-        if not watch.alarms(self._log_bound).any():
+        if not watch.alarms.any():
             return not np.any(watch.bettor.open & (watch.log.counts > 0))
         reading = self._read(rule)
         assert reading.fit is not None

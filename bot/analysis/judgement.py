@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit  # scipy.stats costs half a second of every start
 
-from bot.analysis.pairs import PRIOR_PAIRS, Floats
+from bot.analysis.pairs import PRIOR_PAIRS
 from bot.analysis.reading import ONE_SIDED, TOP, Reading
 from bot.analysis.terms import SingleEffect, credible
-from bot.analysis.visible import smallest_visible, visible
+from bot.analysis.visible import visible
 from bot.model.report import ConfigurationChange, Effect, State, Verdict, Visible
 from bot.model.space import Configuration, Space, Term
 
@@ -42,7 +42,6 @@ def judgement(
     configurations: Sequence[Configuration],
     readings: Sequence[Reading],
     *,
-    log_bound: float,
     possible: Callable[[Term], bool] | None,
 ) -> Judgement:
     """Puts the readings of all metrics (the primary one first) into words and numbers."""
@@ -70,7 +69,7 @@ def judgement(
         effects=(*overall, *options),
         options=tuple(options),
         configurations=tuple(changes),
-        visible=_visible(space, configurations, readings, log_bound=log_bound, possible=possible),
+        visible=_visible(space, configurations, readings, possible=possible),
         notes=tuple(notes),
     )
 
@@ -225,7 +224,6 @@ def _visible(
     configurations: Sequence[Configuration],
     readings: Sequence[Reading],
     *,
-    log_bound: float,
     possible: Callable[[Term], bool] | None,
 ) -> Visible:
     """What the primary metric could have seen."""
@@ -233,15 +231,11 @@ def _visible(
         return Visible()
     watch = readings[0].watch
 
-    def smallest(covers: Floats, masses: Floats) -> Floats:
-        needed = log_bound - np.log(masses)
-        return smallest_visible(covers, watch.scale, watch.log.counts, margin=watch.margin, needed=needed)
-
     return visible(
         space,
         configurations,
         watch.log.counts > 0,
         found=watch.found,
-        smallest=smallest,
+        smallest=watch.smallest_visible,
         possible=possible,
     )

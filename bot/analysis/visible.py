@@ -9,43 +9,12 @@ from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates, level_covers
 from bot.analysis.pairs import Floats
-from bot.analysis.sequential import BETS
 from bot.model.report import Visible, VisibleOption
 from bot.model.space import Configuration, Level, Space, Term
 
-POWER = 0.84
-"""Normal quantile of 80 % power."""
 LISTED = 50
 ASKED = 3000
 """Pairs not exercised that are listed (the rest is counted), and that are asked whether they are possible."""
-_SLOW_DOWNS = np.exp(np.linspace(np.log(0.002), np.log(2.0), 60))
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-
-
-def smallest_visible(
-    covers: Floats, scale: Floats, counts: NDArray[np.int64], *, margin: float, needed: Floats
-) -> Floats:
-    """Smallest slow-down of each row of covers that would raise the alarm in four runs of five; inf: none.
-
-    covers: (n, n_configurations); scale: of a pair; counts: pairs; needed: log evidence for an alarm, (n,).
-    The evidence of an effect is summed over pairs (mean and variance by Gauss-Hermite quadrature).
-    """
-    effect = np.log1p(_SLOW_DOWNS)
-    gap = (effect[None, :] - margin) / scale[:, None]
-    stake = 2.0 * BETS[None, None, :, None] * (gap[:, :, None, None] + _NODES)
-    factor = np.log(2.0) - np.logaddexp(0.0, -stake)
-    weight = _WEIGHTS / _WEIGHTS.sum()
-    mean = factor @ weight
-    variance = (factor**2) @ weight - mean**2
-    shape = (len(covers), len(effect), len(BETS))
-    pairs = covers * counts
-    n = len(scale)
-    total = (pairs @ mean.reshape(n, -1)).reshape(shape)
-    spread = np.sqrt(np.maximum(pairs @ variance.reshape(n, -1), 0.0)).reshape(shape)
-    evidence = (total - POWER * spread).max(axis=2) - np.log(len(BETS))
-    enough = evidence >= needed[:, None]
-    first = np.argmax(enough, axis=1)
-    return np.where(enough.any(axis=1), _SLOW_DOWNS[first], np.inf)
 
 
 def visible(

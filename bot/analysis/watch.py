@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
+from bot.analysis.look import SHARE, needed_score, standing_out
 from bot.analysis.pairs import Floats, PairLog, locations, scales
+from bot.analysis.power import smallest_visible
 from bot.analysis.sequential import Bettor
 
 FLOOR = 0.1
@@ -16,15 +18,20 @@ FLOOR = 0.1
 class Watch:
     """All pairs of one metric, as harm: log(head / base), negated when higher is better.
 
-    margin: log ratio that is not worth a reader's time.
+    margin: log ratio that is not worth a reader's time. sign: -1 when higher is better. alpha: error rate of
+    each direction, at any time.
     """
 
-    def __init__(self, found: Candidates, margin: float, sign: float) -> None:
+    def __init__(self, found: Candidates, *, margin: float, sign: float, alpha: float) -> None:
         n = found.covers.shape[1]
         self.found, self.margin, self.sign = found, margin, sign
         self.log = PairLog(n)
         self.scale = np.full(n, np.nan)
         self.bettor = Bettor(found, margin)
+        self.log_bound = float(-np.log(alpha * (1.0 - SHARE)))
+        self.look_alpha = alpha * SHARE
+        self._looked = 0
+        self._stood_out = np.zeros(2, dtype=bool)
         self._pending: list[tuple[int, float]] = []
 
     @property
@@ -59,6 +66,27 @@ class Watch:
         """Location and variance of each configuration, shapes (n_configurations,)."""
         return locations(self.log.values, self.log.counts, self.scale)
 
-    def alarms(self, log_bound: float) -> NDArray[np.bool_]:
+    def look(self) -> None:
+        """Looks at all pairs at once; each look at new pairs has half the error rate of the one before."""
+        if self.pairs == self._looked:
+            return
+        self.look_alpha /= 2.0
+        scores = standing_out(self.found, self.log.values, self.scale, self.margin)
+        self._stood_out |= (scores >= needed_score(self.look_alpha, self.found.prior)[:, None]).any(axis=0)
+        self._looked = self.pairs
+
+    def smallest_visible(self, covers: Floats, prior: Floats) -> Floats:
+        """Smallest slow-down that these pairs show with 80 % power; covers: (n, n_configurations)."""
+        return smallest_visible(
+            covers,
+            self.scale,
+            self.log.counts,
+            margin=self.margin,
+            evidence=self.log_bound - np.log(prior),
+            score=needed_score(self.look_alpha, prior),
+        )
+
+    @property
+    def alarms(self) -> NDArray[np.bool_]:
         """Whether harm and benefit are proven, shape (2,)."""
-        return np.asarray(self.bettor.alarm >= log_bound, dtype=bool)
+        return np.asarray((self.bettor.alarm >= self.log_bound) | self._stood_out, dtype=bool)

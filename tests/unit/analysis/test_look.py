@@ -1,0 +1,58 @@
+"""The look at the end."""
+
+import numpy as np
+import pytest
+
+from bot.analysis.candidates import candidates
+from bot.analysis.look import needed_score, standing_out
+from tests.unit.analysis.worlds import estimator, feed, flags, never, planted, sample
+
+SPACE = flags(5)
+SAMPLE = sample(SPACE, 16, np.random.default_rng(0))
+FOUND = candidates(SPACE, SAMPLE, never)
+MARGIN = 0.01
+
+
+@pytest.mark.parametrize("noise", ["normal", "cauchy", "two points"])
+def test_changes_at_the_margin_rarely_stand_out(noise: str) -> None:
+    needed = needed_score(0.05, FOUND.prior)
+    alarms = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        draws = {
+            "normal": rng.standard_normal((16, 10)),
+            "cauchy": rng.standard_cauchy((16, 10)),
+            "two points": rng.choice([-1.0, 1.0], (16, 10)),
+        }
+        values = MARGIN + 0.02 * draws[noise]
+        alarms += bool((standing_out(FOUND, values, np.full(16, 0.02), MARGIN)[:, 0] >= needed).any())
+    assert alarms <= 25
+
+
+def test_a_change_beyond_the_margin_stands_out_in_its_term_and_direction() -> None:
+    rng = np.random.default_rng(1)
+    truth = planted(SPACE, {("a",): -0.04}, SAMPLE)
+    values = truth[:, None] + 0.02 * rng.standard_normal((16, 10))
+    scores = standing_out(FOUND, values, np.full(16, 0.02), MARGIN)
+    assert FOUND.terms[int(np.argmax(scores[:, 1]))] == ("a",)
+    assert scores[:, 0].max() < scores[:, 1].max()
+
+
+def test_configurations_without_pairs_count_for_nothing() -> None:
+    values = np.full((16, 3), np.nan)
+    values[0] = 0.05
+    scores = standing_out(FOUND, values, np.full(16, 0.02), MARGIN)
+    assert np.isfinite(scores).all()
+    assert scores[0, 0] == pytest.approx(np.sqrt(3.0))
+
+
+def test_looking_again_and_again_keeps_the_error_rate() -> None:
+    alarms = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        found = estimator(SPACE, SAMPLE)
+        for _ in range(12):
+            feed(found, {"cpu": np.full(16, MARGIN)}, rounds=1, rng=rng)
+            verdict = found.judge().verdict
+        alarms += verdict in ("regression", "mixed")
+    assert alarms <= 3
