@@ -253,7 +253,7 @@ def _simulated_job(asked: Asked, local: Subjected, progress: Progress, stop: thr
 
 
 def _own_cache(top: Path) -> Path:
-    """Our folder in a repository, which its git need not see; where it cannot be written, Workshop says so."""
+    """Our folder in a repository, hidden from its git; where it cannot be written, Workshop says so."""
     folder = top / CACHE
     with suppress(OSError):
         folder.parent.mkdir(exist_ok=True)
