@@ -98,8 +98,8 @@ def plain_text(output: bytes, lines: int) -> str:
     return "\n".join("".join(c for c in line if unicodedata.category(c)[0] != "C") for line in shown)
 
 
-def accounts(mode: Literal["auto", "required", "off"]) -> Accounts:
-    """Two accounts that exist nowhere else when we are root and may; otherwise none, with a note.
+def accounts(mode: Literal["auto", "required", "off"], *, first: int = FIRST_UID) -> Accounts:
+    """Two accounts that exist nowhere else, from `first` on, when we are root; otherwise none, with a note.
 
     Raises:
         UsageError: `sandbox: required`, and we are not root.
@@ -118,7 +118,7 @@ def accounts(mode: Literal["auto", "required", "off"]) -> Accounts:
             ("Builds and trials ran under our own account, because this run is not root.",),
         )
     taken = {entry.pw_uid for entry in pwd.getpwall()}
-    base, head = [uid for uid in range(FIRST_UID, FIRST_UID + len(taken) + 2) if uid not in taken][:2]
+    base, head = [uid for uid in range(first, first + len(taken) + 2) if uid not in taken][:2]
     return Accounts({"base": Account(base, base), "head": Account(head, head)})
 
 

@@ -34,6 +34,7 @@ class Workshop:
     `accounts`: who builds each side. `cache`: where built trees are kept between runs (None, or a place
     that cannot be used: a temporary folder). `passed`: the variables of `pass_env`. `machine`: where it is
     written down that `setup` has run on this machine, which a cache carried to another machine must not say.
+    `within`: where the temporary folder is made.
 
     Raises:
         UsageError: the temporary folder lies where the accounts cannot enter.
@@ -49,6 +50,7 @@ class Workshop:
         passed: Mapping[str, str] | None = None,
         machine: Path | None = None,
         stop: Callable[[], bool] | None = None,
+        within: Path | None = None,
     ) -> None:
         assert isinstance(subject.program, Program)
         self._repository = repository
@@ -61,7 +63,7 @@ class Workshop:
         self._notes: list[str] = []
         self._inputs = inputs.Inputs()
         self._entries: dict[Side, build_cache.Entry] = {}
-        self.scratch = Path(tempfile.mkdtemp(prefix="suspects-"))
+        self.scratch = Path(tempfile.mkdtemp(prefix="suspects-", dir=within))
         """A folder of this run that both accounts can enter; removed by `close`."""
         self.scratch.chmod(0o755)
         closed = self._closed(self.scratch)

@@ -31,7 +31,8 @@ def check(
     quiet: options.Quiet = False,
 ) -> None:
     """Validate the file, show the space and the sample, build and run one trial."""
-    from bot.compose.measuring import Asked, check_job
+    from bot.compose.measuring import check_job
+    from bot.compose.subjects import Asked
     from bot.flows.check import check_flow
     from bot.sampling.constraints import ConstraintSolver
 
@@ -71,6 +72,7 @@ def _show_sample(console: Console, space: Space, found: Checked) -> None:
 
 def _show_trial(console: Console, job: Job, found: Checked) -> int:
     """What the build and the one pair came to; the exit code."""
+    from bot.report.formats import clean
     from bot.report.formats import seconds as seconds_text
 
     for build in found.builds:
@@ -80,13 +82,13 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     if found.command is not None:
         workload = job.subject.workloads.get(found.command.workload or "")
         line = " ".join(found.command.words).replace("{workload}", workload.path if workload else "")
-        console.print("Ran:", line, markup=False)
+        console.print("Ran:", clean(line), markup=False)
     if found.pair is None or not found.pair.ok:
         trial = (
             None if found.pair is None else (found.pair.second if found.pair.first.ok else found.pair.first)
         )
         reason = "nothing was run" if trial is None else trial.detail or trial.outcome
-        console.print(f"The trial failed: {reason}", markup=False)
+        console.print(f"The trial failed: {clean(reason)}", markup=False)
         return 3
     cost = seconds_text(found.pair.seconds)
     console.print(

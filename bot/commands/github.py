@@ -85,7 +85,8 @@ def measure_for(settings: Settings) -> Callable[[Plan], Measured]:
     """A plan -> the pull-request analysis, its files written where later steps can read them."""
     from bot.adapters.terminal import TerminalProgress
     from bot.commands.action import Measured
-    from bot.compose.measuring import Asked, analyse
+    from bot.compose.measuring import analyse
+    from bot.compose.subjects import Asked
     from bot.report.headline import headline
     from bot.report.render import comment, summary
 

@@ -40,7 +40,8 @@ def pr(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contra
 ) -> None:
     """Compare two revisions and name the options that made the program slower."""
     from bot.adapters.terminal import show_comment
-    from bot.compose.measuring import Asked, analyse
+    from bot.compose.measuring import analyse
+    from bot.compose.subjects import Asked
     from bot.report.render import comment
 
     if history is not None:

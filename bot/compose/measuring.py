@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,54 +17,42 @@ from bot.adapters.config_files import ConfigFiles
 from bot.adapters.confine import what_is_missing
 from bot.adapters.git import Repository
 from bot.adapters.process import accounts
+from bot.adapters.run_folder import first_uid, run_folder
 from bot.adapters.simulated import SimulatedBench, simulated_comparison
 from bot.adapters.simulated_sources import load_source
-from bot.adapters.subject_file import load_subject, place_constraint, read_subject
 from bot.adapters.workshop import Workshop
+from bot.compose.subjects import (
+    CONFIG,
+    Asked,
+    Subjected,
+    load_checked,
+    local_subject,
+    read_checked,
+    refuse_simulated,
+)
 from bot.flows.job import Job
 from bot.flows.ports import Bench, Progress
 from bot.flows.pull_request import pull_request
 from bot.flows.subject_choice import FileAt, choose_subject
-from bot.model.errors import ConstraintError, UsageError
+from bot.model.errors import UsageError
 from bot.model.report import Report
 from bot.model.revisions import Comparison
-from bot.model.subject import Program, Subject
+from bot.model.subject import Program
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.pull_request import pull_request_sample
 from bot.settings import environment
 
-CONFIG = Path(".github/suspects.yml")
 CACHE = Path(".suspects/builds")
 """Built trees, kept between runs; below the repository's top unless a cache folder is given."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the command line (or the action) asks of one pull-request analysis.
+class Run:
+    """What ends with a run: the flag that asks it to, what it opened, and its temporary folder."""
 
-    simulated: whether a table or a callable may be the subject (a callable is code of the working directory,
-    run as ourselves: the action refuses it).
-    """
-
-    base: str
-    head: str
-    config: Path | None = None
-    budget: float | None = None
-    seed: int = 0
-    exact_base: bool = False
-    estimator: str = "ours"
-    cache: Path | None = None
-    repository: Path = Path()
-    simulated: bool = True
-
-
-@dataclass(frozen=True)
-class Subjected:
-    """A subject, what its file is called, the folder its table or module lies in, and what to tell of it."""
-
-    subject: Subject
+    stop: threading.Event
+    stack: ExitStack
     folder: Path
-    notes: tuple[str, ...] = ()
 
 
 def analyse(asked: Asked, progress: Progress) -> Report:
@@ -83,10 +70,10 @@ def analyse(asked: Asked, progress: Progress) -> Report:
         stop = stack.enter_context(stop_on_signals())
         local = local_subject(asked)
         if local is not None and not isinstance(local.subject.program, Program):
-            _refuse_simulated(asked)
+            refuse_simulated(asked)
             return pull_request(_simulated_job(asked, replace(local, notes=notes), progress, stop))
-        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="suspects-git-")))
-        repository = Repository(asked.repository, private)
+        folder = stack.enter_context(run_folder())
+        repository = Repository(asked.repository, folder / "git")
         comparison = repository.resolve(asked.base, asked.head, exact_base=asked.exact_base)
         if local is None:
             subject, said = choose_subject(
@@ -94,10 +81,12 @@ def analyse(asked: Asked, progress: Progress) -> Report:
             )
             local = Subjected(subject, repository.top, tuple(said))
         if not isinstance(local.subject.program, Program):
-            _refuse_simulated(asked)
+            refuse_simulated(asked)
             raise UsageError("A table or callable subject is read from the working directory, with --config.")
         local = replace(local, notes=(*notes, *local.notes))
-        return pull_request(real_job(asked, local, repository, comparison, progress, stop, stack))
+        return pull_request(
+            real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
+        )
 
 
 @contextmanager
@@ -114,57 +103,10 @@ def check_job(asked: Asked, progress: Progress) -> Iterator[Job]:
         if not isinstance(local.subject.program, Program):
             yield _simulated_job(replace(asked, base="0", head="0"), local, progress, stop)
             return
-        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="suspects-git-")))
-        repository = Repository(asked.repository, private)
+        folder = stack.enter_context(run_folder())
+        repository = Repository(asked.repository, folder / "git")
         comparison = repository.resolve(asked.base, asked.head, exact_base=True)
-        yield real_job(asked, local, repository, comparison, progress, stop, stack)
-
-
-def local_subject(asked: Asked) -> Subjected | None:
-    """The subject of `--config`, or of the working directory's file when it is a simulated one; else None.
-
-    Raises:
-        UsageError: `--config` names a file that is missing or wrong.
-    """
-    if asked.config is not None:
-        return Subjected(load_checked(asked.config), asked.config.parent)
-    path = asked.repository / CONFIG
-    if not path.is_file():
-        return None
-    try:
-        subject = load_checked(path)
-    except UsageError:
-        if asked.base.isdecimal() and asked.head.isdecimal():  # meant for a simulated subject
-            raise
-        return None  # the merge base's file counts, and that one may be right
-    return None if isinstance(subject.program, Program) else Subjected(subject, path.parent)
-
-
-def _refuse_simulated(asked: Asked) -> None:
-    if not asked.simulated:
-        raise UsageError(
-            "program: a table or callable is for evaluation; the action measures a `run` command"
-        )
-
-
-def load_checked(path: Path) -> Subject:
-    """A file's subject, constraints included."""
-    subject = load_subject(path)
-    try:
-        ConstraintSolver(subject.space)
-    except ConstraintError as error:
-        raise place_constraint(error, path.read_text(encoding="utf-8"), name=str(path)) from None
-    return subject
-
-
-def read_checked(text: str, name: str) -> Subject:
-    """A text's subject, constraints included."""
-    subject = read_subject(text, name=name, directory=None)
-    try:
-        ConstraintSolver(subject.space)
-    except ConstraintError as error:
-        raise place_constraint(error, text, name=name) from None
-    return subject
+        yield real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
 
 
 def real_job(
@@ -173,25 +115,25 @@ def real_job(
     repository: Repository,
     comparison: Comparison,
     progress: Progress,
-    stop: threading.Event,
-    stack: ExitStack,
+    run: Run,
 ) -> Job:
-    """The job of a program that is built and run; what it opens is closed by `stack`."""
+    """The job of a program that is built and run; what it opens is closed with the run."""
     subject = local.subject
     assert isinstance(subject.program, Program)
     ours = environment()
     passed = {name: ours[name] for name in subject.program.pass_env if name in ours}
-    given = accounts(subject.sandbox)
+    given = accounts(subject.sandbox, first=run.stack.enter_context(first_uid()))
     if subject.sandbox == "required" and (missing := what_is_missing()):
         raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
-    workshop = stack.enter_context(
+    workshop = run.stack.enter_context(
         Workshop(
             repository,
             subject,
             accounts=given.of,
             cache=asked.cache or _own_cache(repository.top),
             passed=passed,
-            stop=stop.is_set,
+            stop=run.stop.is_set,
+            within=run.folder,
         )
     )
     sampling, measuring, deciding = np.random.default_rng(asked.seed).spawn(3)
@@ -199,14 +141,14 @@ def real_job(
     def open_bench(seconds: float) -> Bench:
         sites = workshop.sites()
         place = ConfigFiles(subject.files, sites, workshop.scratch).place if subject.files else None
-        return stack.enter_context(
+        return run.stack.enter_context(
             PairBench(
                 subject=subject,
                 sites=sites,
                 rng=measuring,
                 budget=seconds,
                 scratch=workshop.scratch,
-                stop=stop,
+                stop=run.stop,
                 pass_env=passed,
                 place=place,
             )

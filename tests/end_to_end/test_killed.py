@@ -1,0 +1,191 @@
+"""Ended by a signal at any moment: a partial honest report or nothing, and the next run works."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.end_to_end.builders import NOT_ROOT, ROOT, STEADY, STEADY_TOO, Place, config, left, shell
+from tests.end_to_end.builders import wait_for_line as wait
+
+BUILDING, MEASURING = "building base and head", "measuring"
+BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+SECONDS = 8.0
+"""About how long a run takes here; later than its end is a moment too."""
+
+
+def soon(path: Path, process: subprocess.Popen[str]) -> None:
+    """Waits until a file is there."""
+    while not path.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+@BOTH
+def test_a_signal_while_building_ends_in_a_report_of_nothing(place: Place, number: signal.Signals) -> None:
+    place.pull_request(text=config(program={"build": "setsid sleep 1000 & sleep 1000"}))
+    process = place.start(*place.asking("--fail-on", "regression"))
+    wait(process, BUILDING)
+    process.send_signal(number)
+    ended = place.finish(process)
+    assert ended.code == 3 and ended.report is not None
+    assert ended.report["verdict"] == "inconclusive"
+    assert any("stopped" in failure["reason"] for failure in ended.report["build_failures"])
+
+
+@BOTH
+def test_a_signal_while_measuring_ends_in_a_partial_report(place: Place, number: signal.Signals) -> None:
+    marks = place.folder / "marks"
+    marks.mkdir(mode=0o777)
+    marks.chmod(0o777)
+    program = shell(f"echo >> {marks}/$$", "sleep 1000 &")
+    place.pull_request(program, f"{program}# head\n")
+    comment = place.out / "report.md"
+    process = place.start(*place.asking("--markdown", str(comment), budget="600s"))
+    wait(process, MEASURING)
+    while len(list(marks.iterdir())) < 60:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    ended = place.finish(process)
+    assert ended.code == 0 and ended.report is not None
+    assert ended.report["interrupted"] == "signal" and ended.report["spent"]["pairs"] > 0
+    assert ended.report["verdict"] in ("inconclusive", "none")
+    assert "stopped" in comment.read_text().lower() or "interrupted" in comment.read_text().lower()
+
+
+@BOTH
+def test_a_signal_before_the_first_pair_ends_is_not_green(place: Place, number: signal.Signals) -> None:
+    started = place.folder / "started"
+    started.mkdir()
+    started.chmod(0o777)
+    program = shell(f"echo > {started}/here", "sleep 1000")
+    place.pull_request(program, f"{program}#\n")
+    process = place.start(*place.asking(budget="600s"))
+    soon(started / "here", process)
+    process.send_signal(number)
+    ended = place.finish(process)
+    assert ended.code == 3 and ended.report is not None
+    assert ended.report["interrupted"] == "signal" and ended.report["spent"]["pairs"] == 0
+
+
+def test_a_second_signal_ends_at_once_without_a_traceback(place: Place) -> None:
+    place.pull_request(text=config(program={"build": "sleep 1000"}))
+    process = place.start(*place.asking())
+    wait(process, BUILDING)
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    ended = place.finish(process)
+    assert ended.code in (130, 3)
+
+
+def test_a_signal_at_the_very_start_leaves_no_traceback(place: Place) -> None:
+    place.pull_request()
+    process = place.start(*place.asking())
+    while not left(place.folder, patience=0):
+        time.sleep(0.001)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert place.finish(process).code in (-signal.SIGINT, 130, 3, 0)
+
+
+def test_a_closed_pipe_keeps_exit_code_and_files(place: Place) -> None:
+    place.pull_request()
+    process = place.start(*place.asking())
+    assert process.stdout is not None
+    process.stdout.close()
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "BrokenPipe" not in err and "Exception ignored" not in err
+    assert (place.out / "report.json").exists()
+
+
+def workers(place: Place) -> list[int]:
+    """Processes of a run that start trials."""
+    return [pid for pid, words in left(place.folder, patience=0).items() if "bot.adapters.duet" in words]
+
+
+def test_a_worker_that_is_killed_is_replaced(place: Place) -> None:
+    marks = place.folder / "marks"
+    marks.mkdir()
+    marks.chmod(0o777)
+    program = shell(f"echo > {marks}/$$")
+    place.pull_request(program, f"{program}#\n")
+    process = place.start(*place.asking(budget="6s"))
+    while len(list(marks.iterdir())) < 20:
+        assert process.poll() is None
+        time.sleep(0.02)
+    for pid in workers(place):
+        subprocess.run(["kill", "-9", str(pid)], capture_output=True)
+    ended = place.finish(process)
+    assert ended.code == 0 and ended.report is not None
+    spent = ended.report["spent"]
+    assert spent["pairs"] > 0 and spent["failed_trials"] <= spent["trials"] / 2
+
+
+def kill_again_and_again(place: Place, moments: list[float], numbers: list[signal.Signals]) -> None:
+    """Runs that are killed at these seconds; afterwards one that is not."""
+    build = "(setsid sleep 1000 &); sleep 0.5; echo built > built"
+    program = shell("setsid sleep 1000 &")
+    place.pull_request(program, f"{program}#\n", text=config(program={"build": build}))
+    for moment, number in zip(moments, numbers, strict=True):
+        process = place.start(*place.asking())
+        time.sleep(moment)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=120)
+        assert left(place.folder, patience=20) == {}, (moment, number)
+        assert "internal error" not in err, (moment, number, err)
+        if "Traceback" in err:  # only Python's own start, before any line of ours, may show one
+            assert "bot" not in err, (moment, number, err)
+        report = place.out / "report.json"
+        if report.exists():
+            report.unlink()
+        assert not list(place.out.glob("*.part")) or number == signal.SIGKILL
+    ended = place.pr()  # `finish` looks for folders of the killed runs
+    assert ended.code == 0 and ended.report is not None and ended.report["spent"]["pairs"] > 0
+    built = place.repository / ".suspects" / "builds"
+    assert {path.suffix for path in built.iterdir()} <= {"", ".json", ".lock"}
+    assert {path.name for path in built.iterdir() if path.is_dir()} == {p.stem for p in built.glob("*.json")}
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_killed_at_any_moment_nothing_stays_and_the_next_run_works(place: Place, part: int) -> None:
+    moments = np.random.default_rng(part).uniform(0, SECONDS, 5).tolist()
+    kill_again_and_again(place, moments, [signal.SIGKILL] * len(moments))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(5))
+def test_any_signal_at_very_many_moments(place: Place, seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    chosen = rng.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], 20)
+    kill_again_and_again(place, rng.uniform(0, SECONDS, 20).tolist(), [signal.Signals(n) for n in chosen])
+
+
+@pytest.mark.skipif(not ROOT, reason="the other tests run without root then")
+def test_killed_without_root_nothing_stays_either(place: Place) -> None:
+    program = shell("setsid sleep 1000 &")
+    place.pull_request(program, f"{program}#\n")
+    process = place.start(*place.asking(budget="600s"), before=NOT_ROOT)
+    wait(process, MEASURING)
+    time.sleep(2)
+    process.kill()
+    process.communicate()
+    assert left(place.folder, patience=20) == {}
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(place: Place) -> None:
+    place.pull_request(STEADY, STEADY_TOO, text=config(program={"build": "sleep 0.5"}))
+    other = place.out / "other.json"
+    first = place.start(*place.asking())
+    second = place.start("pr", "--base", "HEAD~1", "--head", "HEAD", "--budget", "3s", "--json", str(other))
+    second.communicate(timeout=120)
+    ended = place.finish(first)
+    assert ended.code == second.returncode == 0 and other.exists()
+    assert ended.report is not None and ended.report["spent"]["failed_trials"] == 0
