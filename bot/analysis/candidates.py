@@ -17,6 +17,8 @@ Equivalent: TypeAlias = Callable[[Term, Term], bool]
 
 PRIOR = {"everything": 0.25, "level": 0.45, "pair": 0.25, "configuration": 0.05}
 """Prior mass of each kind, spread evenly over its members: a judgement, not a measurement."""
+ABSENT = 0.5
+"""An absent option (`!a`) is blamed half as readily as a present one: absent code rarely gets slower."""
 PAIR_COVER = 3
 """A pair of levels seen in fewer configurations is not told from a quirk of those configurations."""
 MOST_LEVELS = 200
@@ -31,6 +33,19 @@ class Group:
 
     terms: tuple[Term, ...]
     masses: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A term, its share of its group's prior mass, and what else holds where it holds.
+
+    same: in every valid configuration. alike: in this sample, with their shares.
+    """
+
+    term: Term
+    share: float
+    same: tuple[Term, ...]
+    alike: tuple[tuple[Term, float], ...]
 
 
 @dataclass(frozen=True)
@@ -50,25 +65,26 @@ class Candidates:
     screened: bool
     equivalent: Equivalent
 
-    def aliases(self, index: int) -> tuple[float, tuple[Term, ...], tuple[tuple[Term, float], ...]]:
-        """What else holds where a candidate holds.
-
-        Returns the share of the group's prior mass that the candidate has together with its equivalents; the
-        terms equivalent in every valid configuration; and the look-alikes of this sample with their shares.
-        """
+    def told(self, index: int) -> Told:
+        """What a candidate is called: the shortest, then likeliest term of its group; and the others."""
+        classes: list[list[tuple[Term, float]]] = []
         group = self.groups[index]
-        first, total = self.terms[index], self.prior[index]
-        same: list[Term] = []
-        others: list[tuple[Term, float]] = []
-        mass = 0.0
-        for term, own in zip(group.terms, group.masses, strict=True):
-            if term == first or self.equivalent(first, term):
-                mass += own
-                if term != first:
-                    same.append(term)
+        for term, mass in zip(group.terms, group.masses, strict=True):
+            home = next((c for c in classes if self.equivalent(c[0][0], term)), None)
+            if home is None:
+                classes.append([(term, mass)])
             else:
-                others.append((term, float(own / total)))
-        return float(mass / total), tuple(same), tuple(sorted(others, key=lambda other: -other[1]))
+                home.append((term, mass))
+        weight = [float(sum(mass for _, mass in c) / self.prior[index]) for c in classes]
+        # The sort is stable: of the shortest and likeliest the alphabetically first.
+        order = sorted(range(len(classes)), key=lambda i: (len(classes[i][0][0]), -weight[i]))
+        first, *rest = order
+        return Told(
+            term=classes[first][0][0],
+            share=weight[first],
+            same=tuple(term for term, _ in classes[first][1:]),
+            alike=tuple((classes[i][0][0], weight[i]) for i in rest),
+        )
 
 
 def candidates(
@@ -159,8 +175,10 @@ def _grouped(
     members: dict[bytes, list[tuple[Term, float]]] = {}
     first: dict[bytes, tuple[Kind, NDArray[np.bool_], float]] = {}
     for kind, terms, covers in present:
-        mass = PRIOR[kind] / total / len(terms)
-        for term, cover in zip(terms, covers, strict=True):
+        weights = [_readiness(term) if kind in ("level", "pair") else 1.0 for term in terms]
+        unit = PRIOR[kind] / total / sum(weights)
+        for term, weight, cover in zip(terms, weights, covers, strict=True):
+            mass = unit * weight
             key = np.packbits(cover).tobytes()
             leader, row, sofar = first.get(key, (kind, cover, 0.0))
             first[key] = (leader, row, sofar + mass)
@@ -178,3 +196,8 @@ def _grouped(
         screened=screened,
         equivalent=equivalent,
     )
+
+
+def _readiness(term: Term) -> float:
+    """Relative prior mass of a term among its kind."""
+    return float(np.prod([ABSENT if level.startswith("!") else 1.0 for level in term]))

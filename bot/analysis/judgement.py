@@ -94,20 +94,20 @@ def _effect(reading: Reading, effect: SingleEffect) -> Effect:
     """A named effect; its aliases: equivalent terms, then what sample or evidence cannot tell apart."""
     assert reading.fit is not None
     found = reading.found
-    share, same, alike = found.aliases(effect.top)
+    told = found.told(effect.top)
     inclusion = float(reading.fit.inclusion()[effect.top])
-    others = [(term, part * effect.posterior[effect.top]) for term, part in alike]
+    others = [(term, part * effect.posterior[effect.top]) for term, part in told.alike]
     rivals = [i for i in credible(effect.posterior) if i != effect.top and found.kinds[i] != "configuration"]
     others += [(found.terms[i], float(effect.posterior[i])) for i in rivals]
     others = sorted((o for o in others if o[1] >= ALIAS), key=lambda o: -o[1])
     ratio, interval = _ratios(reading, effect.size, effect.interval)
     return Effect(
         metric=reading.metric,
-        term=found.terms[effect.top],
-        aliases=(*same, *(term for term, _ in others))[:ALIASES],
+        term=told.term,
+        aliases=(*told.same, *(term for term, _ in others))[:ALIASES],
         ratio=ratio,
         interval=interval,
-        probability=min(inclusion * share, 1.0),
+        probability=min(inclusion * told.share, 1.0),
         significant=True,
         relevant=True,
     )

@@ -42,20 +42,31 @@ def test_a_pair_that_a_constraint_makes_equal_to_a_level_is_its_alias() -> None:
     valid = [c for c in sample(space, 8, np.random.default_rng(0)) if c[1] or not c[0]]
     found = candidates(space, valid, equivalent)
     assert ("a", "b") not in found.terms
-    share, same, alike = found.aliases(found.terms.index(("a",)))
-    assert same == (("a", "b"),)
-    assert share == 1.0
-    assert alike == ()
+    told = found.told(found.terms.index(("a",)))
+    assert told.term == ("a",)
+    assert told.same == (("a", "b"),)
+    assert told.share == 1.0
+    assert told.alike == ()
 
 
 def test_terms_that_only_this_sample_cannot_tell_apart_share_their_mass() -> None:
     space = flags(2)
     configurations = [(False, False), (True, True), (False, False), (True, True)]
     found = candidates(space, configurations, never)
-    share, same, alike = found.aliases(found.terms.index(("a",)))
-    assert same == ()
-    assert ("b",) in dict(alike)
-    assert 0.3 < share < 0.5
+    told = found.told(found.terms.index(("a",)))
+    assert told.term == ("a",)
+    assert told.same == ()
+    assert ("b",) in dict(told.alike)
+    assert 0.3 < told.share < 0.5
+    assert np.isclose(told.share + sum(share for _, share in told.alike), 1.0, atol=0.05)
+
+
+def test_of_look_alikes_a_present_option_is_told_before_an_absent_one() -> None:
+    configurations = [(False, True), (True, False)] * 3
+    found = candidates(flags(2), configurations, never)
+    told = found.told(next(i for i, group in enumerate(found.groups) if ("!a",) in group.terms))
+    assert told.term == ("b",)
+    assert ("!a",) in dict(told.alike)
 
 
 def test_of_equal_terms_the_shortest_then_alphabetically_first_is_reported() -> None:
@@ -77,7 +88,7 @@ def test_equivalence_is_only_asked_of_terms_with_the_same_cover() -> None:
     found = candidates(space, configurations, equivalent)
     assert asked == []
     for index in range(len(found.terms)):
-        found.aliases(index)
+        found.told(index)
     for first, second in asked:
         assert (holds(space, first, configurations) == holds(space, second, configurations)).all()
 
