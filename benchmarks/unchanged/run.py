@@ -94,6 +94,7 @@ def one(root: Path, seed: int, budget: float, cores: str) -> dict[str, Any]:
         found = json.loads(report.read_text())
         return {
             "program": root.name,
+            "code": git(Path(__file__).parent, "rev-parse", "--short", "HEAD"),
             "seed": seed,
             "budget": budget,
             "cores": cores,
@@ -121,7 +122,8 @@ def measure(programs: Sequence[str], runs: int, budget: float, per_run: int) -> 
     cores: Queue[str] = Queue()
     for i in range(0, len(usable) - per_run + 1, per_run):
         cores.put(",".join(map(str, usable[i : i + per_run])))
-    done = {(r["program"], r["seed"]) for r in known()}
+    code = git(Path(__file__).parent, "rev-parse", "--short", "HEAD")
+    done = {(r["program"], r["seed"]) for r in known() if r["code"] == code}
     todo = [(p, FIRST_SEED + i) for i in range(runs) for p in programs if (p, FIRST_SEED + i) not in done]
     RESULTS.mkdir(exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="unchanged-"))
@@ -156,6 +158,7 @@ def upper_bound(alarms: int, runs: int) -> float:
 
 
 HEADER = (
+    "code",
     "program",
     "pull requests",
     "alarms",
@@ -172,14 +175,15 @@ HEADER = (
 def table() -> str:
     rows = known()
     lines = [f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|"]
-    for name in [*dict.fromkeys(r["program"] for r in rows), "all"]:
-        mine = [r for r in rows if name in (r["program"], "all")]
+    groups = [*dict.fromkeys((r["code"], r["program"]) for r in rows), ("all", "all")]
+    for code, name in groups:
+        mine = [r for r in rows if name == "all" or (code, name) == (r["code"], r["program"])]
         alarms = sum(r["verdict"] in ("regression", "improvement", "mixed") for r in mine)
         counts = [len(mine), alarms, f"{upper_bound(alarms, len(mine)):.1%}"]
         counts += [sum(r["verdict"] == v for r in mine) for v in ("none", "inconclusive")]
         medians = [f"{median(mine, key):.0f}" for key in ("seconds", "pairs")]
         medians += [f"{median(mine, 'visible'):.1%}", f"{median(mine, 'load'):.0f}"]
-        lines.append(f"| {' | '.join(map(str, [name, *counts, *medians]))} |")
+        lines.append(f"| {' | '.join(map(str, [code, name, *counts, *medians]))} |")
     return "\n".join(lines)
 
 
