@@ -33,7 +33,10 @@ def feature_wise(
 def one_each(
     solver: ConstraintSolver, wanted: list[Level], origin: Configuration, *, count: int | None
 ) -> list[Configuration]:
-    """For each level a valid configuration that holds it near the origin; impossible levels are left out."""
+    """For each level a valid configuration that holds it near the origin; impossible levels are left out.
+
+    Where all are impossible, the valid configuration nearest to the origin stands alone.
+    """
     sample: dict[Configuration, None] = {}
     for level in wanted:
         if count is not None and len(sample) >= count:
@@ -41,4 +44,5 @@ def one_each(
         found = solver.complete([level], near=origin)
         if found is not None:
             sample[found] = None
-    return list(sample)
+    alone = None if sample else solver.complete(near=origin)
+    return list(sample) if alone is None else [alone]

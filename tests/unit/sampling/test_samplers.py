@@ -239,3 +239,9 @@ def test_a_constrained_space_too_large_to_list_gives_valid_and_distinct_configur
     found = pull_request_sample(space, asked, 25, rng=np.random.default_rng(0))
     assert len(set(found)) == 25
     assert all(asked.valid(c) for c in found)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_an_option_that_can_never_be_on_does_not_empty_the_sample(name: str) -> None:
+    space = Space((Option("never", "flag", (False, True), default=False),), ("not never",))
+    assert sample(STRATEGIES[name], space) == [(False,)]
