@@ -33,11 +33,7 @@ $(VENV)/.run: pyproject.toml
 
 $(VENV)/.test: $(VENV)/.run
 	@.ci/need cc:gcc 'chromium|chromium-browser:chromium' valgrind
-	@$(INSTALL) --group test
-	@touch $@
-
-$(VENV)/.lint: $(VENV)/.run
-	@$(INSTALL) --group lint --group test
+	@$(INSTALL) --group test --group lint   # the workflows' linters are tests too
 	@touch $@
 
 # Node and npm where they are missing, as a wheel.
@@ -60,7 +56,7 @@ test: $(VENV)/.test $(VENV)/.node
 soak: $(VENV)/.test $(VENV)/.node
 	$(BIN)/python -m pytest -m soak
 
-lint: $(VENV)/.lint
+lint: $(VENV)/.test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
