@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import traceback
-
-import typer
-
-from bot.commands.application import application
-from bot.model.errors import SuspectsError
 
 INTERRUPTED = 130
 NOTHING = 3
@@ -16,24 +11,48 @@ NOTHING = 3
 
 
 def main() -> None:
-    """Runs the command line; the only place that catches everything."""
+    """Runs the command line and ends the process."""
+    _open_closed_streams()
     try:
-        code = application(standalone_mode=False)
+        code = _run()
+    except KeyboardInterrupt:  # while modules were being loaded, or a second time
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """A closed standard stream (`>&-`) becomes the null device: no file of ours may get its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+
+
+def _run() -> int:
+    """The exit code; the only place that catches everything."""
+    # Imported here, so that Ctrl-C while they load ends without a traceback too.
+    import traceback
+
+    import typer
+
+    from bot.commands.application import application
+    from bot.model.errors import SuspectsError
+
+    try:
+        code: int = application(standalone_mode=False)
     except SuspectsError as error:
-        code = _tell(" ".join([str(error), *getattr(error, "__notes__", [])]), error.exit_code)
+        return _tell(" ".join([str(error), *getattr(error, "__notes__", [])]), error.exit_code)
     except typer.TyperException as error:
         said = error.format_message()  # nothing: `suspects` alone, and the help has been shown
-        code = _tell(f"{said} (--help shows what there is)", 2) if said else 2
-    except KeyboardInterrupt:
-        code = INTERRUPTED
+        return _tell(f"{said} (--help shows what there is)", 2) if said else 2
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        code = _tell(f"{where}{error.strerror or error}", NOTHING)
+        return _tell(f"{where}{error.strerror or error}", NOTHING)
     except Exception as error:  # noqa: BLE001  a defect of ours ends in one clear line too
         if "-v" in sys.argv or "--verbose" in sys.argv:
             traceback.print_exc()
-        code = _tell(f"{type(error).__name__}: {error} (-v shows more)", NOTHING, kind="internal error")
-    sys.exit(code)
+        return _tell(f"{type(error).__name__}: {error} (-v shows more)", NOTHING, kind="internal error")
+    return code
 
 
 def _tell(text: str, code: int, *, kind: str = "error") -> int:

@@ -116,10 +116,13 @@ def once(folder: Path, key: str) -> Iterator[TextIO]:
 
 
 def prune(root: Path) -> None:
-    """Removes all but the most recently used trees."""
+    """Removes all but the most recently used trees, and what killed builds left half made."""
     stamps = sorted(root.glob("*.json"), key=lambda p: p.stat().st_mtime, reverse=True)
-    for stamp in stamps[KEPT_TREES:]:
-        entry = Entry(root, stamp.stem)
+    complete = {stamp.stem for stamp in stamps}
+    entries = (lock.stem for lock in root.glob("*.lock") if (root / lock.stem).is_dir())
+    halves = [key for key in entries if key not in complete]
+    for key in [*(stamp.stem for stamp in stamps[KEPT_TREES:]), *halves]:
+        entry = Entry(root, key)
         try:
             entry.clear_if_unused()
         finally:

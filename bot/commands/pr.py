@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,8 +97,10 @@ def write(
             part.write_text(text(), encoding="utf-8")
             part.replace(path)
         except OSError as error:
-            part.unlink(missing_ok=True)
             problems.append(f"{path}: {error.strerror or error}")
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
     if problems:
         raise UsageError(f"The report could not be written: {'; '.join(problems)}")
 
