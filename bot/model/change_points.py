@@ -1,0 +1,72 @@
+"""Change points over commits and terms: what is asked of a bench, what comes back, and what a search found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, Self, TypeAlias
+
+from bot.model.space import Configuration, Term
+
+Shape: TypeAlias = Literal["step", "transient", "failing"]
+"""step: stays; transient: the start or end of an episode that passed; failing: of a stretch that does not run."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A trial that is wished: one configuration at one revision, by its place in first-parent order."""
+
+    configuration: Configuration
+    revision: int
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a probe gave.
+
+    probe: what was really measured (a table serves the nearest configuration it has).
+    value: seconds, or a ratio to the same configuration at an anchor revision; NaN: the trial failed.
+    built: whether the revision could be built at all; if not, no configuration can be measured there.
+    """
+
+    probe: Probe
+    value: float
+    built: bool = True
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """A revision where the performance of a term moved.
+
+    revision: the most probable one; interval: first and last revision that hold 90 % of the probability.
+    ratio: seconds from it on / seconds before it; probability: that this term moved in this interval.
+    """
+
+    revision: int
+    interval: tuple[int, int]
+    term: Term
+    aliases: tuple[Term, ...]
+    ratio: float
+    ratio_interval: tuple[float, float]
+    probability: float
+    shape: Shape = "step"
+
+
+class ChangePointSearch(Protocol):
+    """Asks for trials until nothing is left to learn, and says at any time what it believes."""
+
+    @property
+    def change_points_(self) -> Sequence[ChangePoint]:
+        """What the trials so far show, in order of revision."""
+        ...
+
+    def wishes(self) -> Sequence[Probe]:
+        """The next trials, to be run together and in any order; empty: nothing is left to learn.
+
+        Asking twice without `partial_fit` in between gives the same answer.
+        """
+        ...
+
+    def partial_fit(self, observations: Sequence[Observation]) -> Self:
+        """Takes in any trials: the wished ones, some of them, others, repeated ones, and those of a history."""
+        ...
