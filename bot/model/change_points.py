@@ -1,4 +1,4 @@
-"""Change points over commits and terms: what is asked of a bench, what comes back, and what a search found."""
+"""Change points over commits and terms: what is asked of a bench, what comes back, what a search found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, Protocol, Self, TypeAlias
 from bot.model.space import Configuration, Term
 
 Shape: TypeAlias = Literal["step", "transient", "failing"]
-"""step: stays; transient: the start or end of an episode that passed; failing: of a stretch that does not run."""
+"""step: stays; transient: the start or end of an episode that passed; failing: of a run of failures."""
 
 
 @dataclass(frozen=True)
@@ -68,5 +68,5 @@ class ChangePointSearch(Protocol):
         ...
 
     def partial_fit(self, observations: Sequence[Observation]) -> Self:
-        """Takes in any trials: the wished ones, some of them, others, repeated ones, and those of a history."""
+        """Takes in any trials: the wished ones, some of them, others, repeated ones, and history's."""
         ...
