@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -107,14 +109,15 @@ def candidates(
     if screened and suspicious is not None:
         rows = suspicious(covers)
         pairs, pair_covers, _ = _pairs([levels[i] for i in rows], covers[rows], bounded=False)
-    singles = [_whole(space, c) for c in configurations]
+    # With one option a whole configuration is a level.
+    singles = [_whole(space, c) for c in configurations] if len(space.options) > 1 else []
     kinds: list[tuple[Kind, Sequence[Term], NDArray[np.bool_]]] = [
         ("everything", [()], everything),
         ("level", [(str(level),) for level in levels], covers),
         ("pair", pairs, pair_covers),
         ("configuration", singles, np.eye(len(configurations), dtype=bool)),
     ]
-    return _grouped(kinds, screened, equivalent)
+    return _grouped(kinds, _readiness(levels), screened=screened, equivalent=equivalent)
 
 
 def level_covers(
@@ -167,7 +170,11 @@ def _whole(space: Space, configuration: Configuration) -> Term:
 
 
 def _grouped(
-    kinds: Iterable[tuple[Kind, Sequence[Term], NDArray[np.bool_]]], screened: bool, equivalent: Equivalent
+    kinds: Iterable[tuple[Kind, Sequence[Term], NDArray[np.bool_]]],
+    ready: Mapping[str, float],
+    *,
+    screened: bool,
+    equivalent: Equivalent,
 ) -> Candidates:
     """One candidate for each different cover; kinds come in the order in which they are preferred."""
     present = [(kind, terms, covers) for kind, terms, covers in kinds if len(terms)]
@@ -175,7 +182,9 @@ def _grouped(
     members: dict[bytes, list[tuple[Term, float]]] = {}
     first: dict[bytes, tuple[Kind, NDArray[np.bool_], float]] = {}
     for kind, terms, covers in present:
-        weights = [_readiness(term) if kind in ("level", "pair") else 1.0 for term in terms]
+        weights = [
+            1.0 if kind == "configuration" else math.prod(ready[level] for level in term) for term in terms
+        ]
         unit = PRIOR[kind] / total / sum(weights)
         for term, weight, cover in zip(terms, weights, covers, strict=True):
             mass = unit * weight
@@ -198,6 +207,10 @@ def _grouped(
     )
 
 
-def _readiness(term: Term) -> float:
-    """Relative prior mass of a term among its kind."""
-    return float(np.prod([ABSENT if level.startswith("!") else 1.0 for level in term]))
+def _readiness(levels: Sequence[Level]) -> dict[str, float]:
+    """Relative prior mass of each level: every option is as suspect as any other, shared by its levels."""
+    weight = {level: ABSENT if level.operator == "off" else 1.0 for level in levels}
+    total: dict[str, float] = defaultdict(float)
+    for level in levels:
+        total[level.option] += weight[level]
+    return {str(level): weight[level] / total[level.option] for level in levels}

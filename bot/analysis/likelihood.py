@@ -13,10 +13,19 @@ LAYOUT = 0.004
 """Scale of the shift of all configurations, and of each one's own, when a rebuild moves code (0.3-0.5 %)."""
 UNEVEN = (0.05, 0.2, 0.4)
 """An effect differs between configurations by such a share of itself; which, the data say."""
+UNEVEN_FINELY = (0.05, 0.1, 0.2, 0.3, 0.45, 0.65)
+"""The same for intervals, which are narrow or wide by it."""
+FEW = 4
+"""Fewer configurations cannot say how uneven an effect is: what is told of it then speaks of these alone."""
 TAIL = 5.0
 """Degrees of freedom of a configuration's deviation: one odd configuration is no reason to blame a pair."""
 SMALLEST, LARGEST, STEP = 0.004, 7.0, 0.1
 """Sizes of an effect: a logarithmic grid, so that no scale is preferred."""
+
+
+def unevenness(configurations: int, shares: tuple[float, ...] = UNEVEN) -> tuple[float, ...]:
+    """The shares that so many measured configurations can tell apart."""
+    return shares if configurations >= FEW else shares[:1]
 
 
 class Likelihood:

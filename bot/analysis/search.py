@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bot.analysis.likelihood import LARGEST, LAYOUT, PRESENT, SMALLEST, TAIL, UNEVEN, Likelihood
+from bot.analysis.likelihood import LARGEST, LAYOUT, PRESENT, SMALLEST, TAIL, Likelihood, unevenness
 from bot.analysis.pairs import Floats
 
 WIDEST = 600
@@ -96,11 +96,13 @@ def best_start(
     """
     there = log_prior + np.log(PRESENT / (1.0 - PRESENT))
     level = 0.5 * (location**2 + np.mean(location**2))
-    rough = variance + LAYOUT**2 + UNEVEN[1] ** 2 * level
+    shares = unevenness(len(location))
+    middle = shares[len(shares) // 2]
+    rough = variance + LAYOUT**2 + middle**2 * level
     sums = best_sums(covers, there, location, variance=rough, shift=LAYOUT, most=most)
     none: list[tuple[int, ...]] = [()]
-    best: tuple[float, list[tuple[int, float]], float] = (-np.inf, [], UNEVEN[1])
-    for uneven in UNEVEN:
+    best: tuple[float, list[tuple[int, float]], float] = (-np.inf, [], middle)
+    for uneven in shares:
         density = Likelihood(location, variance, uneven=uneven)
         for terms in (none, *sums):
             rows = np.array(terms, dtype=np.intp)

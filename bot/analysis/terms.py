@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
-from bot.analysis.likelihood import LARGEST, LAYOUT, PRESENT, SMALLEST, STEP, UNEVEN, Likelihood
+from bot.analysis.likelihood import (
+    LARGEST,
+    LAYOUT,
+    PRESENT,
+    SMALLEST,
+    STEP,
+    UNEVEN,
+    UNEVEN_FINELY,
+    Likelihood,
+    unevenness,
+)
 from bot.analysis.pairs import Floats
 from bot.analysis.search import best_start
 
@@ -138,7 +148,8 @@ def _size(
     density: Likelihood, others: Floats, inside: NDArray[np.bool_], *, size: float, shift: float
 ) -> tuple[float, tuple[float, float]]:
     """Median and central 90 % of one effect's size given its term; shift and scatter are integrated out."""
-    weight = 1.0 / density.other(layout=LAYOUT, uneven=UNEVEN[-1]).spread(others + shift + size * inside)
+    shares = unevenness(len(density.location), UNEVEN_FINELY)
+    weight = 1.0 / density.other(layout=LAYOUT, uneven=shares[-1]).spread(others + shift + size * inside)
     shift_error = 1.0 / np.sqrt(weight[~inside].sum() + LAYOUT**-2)
     error = np.hypot(1.0 / np.sqrt(weight[inside].sum()), shift_error)
     grid = size + error * np.linspace(-6.0, 6.0, 121)
@@ -146,7 +157,7 @@ def _size(
     shifted = others[:, None] + shifts
     both = shifted[inside][:, None, :] + grid[:, None]
     joint = []
-    for layout, uneven in product(QUIET_LAYOUT, UNEVEN):
+    for layout, uneven in product(QUIET_LAYOUT, shares):
         scatter = density.other(layout=layout, uneven=uneven)
         outside = scatter.at(~inside)(shifted[~inside]).sum(axis=0) - 0.5 * (shifts / LAYOUT) ** 2
         joint.append(scatter.at(inside)(both).sum(axis=0) + outside)

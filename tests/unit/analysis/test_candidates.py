@@ -104,6 +104,24 @@ def test_a_thousand_options_are_screened_instead_of_paired() -> None:
     assert 0 < first.kinds.count("pair") <= 15
 
 
+def test_an_option_with_many_levels_is_no_more_suspect_than_another() -> None:
+    space = mixed()
+    found = candidates(space, sample(space, 60, np.random.default_rng(0)), never)
+    mass = {
+        term: m for g in found.groups for term, m in zip(g.terms, g.masses, strict=True) if len(term) == 1
+    }
+    by_option = [
+        sum(mass[str(level),] for level in option.levels if (str(level),) in mass) for option in space.options
+    ]
+    assert np.allclose(by_option, by_option[0])
+    assert mass["a",] == 2 * mass["!a",]
+
+
+def test_with_one_option_a_configuration_is_a_level() -> None:
+    found = candidates(flags(1), [(False,), (True,)], never)
+    assert found.kinds == ("everything", "level", "level")
+
+
 def test_one_configuration_has_one_candidate() -> None:
     found = candidates(flags(3), [(True, False, True)], never)
     assert found.terms == ((),)

@@ -32,6 +32,18 @@ def test_a_planted_slow_down_is_a_regression_that_names_its_term(term: Term) -> 
     assert effect.relevant
 
 
+def test_a_space_of_one_flag_gets_a_sure_name_and_a_narrow_interval() -> None:
+    space = flags(1)
+    rng = np.random.default_rng(3)
+    found = feed(
+        estimator(space, [(False,), (True,)]), {"cpu": np.array([0.0, 0.3])}, rounds=12, rng=rng, noise=0.012
+    ).judge()
+    (effect,) = found.options
+    assert effect.term == ("a",)
+    assert effect.probability > 0.99
+    assert effect.interval[0] < math.exp(0.3) < effect.interval[1] < 1.1 * effect.interval[0]
+
+
 def test_nothing_is_named_where_nothing_changed() -> None:
     for seed in range(30):
         found = judged({}, seed=seed)
