@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from bot.commands import options
-from bot.model.space import Space, value_text
+from bot.model.space import Space
 
 if TYPE_CHECKING:
     from bot.flows.check import Checked
@@ -62,12 +61,19 @@ def check(
 
 
 def _show_sample(console: Console, space: Space, found: Checked) -> None:
-    table = Table(
-        *space.names, title=f"The first {min(SHOWN, len(found.sample))} configurations of the sample"
+    """Each configuration by its difference from the first: a table of a thousand options has no room."""
+    reference = space.as_dict(found.sample[0])
+    console.print(
+        f"The first {min(SHOWN, len(found.sample))} of {len(found.sample)} configurations to measure:"
     )
-    for configuration in found.sample[:SHOWN]:
-        table.add_row(*(value_text(v) for v in configuration))
-    console.print(table)
+    for number, configuration in enumerate(found.sample[:SHOWN], 1):
+        pairs = zip(space.options, configuration, strict=True)
+        differs = [
+            next(str(level) for level in option.levels if level.holds(value))
+            for option, value in pairs
+            if value != reference[option.name]
+        ]
+        console.print(f"{number:4}  {', '.join(differs) or 'the default configuration'}", markup=False)
 
 
 def _show_trial(console: Console, job: Job, found: Checked) -> int:

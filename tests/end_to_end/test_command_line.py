@@ -67,6 +67,10 @@ def test_check_shows_space_sample_and_one_trial(place: Place) -> None:
     for words in ("valid", "3 options, 6 valid configurations", "Ran: ./program.sh", "pair of trials took"):
         assert words in ended.out
     assert ended.err == ""
+    numbered = [line.split(maxsplit=1)[1] for line in ended.out.splitlines() if line[:4].strip().isdigit()]
+    assert (
+        len(set(numbered)) == 6 and numbered[0] == "the default configuration" and "alpha, beta" in numbered
+    )
 
 
 def test_check_of_a_build_that_fails_shows_its_log(place: Place) -> None:
