@@ -50,6 +50,12 @@ _DEFINITION = re.compile(
         (?P<value>["'`*]*[ \t]*\[?=|[ \t]+[<\[{]|[ \t]+[A-Z][A-Z_]+\b)?""",
     re.VERBOSE | re.MULTILINE,
 )
+# ... or in a synopsis: [--name], [-n | --name], [--name=VALUE].
+_SYNOPSIS = re.compile(
+    r"""\[(?:-[A-Za-z0-9][ \t]*[|,/][ \t]*)?
+        --(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?P<value>[ \t]*[^\]\s|/][^\]]*)?\]""",
+    re.VERBOSE,
+)
 _MENTION = re.compile(r"--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
 _PAGES = ("README*", "*.1", "man/*.1", "man/*.md", "doc/*.1", "doc/*.md", "docs/*.md", "docs/*.rst")
 
@@ -83,7 +89,7 @@ def documented_switches(root: Path) -> tuple[FoundOption, ...]:
     with_value: set[str] = set()
     for page in _pages(root):
         text = read(page).replace("\\-", "-")  # man pages write minus signs so
-        for match in _DEFINITION.finditer(text):
+        for match in (*_DEFINITION.finditer(text), *_SYNOPSIS.finditer(text)):
             line = text.count("\n", 0, match.start("name")) + 1
             first.setdefault(match["name"], f"{page.relative_to(root).as_posix()}:{line}")
             if match["value"]:

@@ -176,6 +176,12 @@ def test_switches_come_from_the_documentation_where_it_defines_them(page: str, t
     assert f"# {page}:3" in (tmp_path / "r" / CONFIG).read_text()
 
 
+def test_switches_come_from_a_synopsis_too(tmp_path: Path) -> None:
+    line = "Use it as tool [--fast] [-k | --keep-going] [--level=N] [--mode <m>] [--name[=X]] file --lonely\n"
+    init(stranger(tmp_path / "r", {"README": line}))
+    assert list(filled(tmp_path / "r").options) == ["fast", "keep_going"]
+
+
 def test_names_that_yaml_or_the_file_would_read_otherwise_are_left_out(tmp_path: Path) -> None:
     init(stranger(tmp_path / "r", {"README": "--true\n--null\n--workload\n--on\n"}))
     assert list(filled(tmp_path / "r").options) == ["on"]
