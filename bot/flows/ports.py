@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from bot.model.history import EVERYTHING, Measurements, Segment, Selection
 from bot.model.report import Environment
 from bot.model.revisions import Build, Comparison
 from bot.model.space import Configuration, Term
@@ -89,4 +90,39 @@ class Sampler(Protocol):
 
     def __call__(self, count: int) -> Iterable[Configuration]:
         """The first `count` configurations (fewer when the space has fewer)."""
+        ...
+
+
+class Store(Protocol):
+    """The history: measurements of earlier runs, in one place or several."""
+
+    @property
+    def source(self) -> str | None:
+        """Where the history came from, for the report (`branch`, `directory`, ...); None: there is none."""
+        ...
+
+    def append(self, run: Measurements) -> str:
+        """Adds the measurements of one run (`run.runs` has one entry) for ever; the new segment's name.
+
+        Adding the same run again changes nothing.
+
+        Raises:
+            HistoryError: it could not be written (disk full, refused); what was there is untouched.
+        """
+        ...
+
+    def segments(self) -> Sequence[Segment]:
+        """What is there, oldest first, unreadable segments included."""
+        ...
+
+    def scan(self, wanted: Selection = EVERYTHING) -> Iterator[Measurements]:
+        """The wanted measurements piece by piece, newest run first; one piece at a time is in memory."""
+        ...
+
+    def read(self, wanted: Selection = EVERYTHING) -> Measurements:
+        """The wanted measurements, oldest run first."""
+        ...
+
+    def notes(self) -> Sequence[str]:
+        """What a reader must know, one sentence each: damaged or newer segments, places out of reach."""
         ...

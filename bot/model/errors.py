@@ -52,3 +52,9 @@ class ArtifactError(SuspectsError):
     """What an unprivileged run left is missing, too large or not a report: nothing of it is published."""
 
     exit_code = 3
+
+
+class HistoryError(SuspectsError):
+    """History could not be read or written there; a finished measurement need not fail because of it."""
+
+    exit_code = 3

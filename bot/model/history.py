@@ -1,0 +1,250 @@
+"""History: what a run measured, in columns, with what a later run must know to compare itself with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from bot.model.report import Environment, OptionValue, RevisionRef
+from bot.model.space import Space, Value
+from bot.model.subject import Program, Subject
+from bot.model.trials import Outcome, Track
+
+RunMode: TypeAlias = Literal["pull_request", "nightly", "bisect", "import"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+TRACKS: tuple[Track, ...] = get_args(Track)
+NO_METRIC = -1
+"""Code in `Measurements.metric` of a failed trial's one row."""
+NO_PAIR = -1
+NO_EXIT_CODE = -(2**15)
+
+
+class KnownOption(BaseModel):
+    """An option as it was when a run measured it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["flag", "choice", "number"]
+    values: tuple[OptionValue, ...]
+    default: OptionValue
+
+
+class RunRecord(BaseModel):
+    """One run that left measurements: which one, when, of what, by which version and on which machine.
+
+    id: unique for ever. started: UTC. ref: the branch or range that was measured; label: for people.
+    program: `program_fingerprint` of the subject; runs of different programs are not compared.
+    options: the space at that time; an option that a run does not know had its program's own behaviour.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    mode: RunMode
+    started: AwareDatetime
+    subject: str = ""
+    program: str = ""
+    ref: str = ""
+    label: str = ""
+    tool_version: str = ""
+    environment: Environment = Environment()
+    options: dict[str, KnownOption] = {}
+    metrics: dict[str, str] = {}
+    """Unit of each metric that is not one of ours; for people."""
+
+    @property
+    def machine(self) -> str:
+        """Which kind of machine it was: equal where medians may be compared without an anchor."""
+        known = self.environment
+        return _digest([known.cpu, known.cores, known.kernel, known.image, sorted(known.tools.items())])
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Trials of some runs in long form: a row for each metric of each trial, in order of measuring.
+
+    A failed trial is one row without metric (`NO_METRIC`) and value (NaN), so that nothing is lost. The
+    tuples are what the integer columns of the same name (in the singular) point into; all columns have
+    shape (n,).
+    """
+
+    runs: tuple[RunRecord, ...]
+    revisions: tuple[RevisionRef, ...]
+    configurations: tuple[Mapping[str, Value], ...]
+    metrics: tuple[str, ...]
+    workloads: tuple[str, ...]
+    run: NDArray[np.int32]
+    revision: NDArray[np.int32]
+    configuration: NDArray[np.int32]
+    metric: NDArray[np.int16]
+    value: NDArray[np.float64]
+    """Seconds, bytes or counts per run of the program, as in `Trial.metrics`."""
+    outcome: NDArray[np.int8]
+    """Code into `OUTCOMES`."""
+    exit_code: NDArray[np.int16]
+    """`NO_EXIT_CODE`: there was none."""
+    trial: NDArray[np.int32]
+    """Number of the trial in its run."""
+    pair: NDArray[np.int32]
+    """Number of the pair in its run; `NO_PAIR`: a trial alone."""
+    second: NDArray[np.bool_]
+    """Whether it was the second of its pair (`Wish.sides[1]`)."""
+    track: NDArray[np.int8]
+    """Code into `TRACKS`."""
+    workload: NDArray[np.int16]
+    repetitions: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        """Rows: measurements, plus one for each failed trial."""
+        return len(self.value)
+
+    @classmethod
+    def empty(cls) -> Self:
+        """No run and no row."""
+        none: dict[str, Any] = {name: np.empty(0, kind) for name, kind in COLUMNS.items()}
+        return cls(runs=(), revisions=(), configurations=(), metrics=(), workloads=(), **none)
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Name -> column."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    @cached_property
+    def newest(self) -> datetime | None:
+        """When the youngest run began."""
+        return max((run.started for run in self.runs), default=None)
+
+    def where(self, rows: NDArray[np.bool_]) -> Self:
+        """The rows of a mask of shape (n,); what codes point into stays as it is."""
+        kept: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
+        tables: dict[str, Any] = {
+            f.name: getattr(self, f.name) for f in fields(self) if f.name not in COLUMNS
+        }
+        return type(self)(**tables, **kept)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Measurements]) -> Self:
+        """All rows in order, with one table of each kind and codes into it."""
+        tables: dict[str, Any] = {}
+        columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
+        for table, column in TABLES.items():
+            entries: dict[str, int] = {}
+            values: list[object] = []
+            for i, part in enumerate(parts):
+                codes = [_code(entry, entries, values) for entry in getattr(part, table)]
+                # One more for the codes -1 (no metric), which point at the last element.
+                columns[column][i] = np.array([*codes, -1], COLUMNS[column])[columns[column][i]]
+            tables[table] = tuple(values)
+        joined: dict[str, Any] = {
+            name: np.concatenate(found) if found else np.empty(0, COLUMNS[name])
+            for name, found in columns.items()
+        }
+        return cls(**tables, **joined)
+
+
+COLUMNS: Mapping[str, type[np.generic]] = {
+    "run": np.int32,
+    "revision": np.int32,
+    "configuration": np.int32,
+    "metric": np.int16,
+    "value": np.float64,
+    "outcome": np.int8,
+    "exit_code": np.int16,
+    "trial": np.int32,
+    "pair": np.int32,
+    "second": np.bool_,
+    "track": np.int8,
+    "workload": np.int16,
+    "repetitions": np.int32,
+}
+TABLES: Mapping[str, str] = {
+    "runs": "run",
+    "revisions": "revision",
+    "configurations": "configuration",
+    "metrics": "metric",
+    "workloads": "workload",
+}
+"""Table -> the column of codes into it."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which measurements are wanted; None: all.
+
+    last: the newest so many runs that fit the rest. revisions: full ids. program: `RunRecord.program`.
+    """
+
+    last: int | None = None
+    revisions: frozenset[str] | None = None
+    program: str | None = None
+    metrics: frozenset[str] | None = None
+    modes: frozenset[RunMode] | None = None
+    since: datetime | None = None
+
+
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One immutable file of a history: its name, kind, size (bytes), and what its head says of the rows.
+
+    problem: "" or why it cannot be read, in one sentence; then `run` is None. kind: "trials" or what a later
+    version stores.
+    """
+
+    name: str
+    kind: str
+    bytes: int
+    rows: int = 0
+    run: RunRecord | None = None
+    problem: str = ""
+
+
+def program_fingerprint(subject: Subject) -> str:
+    """What makes two runs comparable: how the program is built, started and fed, but not its options."""
+    program = subject.program.model_dump(mode="json")
+    if isinstance(subject.program, Program):
+        for limit in ("timeout", "build_timeout", "setup", "pass_env"):
+            del program[limit]
+    inputs = {name: load.model_dump(mode="json") for name, load in subject.workloads.items()}
+    return _digest([program, inputs, subject.files])
+
+
+def known_options(space: Space) -> dict[str, KnownOption]:
+    """The space's options as a run record keeps them."""
+    return {o.name: KnownOption(kind=o.kind, values=o.values, default=o.default) for o in space.options}
+
+
+def canonical(configuration: Mapping[str, Value]) -> str:
+    """One text for each configuration, whatever the order of its options."""
+    return json.dumps(dict(configuration), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _code(entry: object, entries: dict[str, int], values: list[object]) -> int:
+    """The code of an entry; a new one is added."""
+    match entry:
+        case RunRecord() | RevisionRef():
+            key = entry.id if isinstance(entry, RunRecord) else entry.revision
+        case Mapping():
+            key = canonical(entry)
+        case _:
+            key = str(entry)
+    if key not in entries:
+        entries[key] = len(values)
+        values.append(entry)
+    return entries[key]
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
