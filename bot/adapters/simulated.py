@@ -36,6 +36,11 @@ class Source(Protocol):
         """Labels of the revisions, in order."""
         ...
 
+    @property
+    def configurations(self) -> Sequence[Configuration] | None:
+        """The only configurations that can be measured; None: all."""
+        ...
+
     def nearest(self, configuration: Configuration, revisions: tuple[int, int]) -> Configuration:
         """The configuration that is really measured at both revisions."""
         ...

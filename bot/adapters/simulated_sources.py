@@ -68,6 +68,8 @@ class CallableSource:
     """Seconds from `function(revision, configurations of shape (1, n_options), 0/1) -> shape (1,)`."""
 
     metric = "cpu"
+    configurations: Sequence[Configuration] | None = None
+    """All can be measured."""
 
     def __init__(self, function: Function, named: str, revisions: int) -> None:
         self.revisions: Sequence[str] = tuple(str(i) for i in range(revisions))
@@ -133,6 +135,8 @@ class TableSource:
             self._values.setdefault((place[revision], configuration), []).append(value)
         if all(np.isnan(value) for _, _, value in rows):
             raise UsageError(f"{path}: column {program.metric} holds no measurement.")
+        self.configurations: Sequence[Configuration] | None = tuple(dict.fromkeys(c for _, c in self._values))
+        """Only these can be measured."""
         self._codes = [{value: code for code, value in enumerate(option.values)} for option in space.options]
         self._measured: dict[frozenset[int], tuple[list[Configuration], npt.NDArray[np.int64]]] = {}
         self._nearest: dict[tuple[Configuration, frozenset[int]], Configuration] = {}

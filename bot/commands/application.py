@@ -9,6 +9,7 @@ import typer
 
 from bot import __version__
 from bot.commands import init as initialising
+from bot.commands.bisect import bisect
 from bot.commands.check import check
 from bot.commands.github import action_command, publish
 from bot.commands.pr import pr
@@ -16,7 +17,6 @@ from bot.model.errors import UsageError
 
 LATER = (
     "nightly",
-    "bisect",
     "plan",
     "shard",
     "merge",
@@ -74,6 +74,7 @@ def _refuse(name: str) -> None:
 
 
 application.command()(pr)
+application.command()(bisect)
 application.command()(check)
 application.command()(publish)
 application.command("action")(action_command)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.commands import options
-from bot.commands.pr import write
+from bot.commands.outcome import write
 from bot.model.errors import UsageError
 
 # What is needed only once a command runs is imported there: `--help` and `--version` answer at once.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from bot.model.change_points import Observation, Probe
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection
-from bot.model.report import Environment
+from bot.model.report import Environment, Spent
 from bot.model.revisions import Build, Comparison
 from bot.model.space import Configuration, Term
 from bot.model.trials import Pair, Side, Wish
@@ -125,4 +126,44 @@ class Store(Protocol):
 
     def notes(self) -> Sequence[str]:
         """What a reader must know, one sentence each: damaged or newer segments, places out of reach."""
+        ...
+
+
+class RevisionBench(Protocol):
+    """Runs trials at any revision of a range; builds what it needs. Never raises for what a subject does."""
+
+    def measure(self, probes: Sequence[Probe]) -> Iterator[Observation]:
+        """Observations in order of completion; fewer than asked once time or trials are spent."""
+        ...
+
+    def elapsed(self) -> float:
+        """Seconds (wall or simulated) since the first trial began."""
+        ...
+
+    def stopped(self) -> bool:
+        """Whether a signal asked the run to end."""
+        ...
+
+    def spent(self) -> Spent:
+        """What the run cost so far."""
+        ...
+
+    def notes(self) -> Sequence[str]:
+        """What could not be given or must be known, one sentence each."""
+        ...
+
+    def environment(self) -> Environment:
+        """The machine."""
+        ...
+
+
+class Journal(Protocol):
+    """Keeps a long search's trials through a kill."""
+
+    def observations(self) -> Sequence[Observation]:
+        """What an earlier run of the same search measured."""
+        ...
+
+    def append(self, observation: Observation) -> None:
+        """Keeps one more; on return it survives a kill."""
         ...

@@ -112,15 +112,38 @@ class AssertionOutcome(Part):
 
 
 class ChangePoint(Part):
-    """A revision where the performance of a term moved."""
+    """A revision where the performance of a term moved; ratio = from it on / before it, with a 90 % interval.
+
+    interval: the first and last revision it may be. label: for people, with a commit's subject.
+    shape: step; transient (start or end of an episode that passed); failing (of a run of failures).
+    """
 
     revision: str
+    label: str = ""
     interval: tuple[str, str]
     term: tuple[str, ...]
     aliases: tuple[tuple[str, ...], ...] = ()
     metric: str
     ratio: float
+    ratio_interval: Interval | None = None
     probability: float
+    shape: Literal["step", "transient", "failing"] = "step"
+
+
+class Point(Part):
+    """Median value of a configuration's trials at a revision; place: the revision's in its range."""
+
+    revision: str
+    place: int
+    value: float
+    trials: int
+
+
+class Series(Part):
+    """A configuration's values over the revisions of a range (seconds, or ratios to the anchor)."""
+
+    options: dict[str, OptionValue]
+    points: tuple[Point, ...]
 
 
 class Influence(Part):
@@ -229,6 +252,7 @@ class Report(Part):
     suspects: Suspects = Suspects()
     assertions: tuple[AssertionOutcome, ...] = ()
     change_points: tuple[ChangePoint, ...] = ()
+    series: tuple[Series, ...] = ()
     influences: tuple[Influence, ...] = ()
     visible: Visible = Visible()
     spent: Spent = Spent()
@@ -240,5 +264,6 @@ class Report(Part):
 
     @property
     def measured(self) -> bool:
-        """Whether at least one pair was completed (or nothing had to be measured: equal trees)."""
-        return self.spent.pairs > 0
+        """Whether at least one pair was completed (of a range: one trial)."""
+        spent = self.spent
+        return spent.pairs > 0 or (self.mode == "bisect" and spent.trials > spent.failed_trials)

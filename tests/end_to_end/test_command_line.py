@@ -11,7 +11,7 @@ from tests.end_to_end.builders import CODE, Place, config, shell
 
 COMMANDS = ["init", "check", "pr", "nightly", "bisect", "publish", "plan", "shard", "merge", "influences"]
 COMMANDS += ["assertions", "profiles", "rehearse", "dashboard", "history", "action"]
-HERE = ["init", "check", "pr", "publish", "action"]
+HERE = ["init", "check", "pr", "bisect", "publish", "action"]
 HEAVY = ("matplotlib", "sklearn", "scipy", "numpy", "github", "pysat", "jinja2")
 
 

@@ -1,0 +1,140 @@
+"""The bisection of a range: ask a search what to measure, measure it, remember it, until all is learnt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.flows.ports import Journal, Progress, RevisionBench
+from bot.flows.series import series
+from bot.model.change_points import ChangePoint as Found
+from bot.model.change_points import ChangePointSearch, Observation
+from bot.model.report import ChangePoint, Report, RevisionRef, Verdict
+from bot.model.revisions import Revision
+from bot.model.subject import Subject
+
+
+@dataclass(frozen=True)
+class RangeJob:
+    """A range of revisions (good first, in first-parent order) to search, and the world as ports.
+
+    metric: what a trial's value is. budget: seconds. notes: what the reader must be told already.
+    """
+
+    subject: Subject
+    name: str
+    revisions: Sequence[Revision]
+    metric: str
+    budget: float
+    search: ChangePointSearch
+    bench: RevisionBench
+    journal: Journal
+    progress: Progress
+    notes: tuple[str, ...] = ()
+
+
+def bisect(job: RangeJob) -> Report:
+    """Runs the whole job; whatever the subject program does ends in the report, not in an exception."""
+    observations = list(job.journal.observations())
+    if observations:
+        job.progress.stage(f"going on after {len(observations)} trials of an earlier run")
+        job.search.partial_fit(observations)
+    job.progress.stage(f"measuring {len(job.revisions)} revisions")
+    finished = False
+    while not finished:
+        wishes = job.search.wishes()
+        finished = not wishes
+        taken: list[Observation] = []
+        for observation in job.bench.measure(wishes):
+            job.journal.append(observation)
+            taken.append(observation)
+            done = len(observations) + len(taken)
+            job.progress.pairs(done, job.bench.elapsed(), job.budget, _leader(job.search))
+        observations += taken
+        job.search.partial_fit(taken)
+        if len(taken) < len(wishes):
+            break
+    job.progress.stage("concluding")
+    return _report(job, observations, finished=finished)
+
+
+def _leader(search: ChangePointSearch) -> str:
+    found = search.change_points_
+    if not found:
+        return ""
+    terms = ["+".join(point.term) or "everything" for point in found[:3]]
+    return f"{len(found)} change point{'s' * (len(found) > 1)}: {', '.join(terms)}{' ...' * (len(found) > 3)}"
+
+
+def _report(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> Report:
+    points = tuple(_told(point, job) for point in job.search.change_points_)
+    stopped = job.bench.stopped()
+    good, bad = job.revisions[0], job.revisions[-1]
+    return Report(
+        mode="bisect",
+        subject=job.name,
+        verdict=_verdict(job.search.change_points_, finished=finished and bool(observations)),
+        interrupted="signal" if stopped else "" if finished else "budget",
+        base=RevisionRef(revision=good.id, label=good.label),
+        head=RevisionRef(revision=bad.id, label=bad.label),
+        primary_metric=job.metric,
+        threshold=job.subject.threshold,
+        false_alarms=job.subject.false_alarms,
+        change_points=points,
+        series=series(job.subject.space, job.revisions, observations),
+        spent=job.bench.spent().model_copy(update={"budget_seconds": job.budget}),
+        environment=job.bench.environment(),
+        notes=tuple(
+            dict.fromkeys([*job.notes, *job.bench.notes(), *_doubts(job, observations, finished=finished)])
+        ),
+    )
+
+
+def _told(point: Found, job: RangeJob) -> ChangePoint:
+    """A change point with the ids, labels and subjects of its revisions."""
+    first, last = (job.revisions[i].id for i in point.interval)
+    revision = job.revisions[point.revision]
+    return ChangePoint(
+        revision=revision.id,
+        label=revision.label,
+        interval=(first, last),
+        term=point.term,
+        aliases=point.aliases,
+        metric=job.metric,
+        ratio=point.ratio,
+        ratio_interval=point.ratio_interval,
+        probability=point.probability,
+        shape=point.shape,
+    )
+
+
+def _verdict(points: Sequence[Found], *, finished: bool) -> Verdict:
+    harm = any(p.ratio > 1 for p in points)
+    benefit = any(p.ratio < 1 for p in points)
+    if harm or benefit:
+        return "mixed" if harm and benefit else "regression" if harm else "improvement"
+    return "none" if finished else "inconclusive"
+
+
+def _doubts(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> list[str]:
+    """What a reader must know of the search: cut short, and which revisions gave nothing."""
+    notes = []
+    if not finished:
+        notes.append(
+            "The search was cut short: changes may have been missed. Run the same command again to go on."
+        )
+    broken = sorted({o.probe.revision for o in observations if not o.built})
+    if broken:
+        notes.append(
+            f"{len(broken)} of {len(job.revisions)} revisions could not be built: {_some(job, broken)}."
+        )
+    failed = sorted({o.probe.revision for o in observations if o.built and math.isnan(o.value)})
+    if failed:
+        notes.append(f"Trials failed at {len(failed)} revisions: {_some(job, failed)}.")
+    return notes
+
+
+def _some(job: RangeJob, revisions: Sequence[int]) -> str:
+    shown = ", ".join(job.revisions[r].label for r in revisions[:5])
+    return shown + " ..." * (len(revisions) > 5)

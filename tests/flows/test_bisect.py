@@ -1,0 +1,127 @@
+"""The bisection of a range, with a scripted search and a simulated bench."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+import pytest
+
+from bot.adapters.journal import NoJournal
+from bot.adapters.simulated_range import SimulatedRange
+from bot.adapters.simulated_sources import CallableSource
+from bot.adapters.terminal import QuietProgress
+from bot.flows.bisect import RangeJob, bisect
+from bot.model.change_points import ChangePoint, Observation, Probe
+from bot.model.revisions import Revision
+from bot.model.subject import CallableProgram, FlagOption, Subject
+
+REVISIONS = [Revision(f"id{i}", f"v{i}") for i in range(10)]
+
+
+def seconds(revision: int, configurations: np.ndarray) -> np.ndarray:
+    """A program that fails at revision 3 and is twice as slow with `a` from revision 5 on."""
+    if revision == 3:
+        return np.full(len(configurations), np.nan)
+    return 1.0 + configurations[:, 0] * (revision >= 5)
+
+
+class EveryRevision:
+    """Asks for one configuration at each revision, a batch at a time, and blames the largest step."""
+
+    def __init__(self, revisions: int, batch: int = 3) -> None:
+        self.asked = [Probe((True,), r) for r in range(revisions)]
+        self.batch = batch
+        self.seen: list[Observation] = []
+
+    def wishes(self) -> Sequence[Probe]:
+        known = {o.probe for o in self.seen}
+        return [p for p in self.asked if p not in known][: self.batch]
+
+    def partial_fit(self, observations: Sequence[Observation]) -> Self:
+        self.seen += observations
+        return self
+
+    @property
+    def change_points_(self) -> Sequence[ChangePoint]:
+        values = {o.probe.revision: o.value for o in self.seen if not math.isnan(o.value)}
+        order = sorted(values)
+        return [
+            ChangePoint(b, (a + 1, b), ("a",), (), values[b] / values[a], (1.9, 2.1), 0.99)
+            for a, b in pairwise(order)
+            if values[b] != values[a]
+        ]
+
+
+class KeptJournal(NoJournal):
+    """A journal in memory."""
+
+    def __init__(self, known: Sequence[Observation] = ()) -> None:
+        self.kept = list(known)
+        self.known = tuple(known)
+
+    def observations(self) -> Sequence[Observation]:
+        return self.known
+
+    def append(self, observation: Observation) -> None:
+        self.kept.append(observation)
+
+
+def job(*, trials: int | None = None, journal: NoJournal | None = None, stop: bool = False) -> RangeJob:
+    return RangeJob(
+        subject=Subject(
+            program=CallableProgram(callable="m:f", revisions=10), options={"a": FlagOption(flag="-a")}
+        ),
+        name="demo",
+        revisions=REVISIONS,
+        metric="cpu",
+        budget=math.inf,
+        search=EveryRevision(len(REVISIONS)),
+        bench=SimulatedRange(
+            CallableSource(seconds, "m:f", 10),
+            first=0,
+            rng=np.random.default_rng(0),
+            trials=trials,
+            stop=lambda: stop,
+        ),
+        journal=journal or NoJournal(),
+        progress=QuietProgress(),
+    )
+
+
+def test_a_change_point_is_reported_with_the_ids_of_its_revisions() -> None:
+    report = bisect(job())
+    (point,) = report.change_points
+    assert (point.revision, point.label, point.interval) == ("id5", "v5", ("id5", "id5"))
+    assert report.mode == "bisect" and report.verdict == "regression" and report.interrupted == ""
+    assert report.spent.trials == 10 and report.spent.failed_trials == 1
+    assert any("failed at 1 revisions: v3" in note for note in report.notes)
+
+
+def test_a_search_that_runs_out_of_trials_says_so() -> None:
+    report = bisect(job(trials=4))
+    assert report.spent.trials == 4 and report.interrupted == "budget" and report.verdict == "inconclusive"
+    assert any("cut short" in note for note in report.notes)
+
+
+def test_a_stopped_search_is_reported_as_interrupted() -> None:
+    report = bisect(job(stop=True))
+    assert report.interrupted == "signal" and report.verdict == "inconclusive" and not report.measured
+
+
+def test_nothing_is_measured_twice_when_a_journal_knows_it() -> None:
+    first = KeptJournal()
+    bisect(job(trials=6, journal=first))
+    second = KeptJournal(first.kept)
+    report = bisect(job(journal=second))
+    assert report.spent.trials == 4 and len({o.probe for o in second.kept}) == len(second.kept) == 10
+    assert [p.revision for p in report.change_points] == ["id5"]
+
+
+def test_the_series_hold_what_was_measured() -> None:
+    (shown,) = bisect(job()).series
+    assert [p.place for p in shown.points] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert [p.value for p in shown.points] == pytest.approx([1, 1, 1, 1, 2, 2, 2, 2, 2])
