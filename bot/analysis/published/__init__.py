@@ -1,0 +1,1 @@
+"""The published estimator of change points over commits and options (Mühlbauer, Apel, Siegmund, ASE 2020)."""
