@@ -18,6 +18,7 @@ from bot.analysis.published.naming import Blamed, Naming
 from bot.analysis.published.peaks import peaks, uncertain
 from bot.analysis.published.sample import Sample
 from bot.analysis.published.threshold import THRESHOLD, noise_threshold
+from bot.flows.answers import unanswered
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Space
 from bot.sampling.constraints import ConstraintSolver
@@ -32,7 +33,9 @@ from bot.sampling.published.commits import (
 from bot.sampling.published.configurations import Acquisition
 
 N_MEASUREMENTS = 5000
-"""Trials of one iteration (section 4.1.3 varies it; the reference's example)."""
+"""Trials of one iteration, at most (section 4.1.3 varies it; the reference's example)."""
+PER_COMMIT = 5
+"""Trials of one iteration for each commit: short histories need fewer."""
 N_INITIAL = 2
 """Configurations of the initial sample for each option (section 4.1.3 varies it)."""
 I_MAX = 30
@@ -60,7 +63,7 @@ class PublishedSearch:
         threshold: smallest relative difference that counts as a change (section 3.2).
         repetitions: trials at one commit of each initial configuration, whose variation raises the threshold
             (section 3.2); 1: the threshold is taken as it is, unless observations happen to repeat.
-        measurements: trials of one iteration (section 3.4.2).
+        measurements: trials of one iteration (section 3.4.2); None: `PER_COMMIT`, at most `N_MEASUREMENTS`.
         most_measurements: the search ends when so many are wished (section 3.5); None: never for this reason.
         most_iterations: the search ends after so many iterations (section 3.5).
     """
@@ -75,7 +78,7 @@ class PublishedSearch:
         candidates: Collection[Configuration] | None = None,
         threshold: float = THRESHOLD,
         repetitions: int = REPETITIONS,
-        measurements: int = N_MEASUREMENTS,
+        measurements: int | None = None,
         most_measurements: int | None = None,
         most_iterations: int = I_MAX,
     ) -> None:
@@ -86,7 +89,7 @@ class PublishedSearch:
         self.candidates = candidates
         self.threshold = threshold
         self.repetitions = repetitions
-        self.measurements = measurements
+        self.measurements = measurements or min(N_MEASUREMENTS, PER_COMMIT * revisions)
         self.most_measurements = most_measurements
         self.most_iterations = most_iterations
         self._columns = columns(space)
@@ -144,7 +147,7 @@ class PublishedSearch:
                 self._stale.add(place)
         self._found = None
         if self._pending:
-            self._pending = _unanswered(self._pending, observations)
+            self._pending = unanswered(self._pending, observations)
             if not self._pending:
                 self._iterate()
         return self
@@ -277,21 +280,3 @@ def _pairs(solution: Iterable[Association]) -> list[Pair]:
         for one in solution
         for column in (*one.columns, *((EVERYTHING,) if one.everything else ()))
     ]
-
-
-def _unanswered(pending: Sequence[Probe], observations: Sequence[Observation]) -> list[Probe]:
-    """Wishes that no observation answers, neither the very same nor one at the same revision."""
-    left: dict[int, list[Configuration]] = {}
-    for probe in pending:
-        left.setdefault(probe.revision, []).append(probe.configuration)
-    others: list[int] = []
-    for observation in observations:
-        waiting = left.get(observation.probe.revision, [])
-        if observation.probe.configuration in waiting:
-            waiting.remove(observation.probe.configuration)
-        else:
-            others.append(observation.probe.revision)
-    for revision in others:
-        if left.get(revision):
-            left[revision].pop()
-    return [Probe(c, revision) for revision, waiting in left.items() for c in waiting]
