@@ -50,6 +50,45 @@ class _Artifact(BaseModel):
     expired: bool
 
 
+class _Origin(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    id: int
+    head_branch: str | None = None
+    repository_id: int | None = None
+    head_repository_id: int | None = None
+
+
+class StoredArtifact(_Artifact):
+    """An artifact of the repository: what the API says of it, and of the run that left it."""
+
+    digest: str | None = None
+    created_at: str | None = None
+    workflow_run: _Origin | None = None
+
+    def comes_from(self, branch: str) -> bool:
+        """Whether a run on this branch of this repository left it; a fork's may have any name."""
+        run = self.workflow_run
+        return (
+            run is not None
+            and run.head_branch == branch
+            and run.repository_id is not None
+            and run.repository_id == run.head_repository_id
+        )
+
+
+class _StoredListing(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    artifacts: tuple[StoredArtifact, ...]
+
+
+class _Repository(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    default_branch: str
+
+
 class _Listing(BaseModel):
     model_config = ConfigDict(frozen=True)
 
@@ -71,7 +110,8 @@ class GithubArtifacts:
     ) -> None:
         self._caps = caps or Caps()
         self._insistence = insistence or Insistence()
-        self._base = f"{api_url.rstrip('/')}/repos/{repository}/actions"
+        self._repository = f"{api_url.rstrip('/')}/repos/{repository}"
+        self._base = f"{self._repository}/actions"
         # httpx drops Authorization when a redirect leaves the host: the storage must not see our token.
         self._client = httpx.Client(
             headers={"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"},
@@ -110,6 +150,47 @@ class GithubArtifacts:
             raise ArtifactError(_too_large("archive", self._caps.archive))
         archive = self._get(f"{self._base}/artifacts/{newest.id}/zip", most=self._caps.archive)
         return parse_report(read_member(archive, self._caps))
+
+    def default_branch(self) -> str:
+        """The branch whose runs are trusted.
+
+        Raises:
+            ForgeError: GitHub did not answer, or not with a repository.
+        """
+        try:
+            answer = self._get(self._repository, most=self._caps.member)
+            return _Repository.model_validate_json(answer).default_branch
+        except ValidationError as error:
+            raise ForgeError("GitHub's answer about the repository could not be read") from error
+
+    def named(self, name: str, *, pages: int = 5) -> tuple[StoredArtifact, ...]:
+        """The repository's artifacts of exactly this name, whoever left them, newest first.
+
+        Raises:
+            ForgeRefusedError: the token may not read artifacts.
+            ForgeError: GitHub did not answer after all tries.
+        """
+        found: list[StoredArtifact] = []
+        for page in range(1, pages + 1):
+            params = {"name": name, "per_page": "100", "page": str(page)}
+            answer = self._get(f"{self._base}/artifacts", params=params, most=self._caps.member)
+            try:
+                entries = _StoredListing.model_validate_json(answer).artifacts
+            except ValidationError as error:
+                raise ForgeError("GitHub's list of artifacts could not be read") from error
+            found += [artifact for artifact in entries if artifact.name == name]
+            if len(entries) < 100:
+                break
+        return tuple(sorted(found, key=lambda artifact: artifact.id, reverse=True))
+
+    def archive(self, artifact_id: int) -> bytes:
+        """The zip of an artifact.
+
+        Raises:
+            ArtifactError: it has expired or is too large.
+            ForgeError: GitHub did not answer after all tries.
+        """
+        return self._get(f"{self._base}/artifacts/{artifact_id}/zip", most=self._caps.archive)
 
     def _get(self, url: str, *, most: int, params: Mapping[str, str] | None = None) -> bytes:
         """The body of a GET, repeated after what may pass."""

@@ -58,3 +58,11 @@ class HistoryError(SuspectsError):
     """History could not be read or written there; a finished measurement need not fail because of it."""
 
     exit_code = 3
+
+
+class NewerSegmentError(HistoryError):
+    """A segment was written by a later version: left alone, and not read."""
+
+
+class DamagedSegmentError(HistoryError):
+    """A segment's bytes are not what was written: set aside, and not read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -103,7 +104,15 @@ class FakeGithub:
         artifact = self._example("artifact-paginated")["artifacts"][0]
         identity = self._identity()
         artifact |= {"id": identity, "name": name, "size_in_bytes": len(content), "expired": expired}
-        artifact["workflow_run"] = {"id": run_id}
+        run = self.runs.get(run_id)
+        ours = run is None or (run["head_repository"] or {}).get("full_name") == REPOSITORY
+        artifact["workflow_run"] = {
+            "id": run_id,
+            "head_branch": run["head_branch"] if run else "topic",
+            "repository_id": 1,
+            "head_repository_id": 1 if ours else 2,
+        }
+        artifact["digest"] = f"sha256:{hashlib.sha256(content).hexdigest()}"
         self.artifacts.append(artifact)
         self._blobs[identity] = content
 
@@ -168,6 +177,8 @@ class FakeGithub:
             ("GET", r"/compare/(.+)\.\.\.(.+)", "contents", _READ, self._compare),
             ("GET", r"/actions/runs/(\d+)", "actions", _READ, self._get_run),
             ("GET", r"/actions/runs/(\d+)/artifacts", "actions", _READ, self._list_artifacts),
+            ("GET", r"", "contents", _READ, self._get_repository),
+            ("GET", r"/actions/artifacts", "actions", _READ, self._list_stored),
             ("GET", r"/actions/artifacts/(\d+)/zip", "actions", _READ, self._download),
         ]
 
@@ -241,6 +252,19 @@ class FakeGithub:
             for one in self.artifacts
             if one["workflow_run"]["id"] == int(run_id) and name in (None, one["name"])
         ]
+        page, headers = self._page(request, found)
+        return Answer(200, {"total_count": len(found), "artifacts": page}, headers)
+
+    def _get_repository(self, request: Request, token: Token) -> Answer:
+        repository = self._example("full-repository-default-response")
+        for fork in ("parent", "source"):  # this one is none, and the examples of them break the rules
+            del repository[fork]
+        mended = {"full_name": REPOSITORY, "default_branch": "main", "language": None}
+        return Answer(200, repository | mended)
+
+    def _list_stored(self, request: Request, token: Token) -> Answer:
+        name = request.query.get("name")
+        found = [one for one in self.artifacts if name in (None, one["name"])][::-1]
         page, headers = self._page(request, found)
         return Answer(200, {"total_count": len(found), "artifacts": page}, headers)
 

@@ -1,0 +1,1 @@
+"""Stores: places where the segments of a history lie, and the one port in front of them."""

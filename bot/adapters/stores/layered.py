@@ -1,0 +1,164 @@
+"""The store in front of all places: reads them in order as one history, and writes to the first that can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from bot.adapters.stores import segments
+from bot.adapters.stores.place import Place
+from bot.model.errors import DamagedSegmentError, HistoryError
+from bot.model.history import EVERYTHING, Measurements, Segment, Selection
+
+CHUNK = 64
+"""Segments that are brought from a place at once."""
+
+
+class LayeredStore:
+    """The port `Store` over any number of places; a segment that lies in several is read once.
+
+    A damaged segment is taken from the next place that has it. What is damaged everywhere is set aside and
+    told, what a later version wrote is left alone and told, and the rest stays usable.
+    """
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._places = places
+        self._holders: dict[str, list[Place]] | None = None
+        self._told: dict[str, None] = {}  # an ordered set
+
+    @property
+    def source(self) -> str | None:
+        """Kind of the first place that has segments; None: no place has any."""
+        used = {id(held[0]) for held in self._listed().values()}
+        return next((place.kind for place in self._places if id(place) in used), None)
+
+    def append(self, run: Measurements) -> str:
+        """Adds one run to the first place that can be written.
+
+        Raises:
+            HistoryError: there is no such place, or it failed.
+            ValueError: no run, or several.
+        """
+        name, content = segments.encode(run)
+        self.add(name, content)
+        return name
+
+    def add(self, name: str, content: bytes) -> None:
+        """Adds a ready segment, as `append`."""
+        place = next((place for place in self._places if place.writable), None)
+        if place is None:
+            raise HistoryError("no place of this history can be written")
+        place.add(name, content)
+        if self._holders is not None and place not in (held := self._holders.setdefault(name, [])):
+            held.append(place)
+
+    def segments(self) -> Sequence[Segment]:
+        """All segments with what their heads say, oldest first."""
+        return [self._described(name, thoroughly=False) for name in sorted(self._listed())]
+
+    def verify(self) -> Sequence[Segment]:
+        """All segments, each read to its last row in each place, oldest first; damaged ones are set aside."""
+        return [
+            self._described(name, place, thoroughly=True)
+            for name, held in sorted(self._listed().items())
+            for place in list(held)
+        ]
+
+    def scan(self, wanted: Selection = EVERYTHING) -> Iterator[Measurements]:
+        """The wanted measurements piece by piece, newest run first."""
+        names = iter(sorted((n for n in self._listed() if segments.kind(n) == segments.TRIALS), reverse=True))
+        runs = 0
+        while chunk := list(islice(names, CHUNK)):
+            self._bring(chunk)
+            for name in chunk:
+                found = False
+                for part in self._decoded(name, wanted):
+                    found = True
+                    yield part
+                runs += found
+                if runs == wanted.last:
+                    return
+
+    def read(self, wanted: Selection = EVERYTHING) -> Measurements:
+        """The wanted measurements, oldest run first."""
+        parts = sorted(self.scan(wanted), key=lambda part: part.runs[0].started)
+        return Measurements.concatenated(parts) if parts else Measurements.empty()
+
+    def content(self, name: str) -> bytes:
+        """The checked bytes of a segment.
+
+        Raises:
+            DamagedSegmentError: it is damaged in every place.
+            HistoryError: no place has it.
+        """
+        problem: HistoryError = HistoryError(f"{name} is in no place of this history")
+        for place in self._listed().get(name, ()):
+            try:
+                return self._content_of(name, place)
+            except HistoryError as error:
+                problem = error
+        raise problem
+
+    def notes(self) -> Sequence[str]:
+        """What could not be reached or read, in the order it was found, and an empty history."""
+        listed = self._listed()
+        said = [*self._told, *(note for place in self._places for note in place.notes())]
+        if not listed:
+            where = ", ".join(place.label for place in self._places)
+            said.append(f"History is empty: nothing is stored in {where or 'any place'}.")
+        return said
+
+    def _listed(self) -> dict[str, list[Place]]:
+        """Name -> the places that have it, in order; a place out of reach is told and left out."""
+        if self._holders is None:
+            self._holders = {}
+            for place in self._places:
+                try:
+                    for name in place.names():
+                        self._holders.setdefault(name, []).append(place)
+                except HistoryError as error:
+                    self._told[f"{error}."] = None
+        return self._holders
+
+    def _bring(self, names: Sequence[str]) -> None:
+        """Lets each place bring many segments at once; what fails is found when one is read."""
+        first = {name: held[0] for name in names if (held := self._listed()[name])}
+        for place in self._places:
+            try:
+                place.files([name for name, holder in first.items() if holder is place])
+            except HistoryError as error:
+                self._told[f"{error}."] = None
+
+    def _decoded(self, name: str, wanted: Selection) -> Iterator[Measurements]:
+        try:
+            yield from segments.decode(name, self.content(name), wanted)
+        except HistoryError as error:
+            self._told[f"{error}."] = None
+
+    def _described(self, name: str, place: Place | None = None, *, thoroughly: bool) -> Segment:
+        try:
+            content = self._content_of(name, place) if place else self.content(name)
+        except HistoryError as error:
+            self._told[f"{error}."] = None
+            return Segment(name, segments.kind(name) or "", 0, problem=str(error))
+        return segments.describe(name, content, thoroughly=thoroughly)
+
+    def _content_of(self, name: str, place: Place) -> bytes:
+        """The checked bytes as one place has them; a spoilt local copy is brought a second time."""
+        problem = DamagedSegmentError(f"{name} is damaged or missing in the {place.label}")
+        for _ in range(2):
+            path = place.files([name]).get(name)
+            if path is None:
+                break
+            try:
+                content = path.read_bytes()
+                segments.check(name, content)
+            except OSError as error:
+                problem = DamagedSegmentError(f"{path} cannot be read: {error.strerror or error}")
+            except DamagedSegmentError as error:
+                moved = place.set_aside(name)
+                done = "moved to quarantine" if moved else "left out"
+                problem = DamagedSegmentError(f"{error} ({place.label}; {done})")
+            else:
+                return content
+        raise problem

@@ -1,0 +1,96 @@
+"""Measurements of small runs, and places to put them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from bot.model.history import KnownOption, Measurements, RunMode, RunRecord
+from bot.model.recording import Recorder
+from bot.model.report import Environment, RevisionRef
+from bot.model.space import Option, Space
+from bot.model.trials import Pair, Trial, Wish
+
+FIRST = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+SPACE = Space(
+    (
+        Option("extreme", "flag", (False, True), False),
+        Option("check", "choice", ("none", "64"), "none"),
+        Option("level", "number", (0, 6.5, 9), 6.5),
+    )
+)
+
+
+def record(number: int = 0, *, program: str = "xz", mode: RunMode = "nightly") -> RunRecord:
+    return RunRecord(
+        id=f"run-{number}",
+        mode=mode,
+        started=FIRST + timedelta(hours=number),
+        subject="xz",
+        program=program,
+        ref="refs/heads/main",
+        label="main",
+        tool_version="0.1.0",
+        environment=Environment(cpu="a processor", cores=4, kernel="6.1", tools={"gcc": "12.2"}),
+        options={
+            "extreme": KnownOption(kind="flag", values=(False, True), default=False),
+            "level": KnownOption(kind="number", values=(0, 6.5, 9), default=6.5),
+        },
+    )
+
+
+def sides(number: int = 0) -> dict[str, RevisionRef]:
+    return {
+        "base": RevisionRef(revision=f"{number:040x}", label=f"v{number}"),
+        "head": RevisionRef(revision=f"{number + 1:040x}", label=f"v{number + 1}"),
+    }
+
+
+def run(number: int = 0, *, pairs: int = 3, program: str = "xz", mode: RunMode = "nightly") -> Measurements:
+    """A run with pairs over three configurations; the last pair's second trial failed."""
+    recorder = Recorder()
+    revisions = sides(number)
+    for i in range(pairs):
+        configuration = (bool(i % 2), "64" if i % 3 else "none", (0, 6.5, 9)[i % 3])
+        second = (
+            Trial("timeout", detail="hangs")
+            if i == pairs - 1
+            else Trial("ok", {"cpu": 2.0 + i, "max_rss": 1e6}, exit_code=0, repetitions=4)
+        )
+        first = Trial("ok", {"cpu": 1.0 + i + number / 7, "max_rss": 1e6 + i}, exit_code=0, repetitions=4)
+        recorder.pair(
+            Pair(Wish(configuration), first, second, 3.0),
+            {"base": revisions["base"], "head": revisions["head"]},
+            SPACE,
+            workload="text",
+        )
+    return recorder.measurements(record(number, program=program, mode=mode))
+
+
+def same(first: Measurements, second: Measurements) -> bool:
+    """Whether both mean the same, whatever their codes are."""
+    return meaning(first) == meaning(second)
+
+
+def meaning(part: Measurements) -> list[tuple[object, ...]]:
+    """Each row in full words."""
+    rows = []
+    for i in range(len(part)):
+        metric = part.metrics[part.metric[i]] if part.metric[i] >= 0 else None
+        rows.append(
+            (
+                part.runs[part.run[i]],
+                part.revisions[part.revision[i]],
+                tuple(sorted((k, repr(v)) for k, v in part.configurations[part.configuration[i]].items())),
+                metric,
+                repr(float(part.value[i])),
+                part.workloads[part.workload[i]],
+                *(
+                    int(column[i])
+                    for column in (
+                        part.outcome, part.exit_code, part.trial, part.pair, part.second, part.track,
+                        part.repetitions,
+                    )
+                ),
+            )
+        )  # fmt: skip
+    return rows

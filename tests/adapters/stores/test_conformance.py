@@ -1,0 +1,146 @@
+"""What holds for a history wherever it lies."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.adapters.stores import segments
+from bot.model.errors import HistoryError
+from bot.model.history import Measurements, Selection
+from tests.adapters.stores.conftest import Ground
+from tests.adapters.stores.samples import record, run, same, sides
+
+
+def test_what_is_appended_is_read_back_as_it_was(ground: Ground) -> None:
+    ground.store().append(run())
+    assert same(ground.store().read(), run())
+
+
+def test_an_empty_history_says_so(ground: Ground) -> None:
+    store = ground.store()
+    assert len(store.read()) == 0 and store.source is None and list(store.segments()) == []
+    (note,) = store.notes()
+    assert "empty" in note
+
+
+def test_a_filled_history_names_its_source_and_has_nothing_to_tell(ground: Ground) -> None:
+    ground.store().append(run())
+    store = ground.store()
+    assert store.source == ground.kind
+    assert len(store.read()) and list(store.notes()) == []
+
+
+def test_appending_the_same_run_twice_changes_nothing(ground: Ground) -> None:
+    first = ground.store().append(run())
+    assert ground.store().append(run()) == first
+    assert [s.name for s in ground.store().segments()] == [first]
+
+
+def test_runs_come_back_oldest_first_whatever_the_order_of_writing(ground: Ground) -> None:
+    store = ground.store()
+    for number in (2, 0, 1):
+        store.append(run(number))
+    assert [r.id for r in ground.store().read().runs] == ["run-0", "run-1", "run-2"]
+    assert [r.id for r in store.read().runs] == ["run-0", "run-1", "run-2"]
+
+
+def test_a_scan_gives_the_newest_run_first(ground: Ground) -> None:
+    for number in range(3):
+        ground.store().append(run(number))
+    assert [part.runs[0].id for part in ground.store().scan()] == ["run-2", "run-1", "run-0"]
+
+
+def test_the_listing_shows_each_run(ground: Ground) -> None:
+    ground.store().append(run(1))
+    (segment,) = ground.store().segments()
+    assert segment.run == record(1) and segment.rows == len(run(1)) and not segment.problem
+    assert segment.kind == "trials" and segment.bytes > 0
+
+
+def test_selections(ground: Ground) -> None:
+    for number in range(3):
+        ground.store().append(run(number, program="other" if number == 1 else "xz"))
+    store = ground.store()
+
+    def ids(wanted: Selection) -> list[str]:
+        return [r.id for r in store.read(wanted).runs]
+
+    assert ids(Selection(last=2)) == ["run-1", "run-2"]
+    assert ids(Selection(last=2, program="xz")) == ["run-0", "run-2"]
+    assert ids(Selection(program="nothing")) == []
+    assert ids(Selection(since=record(1).started)) == ["run-1", "run-2"]
+    assert ids(Selection(modes=frozenset({"bisect"}))) == []
+    only = store.read(Selection(revisions=frozenset({sides(2)["head"].revision})))
+    assert [r.revision for r in only.revisions[only.revision[0] : only.revision[0] + 1]] == [f"{3:040x}"]
+    assert set(only.revision) == {only.revision[0]} and len(only.runs) == 1
+
+
+def test_a_selection_of_metrics_keeps_failed_trials(ground: Ground) -> None:
+    ground.store().append(run())
+    found = ground.store().read(Selection(metrics=frozenset({"max_rss"})))
+    names = [found.metrics[code] if code >= 0 else None for code in found.metric]
+    assert names == ["max_rss"] * 5 + [None]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda content: content[:-30], id="truncated"),
+        pytest.param(lambda content: b"", id="emptied"),
+        pytest.param(lambda content: content[:99] + bytes([content[99] ^ 1]) + content[100:], id="one bit"),
+        pytest.param(lambda content: b"<html>" * 100, id="another file"),
+    ],
+)
+def test_a_damaged_segment_is_told_and_the_rest_stays_usable(ground: Ground, damage) -> None:  # type: ignore[no-untyped-def]
+    writer = ground.store()
+    names = [writer.append(run(number)) for number in range(3)]
+    ground.spoil(names[1], damage(segments.encode(run(1)).content))
+    store = ground.store()
+    assert [r.id for r in store.read().runs] == ["run-0", "run-2"]
+    (note,) = store.notes()
+    assert names[1] in note and "damaged" in note and "\n" not in note
+
+
+def test_verify_finds_a_damaged_segment_and_quarantines_it_where_it_can(ground: Ground) -> None:
+    writer = ground.store()
+    names = [writer.append(run(number)) for number in range(3)]
+    ground.spoil(names[1], b"PAR1")
+    found = ground.store().verify()
+    assert [bool(segment.problem) for segment in found] == [False, True, False]
+    left = [segment.name for segment in ground.store().verify()]
+    if ground.kind == "directory":
+        assert left == [names[0], names[2]]
+        assert (ground.path / "quarantine" / names[1]).read_bytes() == b"PAR1"
+    else:  # an append-only place keeps it, and goes on telling it
+        assert left == names
+
+
+def test_a_damaged_segment_can_be_appended_again(ground: Ground) -> None:
+    name = ground.store().append(run())
+    ground.spoil(name, b"PAR1")
+    ground.store().append(run())
+    assert same(ground.store().read(), run())
+
+
+def test_segments_of_a_later_kind_are_kept_and_not_read(ground: Ground) -> None:
+    content = b"profiles of a later version"
+    name = f"20240103T000000Z-profiles-{segments.digest(content)}.parquet"
+    place = ground.open()
+    place.add(name, content)
+    ground.store().append(run())
+    store = ground.store()
+    assert same(store.read(), run()) and list(store.notes()) == []
+    assert [s.kind for s in store.segments()] == ["trials", "profiles"]
+    assert [s.problem for s in ground.store().verify()] == ["", ""]
+
+
+def test_nothing_but_one_run_can_be_appended(ground: Ground) -> None:
+    with pytest.raises(ValueError, match="one run, not 0"):
+        ground.store().append(Measurements.empty())
+    with pytest.raises(ValueError, match="one run, not 2"):
+        ground.store().append(Measurements.concatenated([run(0), run(1)]))
+
+
+def test_a_missing_segment_is_told(ground: Ground) -> None:
+    with pytest.raises(HistoryError, match="in no place"):
+        ground.store().content("20240103T000000Z-trials-00000000000000000000000000000000.parquet")
