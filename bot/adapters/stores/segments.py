@@ -48,6 +48,8 @@ _SCHEMA_KEY, _KIND_KEY, _RUN_KEY, _REVISIONS_KEY = (
 _WORDS = ("revision", "configuration", "metric", "outcome", "track", "workload")
 _CONFIGURATION: TypeAdapter[dict[str, OptionValue]] = TypeAdapter(dict[str, OptionValue])
 _REVISIONS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
+_UNREADABLE = (pa.ArrowException, LookupError, ValueError, TypeError, OSError)
+"""What pyarrow and our own reading raise for bytes that are not what they say."""
 _Batch: TypeAlias = Any
 """A pyarrow.RecordBatch; pyarrow publishes no types."""
 
@@ -150,15 +152,15 @@ def decode(name: str, content: bytes, wanted: Selection = EVERYTHING) -> Iterato
             part = _selected(_measurements(upgrade(batch), head), wanted)
             if len(part):
                 yield part
-    except (pa.ArrowException, KeyError, ValueError, OSError) as error:
+    except _UNREADABLE as error:
         raise DamagedSegmentError(f"{name} does not hold what its schema says: {_line(error)}") from error
 
 
 def _opened(name: str, content: bytes) -> Any:
     try:
         return pq.ParquetFile(pa.BufferReader(content), read_dictionary=list(_WORDS))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DamagedSegmentError(f"{name} is not a Parquet file: {_line(error)}") from error
+    except _UNREADABLE as error:
+        raise DamagedSegmentError(f"{name} is not a Parquet file of trials: {_line(error)}") from error
 
 
 def _head(name: str, opened: Any) -> Head:
@@ -240,7 +242,7 @@ def _measurements(batch: _Batch, head: Head) -> Measurements:
     for name, dtype in COLUMNS.items():
         if name == "run":
             continue
-        array = batch.column(batch.schema.get_field_index(name))
+        array = batch.column(name)
         if name in _WORDS:
             array = array if isinstance(array, pa.DictionaryArray) else array.dictionary_encode()
             words[name] = array.dictionary.to_pylist()
