@@ -1,0 +1,1 @@
+"""Change points over commits and terms, side by side with the published algorithm."""
