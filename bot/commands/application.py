@@ -12,6 +12,7 @@ from bot.commands import init as initialising
 from bot.commands.bisect import bisect
 from bot.commands.check import check
 from bot.commands.github import action_command, publish
+from bot.commands.history import history
 from bot.commands.pr import pr
 from bot.model.errors import UsageError
 
@@ -25,7 +26,6 @@ LATER = (
     "profiles",
     "rehearse",
     "dashboard",
-    "history",
 )
 """Commands of the contract that a later version brings: refused in one line, never a pretend success."""
 
@@ -78,5 +78,6 @@ application.command()(bisect)
 application.command()(check)
 application.command()(publish)
 application.command("action")(action_command)
+application.add_typer(history, name="history")
 for _name in LATER:
     _refuse(_name)

@@ -233,12 +233,12 @@ class HistoryStore(Key):
 
     store: Literal["branch", "artifact", "directory", "object"]
     """Kind of place."""
-    ref: str | None = None
-    """Branch name."""
-    path: str | None = None
-    """Folder of a directory store."""
-    url: str | None = None
-    """Address of an object store."""
+    ref: Command | None = None
+    """Name of the branch (suspects-history when absent) or of the artifact."""
+    path: Command | None = None
+    """Folder of a directory, relative to the repository (.suspects/history when absent)."""
+    url: Command | None = None
+    """Address of a folder in an object store: s3://bucket/folder or gs://bucket/folder."""
 
 
 class Subject(Key):

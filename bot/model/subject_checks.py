@@ -28,6 +28,8 @@ METRICS = ("cpu", "wall", "max_rss", "instructions")
 RESERVED = frozenset({"and", "or", "not", "xor", "iff", "implies", "true", "false", "everything"})
 """Words of constraints and of comment commands: no option can have such a name."""
 STDIN_WORKLOAD = "{workload}"
+_REF = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][A-Za-z0-9_./-]*")
+_ADDRESSES = ("s3://", "gs://", "gcs://")
 
 
 def problems(subject: Subject) -> Iterator[Problem]:
@@ -48,6 +50,7 @@ def problems(subject: Subject) -> Iterator[Problem]:
     else:
         yield from _offline_problems(subject)
     yield from _file_problems(subject)
+    yield from _history_problems(subject)
 
 
 def _option_problems(option: FlagOption | ChoiceOption | NumberOption) -> Iterator[tuple[str, str]]:
@@ -195,3 +198,19 @@ def _file_problems(subject: Subject) -> Iterator[Problem]:
         path = PurePosixPath(text)
         if path.is_absolute() or ".." in path.parts or text.startswith("~"):
             yield place, f"{text} lies outside the checkout; a relative path without .. is needed"
+
+
+def _history_problems(subject: Subject) -> Iterator[Problem]:
+    """Places that lack what they need, or have what they cannot use."""
+    keys = {"branch": "ref", "artifact": "ref", "directory": "path", "object": "url"}
+    for i, place in enumerate(subject.history):
+        for key in ("ref", "path", "url"):
+            if getattr(place, key) is not None and key != keys[place.store]:
+                yield ("history", i, key), f"does not go with {place.store}; it takes {keys[place.store]}"
+        if place.ref is not None and not _REF.fullmatch(place.ref):
+            yield ("history", i, "ref"), f"{place.ref!r} is no name of a branch; suspects-history is one"
+        if place.store == "object" and not (place.url or "").startswith(_ADDRESSES):
+            yield (
+                ("history", i, "url"),
+                "an address such as s3://bucket/folder or gs://bucket/folder is needed",
+            )

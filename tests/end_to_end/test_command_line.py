@@ -11,8 +11,8 @@ from tests.end_to_end.builders import CODE, Place, config, shell
 
 COMMANDS = ["init", "check", "pr", "nightly", "bisect", "publish", "plan", "shard", "merge", "influences"]
 COMMANDS += ["assertions", "profiles", "rehearse", "dashboard", "history", "action"]
-HERE = ["init", "check", "pr", "bisect", "publish", "action"]
-HEAVY = ("matplotlib", "sklearn", "scipy", "numpy", "github", "pysat", "jinja2")
+HERE = ["init", "check", "pr", "history", "bisect", "publish", "action"]
+HEAVY = ("matplotlib", "sklearn", "scipy", "numpy", "github", "pysat", "jinja2", "pyarrow")
 
 
 @pytest.mark.parametrize("command", [[], *([c] for c in HERE)])

@@ -253,6 +253,21 @@ class BranchPlace:
         return HistoryError(f"history in {self.label} cannot be {done}: {' '.join(said.split())[:200]}")
 
 
+def repository_of(folder: Path) -> tuple[str, Path] | None:
+    """The git folder and the top of the repository that a folder lies in; None: in none."""
+    found = []
+    for wanted in ("--git-common-dir", "--show-toplevel"):
+        words = ["git", "-c", "safe.directory=*", "rev-parse", "--path-format=absolute", wanted]
+        try:
+            done = process.run_trusted(words, cwd=folder)
+        except FileNotFoundError:
+            return None
+        if done.code != 0:
+            return None
+        found.append(done.output.decode("utf-8", "surrogateescape").strip())
+    return found[0], Path(found[1])
+
+
 def _path(name: str) -> str:
     """A folder a month: listing one does not grow with the years."""
     return f"{name[:6]}/{name}"

@@ -29,11 +29,14 @@ class DirectoryPlace:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._set_aside = 0
         self.label = f"directory {path}"
 
     def names(self) -> Sequence[str]:
         """Names of the segments here, oldest first."""
         try:
+            aside = self._path / QUARANTINE
+            self._set_aside = len(os.listdir(aside)) if aside.is_dir() else 0  # noqa: PTH208
             return sorted(name for name in os.listdir(self._path) if segments.kind(name))  # noqa: PTH208
         except FileNotFoundError:
             return []
@@ -69,8 +72,11 @@ class DirectoryPlace:
         return True
 
     def notes(self) -> Sequence[str]:
-        """Nothing."""
-        return ()
+        """What earlier runs found damaged."""
+        if not self._set_aside:
+            return ()
+        several = "s lie" if self._set_aside > 1 else " lies"
+        return (f"{self._set_aside} damaged segment{several} in {self._path / QUARANTINE}.",)
 
     def _sweep(self) -> None:
         """Removes what writers left that were killed."""

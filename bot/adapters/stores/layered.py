@@ -21,10 +21,11 @@ class LayeredStore:
     told, what a later version wrote is left alone and told, and the rest stays usable.
     """
 
-    def __init__(self, places: Sequence[Place]) -> None:
+    def __init__(self, places: Sequence[Place], *, notes: Sequence[str] = ()) -> None:
+        """`notes`: what is known already, such as places that could not be opened."""
         self._places = places
         self._holders: dict[str, list[Place]] | None = None
-        self._told: dict[str, None] = {}  # an ordered set
+        self._told: dict[str, None] = dict.fromkeys(notes)  # an ordered set
 
     @property
     def source(self) -> str | None:
@@ -98,6 +99,14 @@ class LayeredStore:
             except HistoryError as error:
                 problem = error
         raise problem
+
+    def of_segment(self, name: str) -> Iterator[Measurements]:
+        """All rows of one segment, piece by piece.
+
+        Raises:
+            HistoryError: it cannot be had, or is damaged.
+        """
+        return segments.decode(name, self.content(name))
 
     def notes(self) -> Sequence[str]:
         """What could not be reached or read, in the order it was found, and an empty history."""

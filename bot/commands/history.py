@@ -1,0 +1,167 @@
+"""`suspects history`: lists, checks, shows, exports and imports what earlier runs measured."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.commands import options
+
+if TYPE_CHECKING:
+    from bot.adapters.stores.layered import LayeredStore
+    from bot.model.history import Segment
+
+history = typer.Typer(help="What earlier runs measured.", no_args_is_help=True)
+Json = Annotated[Path | None, typer.Option("--json", help="Write it as JSON; - is standard output.")]
+Config = Annotated[Path | None, typer.Option("--config", help="The subject's file, which names the places.")]
+DAMAGED = 1
+"""Exit code of `verify` when something is damaged."""
+
+
+@history.command("list")
+def list_(place: options.HistoryPlace = None, config: Config = None, json: Json = None) -> None:
+    """List all segments: when, which mode, how many measurements, where."""
+    from bot.compose.exchanging import listed
+
+    with _store(place, config) as store:
+        found = store.segments()
+        if _as_json(json, {"source": store.source, "segments": listed(found), "notes": list(store.notes())}):
+            return
+        for segment in found:
+            typer.echo(_line(segment))
+        rows = sum(segment.rows for segment in found)
+        typer.echo(f"{len(found)} segments, {rows:,} measurements, {store.source or 'no source'}")
+        _tell(store)
+
+
+@history.command()
+def verify(place: options.HistoryPlace = None, config: Config = None, json: Json = None) -> None:
+    """Read every byte and row; damaged segments are set aside, the rest stays usable."""
+    from bot.compose.exchanging import listed
+
+    with _store(place, config) as store:
+        found = store.verify()
+        damaged = [segment for segment in found if segment.problem]
+        notes = list(store.notes())
+        if not _as_json(json, {"segments": listed(found), "damaged": len(damaged), "notes": notes}):
+            for segment in damaged:
+                typer.echo(segment.problem)
+            typer.echo(f"{len(found) - len(damaged)} of {len(found)} segments are whole")
+            _tell(store, except_for={f"{segment.problem}." for segment in damaged})
+    raise typer.Exit(DAMAGED if damaged else 0)
+
+
+@history.command()
+def show(
+    run: Annotated[str, typer.Argument(help="Beginning of a run's id or of a segment's name.")],
+    place: options.HistoryPlace = None,
+    config: Config = None,
+    json: Json = None,
+) -> None:
+    """Show one run: where and when it measured, and the median of every configuration."""
+    from bot.compose.exchanging import chosen, listed, medians
+    from bot.model.history import Measurements
+
+    with _store(place, config) as store:
+        segment = chosen(store, run)
+        part = Measurements.concatenated(list(store.of_segment(segment.name)))
+        rows = medians(part)
+        if _as_json(json, {**listed([segment])[0], "medians": rows}):
+            return
+        assert segment.run is not None
+        known = segment.run.model_dump(mode="json", exclude={"options"})
+        for name, value in {"segment": segment.name, **known}.items():
+            if value not in ("", {}, []):
+                typer.echo(f"{name}: {value if isinstance(value, str) else jsonlib.dumps(value)}")
+        for row in rows:
+            values = " ".join(f"{name}={value}" for name, value in row["options"].items())
+            measured = (
+                f"{row['metric']} {row['median']:.6g} ({row['trials']})" if row["metric"] else "no value"
+            )
+            failed = f", {row['failed']} failed" if row["failed"] else ""
+            typer.echo(f"{row['revision'][:12]}  {values or 'default'}: {measured}{failed}")
+
+
+@history.command()
+def export(
+    target: Annotated[Path, typer.Argument(help="A .csv or .parquet file, or a folder for all segments.")],
+    place: options.HistoryPlace = None,
+    config: Config = None,
+    last: Annotated[int | None, typer.Option("--last", min=1, help="Only the newest N runs.")] = None,
+    revision: Annotated[list[str] | None, typer.Option("--revision", help="Only these (full ids).")] = None,
+    metric: Annotated[list[str] | None, typer.Option("--metric", help="Only these metrics.")] = None,
+) -> None:
+    """Write measurements as a table, or all segments as they are (what a workflow uploads)."""
+    from bot.compose.exchanging import exported
+    from bot.model.history import Selection
+
+    with _store(place, config) as store:
+        wanted = Selection(
+            last=last,
+            revisions=frozenset(revision) if revision else None,
+            metrics=frozenset(metric) if metric else None,
+        )
+        done = exported(store, target, wanted)
+        typer.echo(f"{done.runs} runs, {done.rows:,} measurements: {target}")
+        _tell(store)
+
+
+@history.command("import")
+def import_(
+    files: Annotated[list[Path], typer.Argument(help="Files, folders of asv, or segments.")],
+    place: options.HistoryPlace = None,
+    config: Config = None,
+    kind: Annotated[
+        str | None, typer.Option("--format", help="Their format, when it is not recognised.")
+    ] = None,
+    revision: Annotated[str | None, typer.Option("--revision", help="Which commit they measured.")] = None,
+) -> None:
+    """Append CSV, Parquet, github-action-benchmark, asv, pytest-benchmark or hyperfine results."""
+    from bot.compose.exchanging import imported
+
+    with _store(place, config) as store:
+        done = imported(store, files, kind=kind, revision=revision)
+        known = f", {done.known} were there already" if done.known else ""
+        typer.echo(f"{done.runs} runs, {done.rows:,} measurements imported{known}")
+
+
+@contextmanager
+def _store(place: str | None, config: Path | None) -> Iterator[LayeredStore]:
+    from bot.compose.remembering import AskedHistory, configured_history, opened_history
+    from bot.settings import Settings, environment
+
+    configured = () if place is not None else configured_history(config)
+    settings = Settings.read(environment())
+    with opened_history(AskedHistory(settings, configured=configured, place=place)) as store:
+        yield store
+
+
+def _line(segment: Segment) -> str:
+    if segment.run is None:
+        return f"{segment.name}  {segment.problem or segment.kind}"
+    run = segment.run
+    about = " ".join(word for word in (run.subject, run.label) if word)
+    return f"{run.started:%Y-%m-%d %H:%M}  {run.mode:<12} {segment.rows:>9,}  {run.id}  {about}"
+
+
+def _tell(store: LayeredStore, except_for: set[str] | None = None) -> None:
+    for note in store.notes():
+        if note not in (except_for or set()):
+            typer.echo(f"Note: {note}", err=True)
+
+
+def _as_json(target: Path | None, value: dict[str, Any]) -> bool:
+    """Writes JSON where it was asked for; whether standard output was."""
+    if target is None:
+        return False
+    text = jsonlib.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    if str(target) == "-":
+        typer.echo(text, nl=False)
+        return True
+    target.write_text(text, encoding="utf-8")
+    return False
