@@ -130,10 +130,11 @@ def test_a_table_gives_back_what_was_exported(tmp_path: Path, suffix: str) -> No
     first, second = formats.read(path)
 
     def kept(part: Measurements) -> list[tuple[object, ...]]:
+        runs = [part.runs[code] for code in part.run]
         return [
-            (row[0].id, row[0].started, row[0].program, row[0].environment.cpu, *row[1:])
-            for row in meaning(part)
-        ]  # type: ignore[attr-defined]
+            (run.id, run.started, run.program, run.environment.cpu, *row[1:])
+            for run, row in zip(runs, meaning(part), strict=True)
+        ]
 
     assert kept(first) == kept(run(0, pairs=9)) and kept(second) == kept(run(1))
 

@@ -38,7 +38,7 @@ def writing(
         env={"PATH": os.environ["PATH"], "OWN": str(ground.path.parent)},
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))),  # noqa: PLW1509
+        preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None,  # noqa: PLW1509
     )
 
 
