@@ -206,6 +206,10 @@ class BranchPlace:
         self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self._home / ".gitconfig").write_text(CONFIGURATION + _NETWORK)
         self._done("init", "--quiet", "--bare", "--template=", str(self._home / "mirror.git"))
+        # What somebody wrote into the branch's .gitattributes must not change or hide a byte.
+        attributes = self._home / "mirror.git" / "info" / "attributes"
+        attributes.parent.mkdir(exist_ok=True)
+        attributes.write_text("* -export-ignore -export-subst -text -eol -ident -filter\n")
 
     def _text(self, *arguments: str, env: dict[str, str] | None = None) -> str:
         return self._done(*arguments, env=env).decode("utf-8", "replace").strip()

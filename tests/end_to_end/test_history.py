@@ -1,0 +1,177 @@
+"""`suspects history` on real places: what is stored, checked, shown, exported and imported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.adapters.stores import segments
+from tests.adapters.importers import files
+from tests.adapters.stores.samples import run
+from tests.end_to_end.builders import CONFIG, Place, config
+
+OWN = ".suspects/history"
+
+
+def fill(place: Place, *numbers: int, folder: str = OWN) -> list[Path]:
+    paths = []
+    for number in numbers:
+        name, content = segments.encode(run(number))
+        paths.append(place.repository / folder / name)
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        paths[-1].write_bytes(content)
+    return paths
+
+
+def listed(place: Place, *arguments: str) -> dict[str, Any]:
+    ended = place.suspects("history", "list", "--json", "-", *arguments)
+    assert ended.code == 0, ended.said
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+def ids(found: dict[str, Any]) -> list[str]:
+    return [segment["run"]["id"] for segment in found["segments"]]
+
+
+def test_an_empty_history_is_told(place: Place) -> None:
+    ended = place.suspects("history", "list")
+    assert ended.code == 0 and "0 segments" in ended.out
+    assert "History is empty" in ended.err
+
+
+def test_the_list_has_every_run(place: Place) -> None:
+    fill(place, 0, 1)
+    ended = place.suspects("history", "list")
+    assert "run-0" in ended.out and "run-1" in ended.out and "2 segments" in ended.out and not ended.err
+    found = listed(place)
+    assert ids(found) == ["run-0", "run-1"] and found["source"] == "directory" and found["notes"] == []
+
+
+def test_show_has_the_medians_of_a_run(place: Place) -> None:
+    fill(place, 0, 1)
+    ended = place.suspects("history", "show", "run-1")
+    assert ended.code == 0 and "cpu" in ended.out and "1 failed" in ended.out and "a processor" in ended.out
+    as_json = json.loads(place.suspects("history", "show", "run-1", "--json", "-").out)
+    assert as_json["run"]["id"] == "run-1" and len(as_json["medians"]) > 3
+    place.suspects("history", "show", "run").refused("2 runs of the history begin so")
+    place.suspects("history", "show", "nothing").refused("0 runs")
+
+
+def test_verify_quarantines_what_is_damaged_and_the_rest_stays_usable(place: Place) -> None:
+    paths = fill(place, 0, 1, 2)
+    paths[1].write_bytes(paths[1].read_bytes()[:-20])
+    ended = place.suspects("history", "verify")
+    assert ended.code == 1 and paths[1].name in ended.out and "2 of 3 segments are whole" in ended.out
+    assert not paths[1].exists() and (paths[1].parent / "quarantine" / paths[1].name).exists()
+    found = listed(place)
+    assert ids(found) == ["run-0", "run-2"]
+    assert "1 damaged segment lies in" in found["notes"][0]
+    assert place.suspects("history", "verify").code == 0
+
+
+def test_a_later_versions_segment_is_told_and_left_alone(place: Place) -> None:
+    from tests.adapters.stores.test_segments import changed
+
+    fill(place, 0)
+    name, content = changed(segments.encode(run(1)).content, schema="9")
+    later = place.repository / OWN / name
+    later.write_bytes(content)
+    ended = place.suspects("history", "verify")
+    assert ended.code == 1 and "later version" in ended.out
+    assert later.exists()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_goes_out_and_comes_back(place: Place, suffix: str) -> None:
+    fill(place, 0, 1)
+    target = place.out / f"all.{suffix}"
+    assert "2 runs" in place.suspects("history", "export", str(target)).out
+    ended = place.suspects("history", "import", str(target), "--history", "elsewhere")
+    assert "2 runs" in ended.out
+    assert ids(listed(place, "--history", "directory:elsewhere")) == ["run-0", "run-1"]
+    again = place.suspects("history", "import", str(target), "--history", "elsewhere")
+    assert "0 runs, 0 measurements imported, 2 were there already" in again.out
+
+
+def test_a_selection_is_exported(place: Place) -> None:
+    fill(place, 0, 1, 2)
+    target = place.out / "some.csv"
+    place.suspects("history", "export", str(target), "--last", "1", "--metric", "cpu")
+    lines = target.read_text().splitlines()
+    assert len(lines) == 1 + 5 + 1 and all("run-2" in line for line in lines[1:])
+    assert [path.name for path in place.out.iterdir()] == ["some.csv"]
+    place.suspects("history", "export", str(target), "--revision", "unknown").refused("nothing to export")
+    place.suspects("history", "export", str(place.out / "folder"), "--last", "1").refused("gets all segments")
+
+
+def test_segments_move_between_places(place: Place) -> None:
+    fill(place, 0, 1)
+    place.commit({"a": "b"})
+    folder = place.out / "union"
+    assert place.suspects("history", "export", str(folder)).code == 0
+    assert "2 runs" in place.suspects("history", "import", str(folder), "--history", "branch:old").out
+    found = listed(place, "--history", "branch:old")
+    assert ids(found) == ["run-0", "run-1"] and found["source"] == "branch"
+    assert place.git("status", "--porcelain") == ""
+    assert place.git("rev-list", "--count", "old") == "2"
+
+
+def test_the_configured_places_are_read_in_order_as_one(place: Place) -> None:
+    fill(place, 0, 1, folder="first")
+    fill(place, 1, 2, folder="second")
+    places = [{"store": "directory", "path": "first"}, {"store": "directory", "path": "second"}]
+    place.commit({CONFIG: config(history=places)})
+    assert ids(listed(place)) == ["run-0", "run-1", "run-2"]
+    (place.out / "data.js").write_text(files.data_js())
+    assert "2 runs" in place.suspects("history", "import", str(place.out / "data.js")).out
+    assert len(listed(place, "--history", "first")["segments"]) == 4
+    assert len(listed(place, "--history", "second")["segments"]) == 2
+
+
+def test_the_contracts_places_are_accepted_outside_github(place: Place) -> None:
+    places = [{"store": "branch", "ref": "suspects-history"}, {"store": "artifact"}]
+    place.commit({CONFIG: config(history=places)})
+    found = listed(place)
+    assert found["segments"] == []
+    assert any("artifact" in note and "GITHUB_TOKEN" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"store": "object"}, "history.0.url: an address such as s3://"),
+        ({"store": "object", "url": "http://x/y"}, "history.0.url: an address such as s3://"),
+        ({"store": "branch", "path": "x"}, "history.0.path: does not go with branch; it takes ref"),
+        ({"store": "branch", "ref": "a..b"}, "history.0.ref: 'a..b' is no name of a branch"),
+        ({"store": "branch", "ref": "-f"}, "history.0.ref: '-f' is no name of a branch"),
+        ({"store": "tape"}, "history.0.store"),
+        ({"ref": "x"}, "history.0: store is missing"),
+    ],
+)
+def test_a_wrong_place_in_the_file_is_one_line(place: Place, entry: dict[str, str], words: str) -> None:
+    place.commit({CONFIG: config(history=[entry])})
+    place.suspects("history", "list").refused(words)
+
+
+@pytest.mark.parametrize("text", ["tape:x", "directory:", "object:http://x", ""])
+def test_a_wrong_place_on_the_command_line_is_one_line(place: Place, text: str) -> None:
+    place.suspects("history", "list", "--history", text).refused("--history", "directory:PATH")
+
+
+def test_importing_nonsense_is_one_line(place: Place) -> None:
+    (place.out / "x.json").write_text("{")
+    place.suspects("history", "import", str(place.out / "x.json")).refused("x.json:1:2: not JSON")
+    place.suspects("history", "import", str(place.out / "missing.csv")).refused(
+        "cannot be read: No such file"
+    )
+    assert not (place.repository / OWN).exists()
+
+
+def test_a_full_disk_while_exporting_is_one_line(place: Place) -> None:
+    fill(place, 0)
+    ended = place.suspects("history", "list", "--json", "/dev/full")
+    assert ended.code == 3 and ended.err.count("\n") == 1 and "No space left" in ended.err
