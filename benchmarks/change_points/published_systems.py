@@ -11,6 +11,7 @@ from bot.model.change_points import Probe
 from bot.model.space import Configuration, Option, Space, Term
 
 INTERACTIONS = 0.25  # interactions for each option
+SAMPLED = 200  # configurations that tell how large a step is
 SHIFTS = (0.5, 0.9, 0.99, 1.01, 1.1, 2.0)  # of an influence, with either sign
 
 
@@ -64,9 +65,18 @@ class PublishedSystem:
             shift = rng.choice((-1, 1)) * rng.choice(SHIFTS)
             self._influences[commit:, which] *= 1 + shift
             self.truth.append((int(commit), tuple(self.space.names[i] for i in self._terms[which])))
+        self.sizes = [self._size(commit, term, rng) for commit, term in self.truth]
         self._cov = cell.cov
         self._noise = np.random.default_rng(rng.integers(2**32))
         self._holding: dict[Configuration, NDArray[np.int64]] = {}
+
+    def _size(self, commit: int, term: Term, rng: np.random.Generator) -> float:
+        """Median relative step over random configurations that hold the term."""
+        on = rng.random((SAMPLED, len(self.space.options))) < 0.5
+        on[:, [self.space.index[name] for name in term]] = True
+        holds = np.array([on[:, list(members)].all(axis=1) for members in self._terms], dtype=float)
+        before, after = self._influences[[commit - 1, commit]] @ holds
+        return float(np.median(np.abs(after - before) / np.minimum(np.abs(before), np.abs(after))))
 
     def seconds(self, probe: Probe) -> float:
         """One trial."""

@@ -260,7 +260,7 @@ class PublishedSearch:
         ]
         extent = interval(blamed.commit, self.likelihoods_[places].sum(axis=0))
         seen = ratio(extent, (self._sample.history(place) for place in places))
-        if seen is None or seen[1] <= 1 <= seen[2]:
+        if seen is None or seen[1] <= 1 <= seen[2] or abs(seen[0] - 1) < self.threshold:
             return None
         return ChangePoint(
             revision=blamed.commit,

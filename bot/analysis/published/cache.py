@@ -11,7 +11,7 @@ W_INCREASE = 1.0
 E_DECREASE = 0.5
 """Every iteration multiplies all weights by it (section 3.5; the digit is lost in our copy)."""
 K = 3
-"""An association seen once is dropped after so many iterations; so many without a drop end the search."""
+"""An association seen once is dropped after so many iterations; so many without a change end the search."""
 T_DROP = E_DECREASE**K * W_INCREASE
 """Lighter associations are dropped (section 3.5)."""
 STABLE = E_DECREASE * W_INCREASE
@@ -28,10 +28,10 @@ EVERYTHING = -1
 
 @dataclass(frozen=True)
 class SolutionCache:
-    """Weights of associations, and for how many iterations in a row none was dropped."""
+    """Weights of associations, and for how many iterations in a row they stayed the same ones."""
 
     weights: tuple[tuple[Pair, float], ...] = ()
-    undropped: int = 0
+    unchanged: int = 0
 
     def updated(self, solution: Iterable[Pair]) -> SolutionCache:
         """The cache after one more iteration: increase, decrease, drop (section 3.5).
@@ -41,16 +41,19 @@ class SolutionCache:
         """
         weights = dict(self.weights)
         seen: dict[Pair, float] = {}
+        changed = False
         for commit, column in sorted(solution):
             near = [p for p in weights if p[1] == column and abs(p[0] - commit) <= TOLERANCE]
             known = min(near, key=lambda p: abs(p[0] - commit), default=None)
+            changed |= known is None
             before = 0.0 if known is None else weights.pop(known)
             seen[commit, column] = before + W_INCREASE
         decreased = [(pair, w * E_DECREASE) for pair, w in sorted({**weights, **seen}.items())]
         kept = tuple((pair, w) for pair, w in decreased if w >= T_DROP)
-        return SolutionCache(kept, self.undropped + 1 if len(kept) == len(decreased) else 0)
+        changed |= len(kept) < len(decreased)
+        return SolutionCache(kept, 0 if changed else self.unchanged + 1)
 
     @property
     def stable(self) -> bool:
-        """Whether to stop: nothing was dropped for `K` iterations and every association was confirmed."""
-        return bool(self.weights) and self.undropped >= K and all(w > STABLE for _, w in self.weights)
+        """Whether to stop: nothing was added or dropped for `K` iterations and all is confirmed."""
+        return bool(self.weights) and self.unchanged >= K and all(w > STABLE for _, w in self.weights)

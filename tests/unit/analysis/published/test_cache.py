@@ -32,16 +32,23 @@ def test_the_same_commit_with_another_option_is_another_association() -> None:
     assert [pair for pair, _ in _after([(10, 2)], [(10, 3)]).weights] == [(10, 2), (10, 3)]
 
 
-def test_it_is_stable_when_nothing_is_dropped_and_everything_was_confirmed() -> None:
-    assert not _after(*[[(10, 2)]] * 2).stable
-    assert _after(*[[(10, 2)]] * 3).stable
-    assert not _after(*[[(10, 2)]] * 3, [(10, 2), (50, 1)]).stable
-    assert _after(*[[(10, 2)]] * 3, *[[(10, 2), (50, 1)]] * 2).stable
+def test_it_is_stable_when_nothing_was_added_or_dropped_and_everything_was_confirmed() -> None:
+    assert not _after(*[[(10, 2)]] * 3).stable
+    assert _after(*[[(10, 2)]] * 4).stable
+    assert not _after(*[[(10, 2)]] * 4, [(10, 2), (50, 1)]).stable
+    assert not _after(*[[(10, 2)]] * 4, *[[(10, 2), (50, 1)]] * 3).stable
+    assert _after(*[[(10, 2)]] * 4, *[[(10, 2), (50, 1)]] * 4).stable
+
+
+def test_an_association_not_seen_lately_keeps_it_from_being_stable() -> None:
+    faded = _after(*[[(10, 2), (50, 1)]] * 4, *[[(10, 2)]] * 2)
+    assert faded.unchanged == 5
+    assert not faded.stable
 
 
 def test_a_drop_starts_the_count_again() -> None:
     dropped = _after([(50, 1), (10, 2)], *[[(10, 2)]] * 3)
-    assert dropped.undropped == 0
+    assert dropped.unchanged == 0
     assert not dropped.stable
 
 
