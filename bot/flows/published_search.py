@@ -169,7 +169,9 @@ class PublishedSearch:
         """The candidate solution of everything measured so far (sections 3.2 and 3.3)."""
         self._estimate()
         commits = candidate_commits(peaks(self.likelihoods_), self.revisions)
-        return tuple(associate(int(c), self._design, self.likelihoods_) for c in commits)
+        rows = self._sample.measured()  # that a configuration always failed is no sign that it did not change
+        design, likelihoods = self._design[rows], self.likelihoods_[rows]
+        return tuple(associate(int(c), design, likelihoods) for c in commits)
 
     def _estimate(self) -> None:
         """Threshold, likelihoods and design of the sample; only what changed since is computed anew."""
@@ -203,17 +205,17 @@ class PublishedSearch:
         """New measurements: commits of known configurations, and new configurations (section 3.4)."""
         exploring, exploiting, remaining = self._split.of(self.measurements)
         self._split = self._split.shifted()
-        known = self._sample.configurations
+        places = np.flatnonzero(self._sample.measured())
         probes: list[Probe] = []
         unsure = uncertain(self.likelihoods_)
-        explore = shares(exploring, len(known), rng=self.rng) if known else ()
-        exploit = shares(exploiting, len(known), rng=self.rng) if known else ()
-        for place, (wide, deep) in enumerate(zip(explore, exploit, strict=True)):
+        explore = shares(exploring, len(places), rng=self.rng)
+        exploit = shares(exploiting, len(places), rng=self.rng)
+        for place, wide, deep in zip(places.tolist(), explore, exploit, strict=True):
             tried = self._sample.tried(place)
             found = exploit_commits(unsure[place], tried, int(deep), rng=self.rng)
             tried = np.union1d(tried, np.array(found, dtype=np.int64))
             found += explore_commits(tried, int(wide), n_commits=self.revisions)
-            probes += [Probe(known[place], c) for c in found]
+            probes += [Probe(self._sample.configurations[place], c) for c in found]
         return probes + self._new(remaining)
 
     def _new(self, trials: int) -> list[Probe]:

@@ -41,6 +41,10 @@ class Sample:
         """Whether a configuration was tried."""
         return configuration in self._place
 
+    def measured(self) -> NDArray[np.bool_]:
+        """Which configurations have a value at two commits or more, shape (n_configurations,)."""
+        return np.array([sum(map(bool, v.values())) > 1 for v in self._values], dtype=bool)
+
     def tried(self, place: int) -> NDArray[np.int64]:
         """Commits at which a configuration was tried, and those that cannot be built; ascending."""
         return np.array(sorted(self._values[place].keys() | self.unbuilt), dtype=np.int64)

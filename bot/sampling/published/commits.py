@@ -73,6 +73,8 @@ def exploit_commits(
 
 def shares(total: int, parts: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
     """`total` trials dealt evenly to `parts` configurations; who gets the remainder is drawn."""
+    if not parts:
+        return np.zeros(0, dtype=np.int64)
     each = np.full(parts, total // parts, dtype=np.int64)
     each[rng.choice(parts, size=total % parts, replace=False)] += 1
     return each

@@ -147,6 +147,21 @@ def test_failed_trials_and_revisions_that_do_not_build_are_tolerated() -> None:
     assert _terms(_run(search, fails).change_points_) == [("c",)]
 
 
+def test_configurations_that_always_fail_neither_hide_a_change_nor_are_asked_again_and_again() -> None:
+    program = Program({(120, ("c",)): 1.3})
+    failing: list[Probe] = []
+
+    def fails_with_a(probe: Probe) -> Observation:
+        if probe.configuration[0]:
+            failing.append(probe)
+            return Observation(probe, math.nan)
+        return program(probe)
+
+    search = _run(_search(), fails_with_a)
+    assert _terms(search.change_points_) == [("c",)]
+    assert len(set(failing)) < 40 * len({probe.configuration for probe in failing})
+
+
 def test_a_program_that_always_fails_ends_without_change_points() -> None:
     search = _run(_search(), lambda probe: Observation(probe, math.nan))
     assert search.change_points_ == ()

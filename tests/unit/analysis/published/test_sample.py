@@ -35,3 +35,11 @@ def test_a_configuration_that_always_failed_has_an_empty_history() -> None:
     commits, values = sample.history(0)
     assert not len(commits)
     assert not len(values)
+    assert sample.measured().tolist() == [False]
+
+
+def test_two_values_make_a_configuration_measured() -> None:
+    sample = Sample()
+    for configuration, revision, value in ((ON, 1, 1.0), (ON, 2, 1.0), (OFF, 1, 1.0), (OFF, 2, math.nan)):
+        sample.add(Observation(Probe(configuration, revision), value))
+    assert sample.measured().tolist() == [True, False]
