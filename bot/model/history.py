@@ -137,7 +137,7 @@ class Measurements:
         tables: dict[str, Any] = {}
         columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
         for table, column in TABLES.items():
-            entries: dict[str, int] = {}
+            entries: dict[str | int, int] = {}
             values: list[object] = []
             for i, part in enumerate(parts):
                 codes = [_code(entry, entries, values) for entry in getattr(part, table)]
@@ -230,11 +230,16 @@ def canonical(configuration: Mapping[str, Value]) -> str:
     return json.dumps(dict(configuration), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def _code(entry: object, entries: dict[str, int], values: list[object]) -> int:
+def _code(entry: object, entries: dict[str | int, int], values: list[object]) -> int:
     """The code of an entry; a new one is added."""
+    if id(entry) in entries:  # parts of one history share most entries
+        return entries[id(entry)]
+    key: str | int
     match entry:
-        case RunRecord() | RevisionRef():
-            key = entry.id if isinstance(entry, RunRecord) else entry.revision
+        case RunRecord():  # equal ids may be two segments, whose trials are numbered apart
+            key = id(entry)
+        case RevisionRef():
+            key = entry.revision
         case Mapping():
             key = canonical(entry)
         case _:
@@ -242,7 +247,7 @@ def _code(entry: object, entries: dict[str, int], values: list[object]) -> int:
     if key not in entries:
         entries[key] = len(values)
         values.append(entry)
-    return entries[key]
+    return entries.setdefault(id(entry), entries[key])
 
 
 def _digest(value: object) -> str:

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -258,11 +259,17 @@ def _measurements(batch: _Batch, head: Head) -> Measurements:
     return Measurements(
         runs=(head.run,),
         revisions=tuple(RevisionRef(revision=r, label=head.labels[r]) for r in words["revision"]),
-        configurations=tuple(_CONFIGURATION.validate_json(text) for text in words["configuration"]),
+        configurations=tuple(map(_configuration, words["configuration"])),
         metrics=tuple(words["metric"]),
         workloads=tuple(words["workload"]),
         **columns,
     )
+
+
+@lru_cache(maxsize=1 << 16)
+def _configuration(text: str) -> Mapping[str, OptionValue]:
+    """Runs measure the same configurations again and again: each is read, and kept, once."""
+    return _CONFIGURATION.validate_json(text)
 
 
 def _from_1(batch: _Batch) -> _Batch:
