@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, Self, TypeAlias, get_args
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from bot.model.report import Environment, OptionValue, RevisionRef
+from bot.model.report import Environment, History, OptionValue, RevisionRef
 from bot.model.space import Space, Value
 from bot.model.subject import Program, Subject
 from bot.model.trials import Outcome, Track
@@ -223,6 +223,19 @@ def program_fingerprint(subject: Subject) -> str:
 def known_options(space: Space) -> dict[str, KnownOption]:
     """The space's options as a run record keeps them."""
     return {o.name: KnownOption(kind=o.kind, values=o.values, default=o.default) for o in space.options}
+
+
+def told(source: str | None, found: Measurements, now: datetime) -> History:
+    """What a report says of the history that a run used; `now` has a time zone."""
+    if source is None or found.newest is None:
+        return History(source=source)
+    age = (now - found.newest).total_seconds() / 86400
+    return History(
+        source=source,
+        measurements=len(found),
+        newest=found.newest.astimezone(UTC).isoformat(timespec="seconds"),
+        age_days=max(age, 0.0),
+    )
 
 
 def canonical(configuration: Mapping[str, Value]) -> str:

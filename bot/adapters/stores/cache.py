@@ -34,7 +34,7 @@ class Cache:
         try:
             segments.check(name, content)
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self.folder / name, content)
+            write_whole(self.folder / name, content, flush=False)
         except DamagedSegmentError:
             return False
         except OSError as error:

@@ -90,8 +90,10 @@ class DirectoryPlace:
         return HistoryError(f"history in {self._path} cannot be {done}: {error.strerror or error}")
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, flush: bool = True) -> None:
     """Writes a file in one step: at any moment all of it is there, or what was there before.
+
+    flush: whether it must survive a power cut too.
 
     Raises:
         OSError: it cannot be written; nothing of it is left.
@@ -100,8 +102,9 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(handle)
+            if flush:
+                file.flush()
+                os.fsync(handle)
         os.chmod(part, 0o644)  # noqa: PTH101  mkstemp's is for its owner alone
         os.replace(part, path)  # noqa: PTH105
     except OSError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -75,7 +74,7 @@ class Ground:
 
 
 @pytest.fixture(scope="session")
-def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+def s3() -> Iterator[Callable[[], str]]:
     """Addresses of fresh folders in a bucket of an S3 server on loopback, which starts when first asked."""
     servers: list[ThreadedMotoServer] = []
     environment = {
@@ -83,18 +82,17 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
         "AWS_SECRET_ACCESS_KEY": "nothing",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
-    os.environ.update(environment)
 
     def fresh() -> str:
         if not servers:
             servers.append(_server())
         host, port = servers[0].get_host_and_port()
-        return (
-            f"s3://history/{uuid.uuid4().hex}?endpoint_override={host}:{port}"
-            "&scheme=http&region=us-east-1&allow_bucket_creation=true"
-        )
+        return f"s3://history/{uuid.uuid4().hex}?endpoint_override={host}:{port}&scheme=http&region=us-east-1"
 
-    yield fresh
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in environment.items():
+            patched.setenv(name, value)
+        yield fresh
     for server in servers:
         server.stop()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from bot.adapters.stores import segments
@@ -91,7 +93,9 @@ def test_a_selection_of_metrics_keeps_failed_trials(ground: Ground) -> None:
         pytest.param(lambda content: b"<html>" * 100, id="another file"),
     ],
 )
-def test_a_damaged_segment_is_told_and_the_rest_stays_usable(ground: Ground, damage) -> None:  # type: ignore[no-untyped-def]
+def test_a_damaged_segment_is_told_and_the_rest_stays_usable(
+    ground: Ground, damage: Callable[[bytes], bytes]
+) -> None:
     writer = ground.store()
     names = [writer.append(run(number)) for number in range(3)]
     ground.spoil(names[1], damage(segments.encode(run(1)).content))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -14,9 +15,10 @@ from bot.model.history import (
     Measurements,
     known_options,
     program_fingerprint,
+    told,
 )
 from bot.model.recording import Recorder
-from bot.model.report import RevisionRef
+from bot.model.report import History, RevisionRef
 from bot.model.subject import Subject
 from bot.model.trials import Pair, Trial, Wish
 from tests.adapters.stores.samples import SPACE, meaning, record, run, same, sides
@@ -113,6 +115,15 @@ def test_machines_differ_by_processor_and_not_by_load() -> None:
     busy = here.model_copy(update={"environment": here.environment.model_copy(update={"load": (0.1, 9.0)})})
     other = here.model_copy(update={"environment": here.environment.model_copy(update={"cpu": "another"})})
     assert here.machine == busy.machine != other.machine
+
+
+def test_a_report_says_how_old_and_how_large_the_history_is() -> None:
+    found = told("branch", run(), record().started + timedelta(days=2, hours=12))
+    assert found == History(
+        source="branch", measurements=len(run()), newest="2024-01-02T03:04:05+00:00", age_days=2.5
+    )
+    assert told(None, Measurements.empty(), record().started) == History()
+    assert told("branch", Measurements.empty(), record().started) == History(source="branch")
 
 
 def test_revisions_keep_their_first_label() -> None:
