@@ -25,6 +25,7 @@ class LayeredStore:
         """`notes`: what is known already, such as places that could not be opened."""
         self._places = places
         self._holders: dict[str, list[Place]] | None = None
+        self._reached: list[str] = []
         self._told: dict[str, None] = dict.fromkeys(notes)  # an ordered set
 
     @property
@@ -112,9 +113,10 @@ class LayeredStore:
         """What could not be reached or read, in the order it was found, and an empty history."""
         listed = self._listed()
         said = [*self._told, *(note for place in self._places for note in place.notes())]
-        if not listed:
-            where = ", ".join(place.label for place in self._places)
-            said.append(f"History is empty: nothing is stored in {where or 'any place'}.")
+        if not listed and self._reached:
+            said.append(f"History is empty: nothing is stored in {', '.join(self._reached)}.")
+        elif not listed:
+            said.append("No history could be read.")
         return said
 
     def _listed(self) -> dict[str, list[Place]]:
@@ -125,6 +127,7 @@ class LayeredStore:
                 try:
                     for name in place.names():
                         self._holders.setdefault(name, []).append(place)
+                    self._reached.append(place.label)
                 except HistoryError as error:
                     self._told[f"{error}."] = None
         return self._holders

@@ -16,8 +16,8 @@ from bot.adapters.stores import segments
 from bot.adapters.stores.cache import Cache
 from bot.model.errors import HistoryError
 
-SCHEMES = ("s3", "gs", "gcs")
-_PATIENCE = {"gs": {"retry_limit_seconds": "30"}, "gcs": {"retry_limit_seconds": "30"}}
+_PATIENCE = {scheme: {"retry_limit_seconds": "5"} for scheme in ("gs", "gcs")}
+"""Google's library would insist for 15 minutes, and does several times what it is told."""
 
 
 class ObjectPlace:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from bot.adapters.stores import segments
+from bot.adapters.stores.cache import Cache
+from bot.adapters.stores.layered import LayeredStore
+from bot.adapters.stores.object import ObjectPlace
 from bot.model.errors import HistoryError
 from bot.model.history import Measurements, Selection
 from tests.adapters.stores.conftest import Ground
@@ -143,6 +147,15 @@ def test_nothing_but_one_run_can_be_appended(ground: Ground) -> None:
         ground.store().append(Measurements.empty())
     with pytest.raises(ValueError, match="one run, not 2"):
         ground.store().append(Measurements.concatenated([run(0), run(1)]))
+
+
+def test_a_place_out_of_reach_is_told_and_not_called_empty(tmp_path: Path) -> None:
+    store = LayeredStore([ObjectPlace("s3://bucket/folder?nonsense=1", cache=Cache(tmp_path))])
+    assert len(store.read()) == 0 and store.source is None
+    first, second = store.notes()
+    assert "s3://bucket/folder cannot be opened" in first and second == "No history could be read."
+    with pytest.raises(HistoryError, match="cannot be opened"):
+        store.append(run())
 
 
 def test_a_missing_segment_is_told(ground: Ground) -> None:
