@@ -97,9 +97,12 @@ def search_of(
     Raises:
         UsageError: there is none of that name.
     """
+    from bot.flows.change_point_search import ChangePointFinder
     from bot.flows.published_search import PublishedSearch
 
     solver = ConstraintSolver(subject.space)
+    if asked.estimator == "ours":
+        return ChangePointFinder(subject.space, revisions, solver, rng=rng, candidates=candidates)
     if asked.estimator == "published":
         return PublishedSearch(
             subject.space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials

@@ -1,0 +1,71 @@
+"""Steps as change points: canonical terms, ratios, intervals, and which of them passed again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bot.analysis.change_points.steps import Step, StepModel
+from bot.model.change_points import ChangePoint, Shape
+
+EPISODE = 0.1
+"""A step that another undoes within this share of the range was an episode."""
+UNDONE = 0.3
+"""How far the sizes of both may differ, as a share."""
+QUANTILE = 1.645
+
+
+def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
+    """All steps of a model in order of revision.
+
+    ratio: median over the measured configurations that hold the term, of seconds after over seconds before.
+    """
+    model.fit()
+    steps = sorted(model.steps, key=lambda s: (s.at, model.terms.named(s.term)))
+    found = []
+    for step in steps:
+        ratio, interval = _ratio(model, step)
+        term, aliases = model.terms.canonical(step.term)
+        found.append(
+            ChangePoint(
+                revision=step.at,
+                interval=(step.low, step.high),
+                term=term,
+                aliases=aliases,
+                ratio=ratio,
+                ratio_interval=interval,
+                probability=step.probability,
+                shape=_shape(step, steps, revisions),
+            )
+        )
+    return tuple(found)
+
+
+def _ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
+    """Median ratio over the configurations that hold a step, and its 90 % interval."""
+    c, r, y, _ = model.log.columns()
+    before = []
+    for k in np.flatnonzero(model.cover(step)):
+        values = y[(c == k) & (r < step.at)]
+        if not len(values):
+            values = y[c == k] - step.size
+        if len(values) and (level := float(np.median(values))) > 0:
+            before.append(level)
+    if not before:
+        return 1.0, (1.0, 1.0)
+    level = float(np.median(before))
+    reach = QUANTILE * (step.error if math.isfinite(step.error) else 0.0)
+    low, middle, high = (max(1.0 + (step.size + d) / level, 1e-3) for d in (-reach, 0.0, reach))
+    return middle, (low, high)
+
+
+def _shape(step: Step, steps: list[Step], revisions: int) -> Shape:
+    """Transient when the same term moves back nearby."""
+    for other in steps:
+        apart = abs(other.at - step.at)
+        if other is step or other.term != step.term or apart > max(EPISODE * revisions, 2):
+            continue
+        if step.size * other.size < 0 and abs(step.size + other.size) < UNDONE * abs(step.size):
+            return "transient"
+    return "step"

@@ -1,0 +1,50 @@
+"""Which terms may carry one step, with their probabilities, from the trials near it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.analysis.change_points.steps import Step, StepModel
+from bot.analysis.change_points.terms import Term
+
+MOST = 60
+LEAST = 1e-6
+"""Terms less likely than this share of the leading one are no rivals."""
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Terms, most probable first, and their shares; terms equal in all valid configurations count as one.
+
+    sure: share of the first and its equals. size: of the step in the first. evidence: its log posterior odds.
+    """
+
+    terms: tuple[Term, ...]
+    shares: tuple[float, ...]
+    sure: float
+    size: float
+    evidence: float
+
+
+def rivals(model: StepModel, step: Step, reach: float, grown: Sequence[Term]) -> Rivals:
+    """Terms by the contrasts within `reach` revisions of a step, prior included."""
+    moment, information = model.beside(step, reach)
+    score = model.evidence(moment, information, grown)[:, 0]
+    order = np.argsort(-score, kind="stable")[:MOST]
+    shares = np.exp(score[order] - score[order[0]])
+    order, shares = order[shares > LEAST], shares[shares > LEAST]
+    shares = shares / shares.sum()
+    terms = [model.terms.term(int(k), grown) for k in order]
+    lead = model.terms.cover(terms[0], model.log.holds)
+    names = model.terms.named(terms[0])
+    sure = float(shares[0])
+    for term, share in zip(terms[1:], shares[1:], strict=True):
+        same = (model.terms.cover(term, model.log.holds) == lead).all()
+        if same and model.terms.equivalent(names, model.terms.named(term)):
+            sure += float(share)
+    whole = float(information[lead].sum())
+    size = float(moment[lead].sum()) / whole if whole > 0 else 0.0
+    return Rivals(tuple(terms), tuple(float(s) for s in shares), sure, size, float(score[order[0]]))

@@ -1,0 +1,168 @@
+"""A sum of steps fitted to trials, and what the trials say of one more step, or of one step's term."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.change_points.trials import EXACT, Floats, TrialLog
+
+SLAB = 0.1
+"""Scale of a step's size beforehand, as a share of the median level of all configurations."""
+LOOSE = 0.05
+"""In an exact search a step may differ by this share of itself between configurations."""
+PLACES = 96
+"""Revisions at which a step is looked for at once."""
+
+
+@dataclass(eq=False)
+class Step:
+    """A step: from revision `at` on (between `low` and `high`) in the configurations that hold `term`.
+
+    size, error: seconds, or a share of a configuration's level. settled: term and place were measured.
+    """
+
+    term: Term
+    at: int
+    low: int
+    high: int
+    size: float = 0.0
+    error: float = np.inf
+    probability: float = 1.0
+    settled: bool = False
+
+
+@dataclass
+class StepModel:
+    """Steps, and the trials they explain."""
+
+    log: TrialLog
+    terms: Terms
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def exact(self) -> bool:
+        """Whether trials are (nearly) without noise."""
+        return self.log.scale <= EXACT
+
+    def cover(self, step: Step) -> NDArray[np.bool_]:
+        """Configurations that hold a step's term."""
+        return self.terms.cover(step.term, self.log.holds)
+
+    @property
+    def slab(self) -> float:
+        """Precision of a step's size beforehand."""
+        level = 1.0 if self.log.relative else float(np.median(self.log.means()))
+        return (SLAB * max(level, 1e-300)) ** -2
+
+    def fit(self) -> float:
+        """Least squares of all sizes and each configuration's level; the weighted sum of squares left."""
+        c, r, y, sd = self.log.columns()
+        if not len(y):
+            return 0.0
+        w = sd**-2.0
+        x = self._design(c, r)
+        y, x = self._centred(y, c, w), self._centred(x, c, w)
+        if self.steps:
+            gram = (x * w[:, None]).T @ x
+            gram += np.diag(np.full(len(gram), self.slab))
+            sizes = np.linalg.lstsq(gram, (x * w[:, None]).T @ y, rcond=None)[0]
+            errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(gram)), 0.0))
+            for step, size, error in zip(self.steps, sizes, errors, strict=True):
+                step.size, step.error = float(size), float(error)
+            y = y - x @ sizes
+        return float((w * y**2).sum())
+
+    def _design(self, c: NDArray[np.intp], r: NDArray[np.intp]) -> Floats:
+        x = np.zeros((len(c), len(self.steps)))
+        for k, step in enumerate(self.steps):
+            x[:, k] = self.cover(step)[c] & (r >= step.at)
+        return x
+
+    def _centred(self, values: Floats, c: NDArray[np.intp], w: Floats) -> Floats:
+        """Values without their configuration's weighted mean, (n,) or (n, k)."""
+        n = len(self.log.configurations)
+        total = np.bincount(c, w, n)
+        total[total == 0] = 1.0
+        if values.ndim == 1:
+            return np.asarray(values - (np.bincount(c, w * values, n) / total)[c])
+        return (
+            np.stack([self._centred(column, c, w) for column in values.T], axis=1) if values.size else values
+        )
+
+    def contrasts(
+        self, without: Step | None, window: tuple[int, int] | None
+    ) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """A matched filter over time: places, and per configuration and place moment and information.
+
+        With moment N and information V of the configurations that hold a term, N^2 / V / 2 is the log
+        likelihood ratio of a step there, each configuration's own level and the other steps taken out.
+        """
+        c, r, y, sd = self.log.columns()
+        w = sd**-2.0
+        kept = [s for s in self.steps if s is not without]
+        sizes = np.array([s.size for s in kept])
+        x = np.zeros((len(c), len(kept)))
+        for k, step in enumerate(kept):
+            x[:, k] = self.cover(step)[c] & (r >= step.at)
+        residual = self._centred(y - x @ sizes if kept else y, c, w)
+        revisions = np.unique(r)
+        places = revisions[1:]
+        if window is not None:
+            places = places[(places >= window[0]) & (places <= window[1])]
+        elif len(places) > PLACES:
+            places = places[np.unique(np.linspace(0, len(places) - 1, PLACES).astype(int))]
+        bins = np.searchsorted(places, r, side="right")
+        shape = (len(self.log.configurations), len(places) + 1)
+        moment: Floats = np.zeros(shape)
+        weight: Floats = np.zeros(shape)
+        np.add.at(moment, (c, bins), w * residual)
+        np.add.at(weight, (c, bins), w)
+        after = weight[:, ::-1].cumsum(axis=1)[:, ::-1]
+        whole = np.maximum(after[:, :1], 1e-300)
+        information = after * (whole - after) / whole
+        return places, moment[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:], information[:, 1:]
+
+    def beside(self, step: Step, reach: float) -> tuple[Floats, Floats]:
+        """Moment and information of each configuration, (n_configurations, 1), from trials near a step alone.
+
+        reach: revisions looked at on either side; nothing further away can disturb it.
+        """
+        c, r, y, sd = self.log.columns()
+        n = len(self.log.configurations)
+        for other in self.steps:
+            if other is not step:
+                y = y - other.size * (self.cover(other)[c] & (r >= other.at))
+        w = sd**-2.0
+
+        def side(rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+            total = np.bincount(c[rows], w[rows], n)
+            mean: Floats = np.bincount(c[rows], (w * y)[rows], n) / np.where(total > 0, total, 1.0)
+            return mean, total.astype(np.float64)
+
+        before, weight_before = side((r < step.low) & (r >= step.low - reach))
+        after, weight_after = side((r >= step.high) & (r < step.high + reach))
+        both = (weight_before > 0) & (weight_after > 0)
+        moved = np.where(both, after - before, 0.0)
+        variance = 1.0 / np.where(both, weight_before, 1.0) + 1.0 / np.where(both, weight_after, 1.0)
+        if self.exact:
+            variance = variance + (LOOSE * np.abs(moved).max(initial=0.0)) ** 2 + 1e-300
+        information = np.where(both, 1.0 / variance, 0.0)
+        return (moved * information)[:, None], information[:, None]
+
+    def evidence(self, moment: Floats, information: Floats, grown: Sequence[Term] = ()) -> Floats:
+        """Log posterior (not normalised) of a step in each term at each place, (n_terms, n_places)."""
+        covers = self.terms.covers(self.log.holds, grown)
+        return self.gain(covers @ moment, covers @ information) + self.terms.log_priors(grown)[:, None]
+
+    def gain(self, moment: Floats, information: Floats) -> Floats:
+        """Log Bayes factor of a step against none (normal prior of precision `slab`)."""
+        slab = self.slab
+        if self.exact:  # the size of what moved, not of the program, is the scale
+            slab = min(slab, 1.0)
+        gain: Floats = 0.5 * moment**2 / (information + slab) - 0.5 * np.log1p(information / slab)
+        return gain

@@ -1,0 +1,142 @@
+"""Which terms may carry a step: everything, levels, pairs of levels, and what grows out of a leading term."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.model.space import Level, Space
+from bot.model.space import Term as Names
+
+Term = tuple[Level, ...]
+"""Sorted levels; () is every configuration."""
+
+DEGREES = (0.10, 0.55, 0.25, 0.07, 0.02, 0.01)
+"""Prior mass of terms of 0, 1, 2, ... levels: interactions are rarer the more options they need."""
+ABSENT = 0.5
+"""An absent option is blamed half as readily as a present one."""
+MOST_PAIRS = 40_000
+"""With more pairs only those of present options and single values are looked at beforehand."""
+GROWN = 600
+"""Larger terms kept beside levels and pairs."""
+
+
+class Terms:
+    """Levels that some but not all valid configurations hold, and the pairs of them.
+
+    possible, equivalent: questions to a solver.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        possible: Callable[[Names], bool],
+        equivalent: Callable[[Names, Names], bool],
+    ) -> None:
+        self.equivalent = equivalent
+        self.levels = tuple(
+            level for level in space.levels if possible((str(level),)) and not equivalent((str(level),), ())
+        )
+        self.index = {level: i for i, level in enumerate(self.levels)}
+        option = np.array([space.index[level.option] for level in self.levels], dtype=np.intp)
+        weight = np.array([ABSENT if level.operator in ("off", "<") else 1.0 for level in self.levels])
+        total = np.zeros(len(space.options))
+        np.add.at(total, option, weight)
+        self._share = weight / total[option] if len(weight) else weight
+        self.pairs = self._pairs(option, weight)
+        share = self._share[self.pairs].prod(axis=1)
+        whole = max(float(self._share.sum()), 1e-12)
+        self.log_prior = np.concatenate(
+            [
+                [math.log(DEGREES[0])],
+                np.log(DEGREES[1] * self._share / whole),
+                np.log(DEGREES[2] * share / max(float(share.sum()), 1e-12)),
+            ]
+        )
+
+    def __len__(self) -> int:
+        return 1 + len(self.levels) + len(self.pairs)
+
+    def _pairs(self, option: NDArray[np.intp], weight: NDArray[np.float64]) -> NDArray[np.intp]:
+        rows, columns = np.triu_indices(len(option), 1)
+        keep = option[rows] != option[columns]
+        if keep.sum() > MOST_PAIRS:
+            keep &= (weight[rows] == 1.0) & (weight[columns] == 1.0)
+        return np.stack([rows[keep], columns[keep]], axis=1)
+
+    def term(self, number: int, grown: Sequence[Term] = ()) -> Term:
+        """A term by its number: everything, levels, pairs, then the grown ones."""
+        if number == 0:
+            return ()
+        if number <= len(self.levels):
+            return (self.levels[number - 1],)
+        if number < len(self):
+            i, j = self.pairs[number - 1 - len(self.levels)]
+            return _sorted((self.levels[i], self.levels[j]))
+        return grown[number - len(self)]
+
+    def log_priors(self, grown: Sequence[Term]) -> NDArray[np.float64]:
+        """Log prior of all terms and the grown ones."""
+        whole = max(float(self._share.sum()), 1e-12)
+        larger = []
+        for term in grown:
+            places = [self.index[level] for level in term]
+            share = float(np.log(self._share[places] / whole).sum())
+            degree = min(len(term), len(DEGREES) - 1)
+            larger.append(share + math.log(DEGREES[degree] * math.factorial(degree)))
+        return np.concatenate([self.log_prior, larger])
+
+    def cover(self, term: Term, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which configurations hold a term; holds: (n_configurations, n_levels)."""
+        if not term:
+            return np.ones(len(holds), dtype=bool)
+        return np.asarray(holds[:, [self.index[level] for level in term]].all(axis=1))
+
+    def covers(self, holds: NDArray[np.bool_], grown: Sequence[Term] = ()) -> NDArray[np.float32]:
+        """Which configurations hold each term, (n_terms, n_configurations) of 0 and 1."""
+        found = np.empty((len(self) + len(grown), len(holds)), dtype=np.float32)
+        found[0] = 1.0
+        found[1 : 1 + len(self.levels)] = holds.T
+        found[1 + len(self.levels) : len(self)] = (holds[:, self.pairs[:, 0]] & holds[:, self.pairs[:, 1]]).T
+        for i, term in enumerate(grown):
+            found[len(self) + i] = self.cover(term, holds)
+        return found
+
+    def grow(self, term: Term, grown: Sequence[Term]) -> list[Term]:
+        """The grown terms and those with one level more or less than a leading term."""
+        found = dict.fromkeys(grown)
+        if len(found) >= GROWN or not term or len(term) >= len(DEGREES) - 1:
+            return list(found)
+        used = {level.option for level in term}
+        larger = (_sorted((*term, level)) for level in self.levels if level.option not in used)
+        smaller = (tuple(x for x in term if x != level) for level in term)
+        for candidate in (*larger, *smaller):
+            if len(candidate) > 2:
+                found[candidate] = None
+        return list(found)
+
+    def named(self, term: Term) -> Names:
+        """A term as sorted level texts."""
+        return tuple(sorted(str(level) for level in term))
+
+    def canonical(self, term: Term) -> tuple[Names, tuple[Names, ...]]:
+        """The shortest, then alphabetically first term of the same valid configurations; the others.
+
+        Looked for among single levels, sub-terms, and terms in which a level is replaced by an equal one.
+        """
+        names = self.named(term)
+        parts = [tuple(sorted(c)) for n in range(len(names)) for c in combinations(names, n)]
+        singles: list[Names] = [(str(level),) for level in self.levels] if names else []
+        others = (t for t in dict.fromkeys([*parts, *singles]) if t != names and len(t) <= len(names))
+        found = [names, *(other for other in others if self.equivalent(names, other))]
+        found.sort(key=lambda t: (len(t), t))
+        return found[0], tuple(found[1:])
+
+
+def _sorted(levels: Iterable[Level]) -> Term:
+    return tuple(sorted(levels, key=str))

@@ -1,0 +1,185 @@
+"""The trials of a search in arrays: configurations, revisions, values, and how noisy they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.model.change_points import Observation
+from bot.model.space import Configuration, Level, Space
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+NO_NOISE = 1e-7
+"""Relative scale that stands for "exactly repeatable"."""
+EXACT = 1e-4
+"""Below this relative scale of a trial a search may treat every difference as real."""
+OUTLIER = 6.0
+"""A trial so many scales away from both its neighbours in time, to the same side, does not count."""
+POOLED = 8.0
+"""A configuration's own scale counts against the pooled one like its trials against so many."""
+STEADY = 0.3
+"""When at least this share of neighbours in time agree exactly, what differs are steps, not noise."""
+
+
+class TrialLog:
+    """Everything observed so far.
+
+    configurations: in order of appearance; holds: bool, (n_configurations, n_levels).
+    scale: relative standard deviation of one trial. relative: whether effects are shares of a
+    configuration's level (ratios) rather than seconds.
+    """
+
+    def __init__(self, space: Space, levels: Sequence[Level]) -> None:
+        self.levels = tuple(levels)
+        self.configurations: list[Configuration] = []
+        self.place: dict[Configuration, int] = {}
+        self.holds: NDArray[np.bool_] = np.zeros((0, len(levels)), dtype=bool)
+        self.scale = NO_NOISE
+        self.frozen = False
+        """Whether repeating a trial gives the same value again, though values are noisy."""
+        self.relative = False
+        self.unusable: set[tuple[int, int]] = set()
+        """(configuration, revision) that gave no value."""
+        self.unbuilt: set[int] = set()
+        self._space = space
+        self._where: list[tuple[int, int]] = []
+        self._values: list[float] = []
+        self._known: set[tuple[int, int]] = set()
+        self._cache: tuple[Ints, Ints, Floats, Floats] | None = None
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def add(self, observations: Sequence[Observation]) -> None:
+        """Takes in trials; a failed one is remembered as unusable."""
+        for o in observations:
+            key = (self.row(o.probe.configuration), o.probe.revision)
+            if not o.built:
+                self.unbuilt.add(o.probe.revision)
+            elif not 0.0 < o.value < np.inf:
+                self.unusable.add(key)
+            else:
+                if self.frozen and key in self._known:
+                    continue
+                self._where.append(key)
+                self._values.append(o.value)
+                self._known.add(key)
+        self._cache = None
+
+    def row(self, configuration: Configuration) -> int:
+        """The number of a configuration, new ones included."""
+        if configuration not in self.place:
+            self.place[configuration] = len(self.configurations)
+            self.configurations.append(configuration)
+            self.holds = np.vstack([self.holds, [self.holding(configuration)]])
+            self._cache = None
+        return self.place[configuration]
+
+    def holding(self, configuration: Configuration) -> NDArray[np.bool_]:
+        """At which levels a configuration is, (n_levels,)."""
+        return np.array([self._space.holds(level, configuration) for level in self.levels], dtype=bool)
+
+    def known(self, configuration: Configuration, revision: int) -> bool:
+        """Whether there is a value."""
+        return (self.place.get(configuration, -1), revision) in self._known
+
+    def usable(self, configuration: Configuration, revision: int) -> bool:
+        """Whether a trial there has not failed so far."""
+        return (
+            revision not in self.unbuilt
+            and (self.place.get(configuration, -1), revision) not in self.unusable
+        )
+
+    def columns(self) -> tuple[Ints, Ints, Floats, Floats]:
+        """Configuration, revision, value and standard deviation of each trial that counts, (n,) each.
+
+        Values are seconds, or shares of their configuration's mean when effects are `relative`.
+        """
+        if self._cache is None:
+            where = np.array(self._where, dtype=np.intp).reshape(-1, 2)
+            c, r, y = where[:, 0], where[:, 1], np.array(self._values)
+            level = self.means(c, y)
+            sd = self._scales(c, r, y, level)[c] * level[c]
+            keep = ~_outliers(c, r, y, sd)
+            unit = level[c] if self.relative else np.ones(len(y))
+            self._cache = c[keep], r[keep], (y / unit)[keep], (sd / unit)[keep]
+        return self._cache
+
+    def forget(self) -> None:
+        """The scale or the unit changed: compute the columns again."""
+        self._cache = None
+
+    def means(self, c: Ints | None = None, y: Floats | None = None) -> Floats:
+        """Mean seconds of each configuration, (n_configurations,)."""
+        if c is None or y is None:
+            where = np.array(self._where, dtype=np.intp).reshape(-1, 2)
+            c, y = where[:, 0], np.array(self._values)
+        n = len(self.configurations)
+        mean: Floats = np.bincount(c, y, n) / np.maximum(np.bincount(c, minlength=n), 1)
+        return mean
+
+    def learn_scale(self) -> None:
+        """The relative scale of one trial, from repetitions and from neighbours in time."""
+        where = np.array(self._where, dtype=np.intp).reshape(-1, 2)
+        c, r, y = where[:, 0], where[:, 1], np.array(self._values)
+        order = np.lexsort((r, c))
+        c, r, y = c[order], r[order], y[order]
+        same = c[1:] == c[:-1]
+        step = np.abs(np.diff(y)) / np.maximum((y[1:] + y[:-1]) / 2.0, 1e-300)
+        repeated = step[same & (r[1:] == r[:-1])]
+        moved = step[same & (r[1:] != r[:-1])]
+        again = _scale(repeated)
+        exact = again <= EXACT
+        agree = float((moved <= EXACT).mean()) if len(moved) else 1.0
+        beside = 0.0 if agree >= STEADY else _scale(moved)
+        self.frozen = exact and beside > EXACT and len(repeated) > 0
+        # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
+        self.scale = max(beside if exact else again, NO_NOISE)
+        self.forget()
+
+    def _scales(self, c: Ints, r: Ints, y: Floats, level: Floats) -> Floats:
+        """Relative scale of each configuration's trials, drawn towards the pooled one."""
+        n = len(self.configurations)
+        found: Floats = np.full(n, self.scale)
+        if self.scale <= EXACT:
+            return found
+        order = np.lexsort((r, c))
+        c, y = c[order], y[order]
+        inside = c[1:] == c[:-1]
+        step = (np.abs(np.diff(y)) / level[c[1:]])[inside]
+        home = c[1:][inside]
+        bounds = np.searchsorted(home, np.arange(n + 1))
+        for k in range(n):
+            mine = step[bounds[k] : bounds[k + 1]]
+            if len(mine) >= 4:
+                own = float(1.4826 * np.median(mine) / np.sqrt(2.0))
+                m = len(mine)
+                found[k] = np.sqrt((m * own**2 + POOLED * self.scale**2) / (m + POOLED))
+        limited: Floats = np.clip(found, self.scale / 3.0, self.scale * 3.0)
+        return limited
+
+
+def _scale(steps: Floats) -> float:
+    """Standard deviation behind differences of two: robust when there are many."""
+    if len(steps) == 0:
+        return 0.0
+    if len(steps) < 12:
+        return float(np.sqrt(np.mean(steps**2) / 2.0))
+    return float(1.4826 * np.median(steps) / np.sqrt(2.0))
+
+
+def _outliers(c: Ints, r: Ints, y: Floats, sd: Floats) -> NDArray[np.bool_]:
+    """Trials far from both neighbours in time (or repetition), to the same side."""
+    order = np.lexsort((r, c))
+    cc, yy, ss = c[order], y[order], sd[order]
+    gap = np.diff(yy)
+    gap[cc[1:] != cc[:-1]] = 0.0
+    before, after = np.concatenate([[0.0], gap]), np.concatenate([-gap, [0.0]])
+    far = (np.minimum(np.abs(before), np.abs(after)) > OUTLIER * ss) & (before * after > 0)
+    found = np.zeros(len(y), dtype=bool)
+    found[order] = far & (ss > EXACT * np.abs(yy))
+    return found

@@ -1,0 +1,153 @@
+"""The trials that a search begins with, and those with which it looks again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from bot.analysis.change_points.steps import StepModel
+from bot.model.change_points import Probe
+from bot.model.space import Configuration
+from bot.sampling.contrast import Configurator
+
+REPEATED = 3
+"""Trials of the same at both ends, to learn the noise from."""
+GLANCES = 12
+"""Revisions at which the first two configurations are glanced at: are neighbours alike?"""
+EXACT_GRID, EXACT_CONFIGURATIONS = 8, 8
+"""Without noise: revisions of the first grid, and configurations besides the emptiest and the fullest."""
+GRID = (12, 25)
+"""With noise: fewest and most revisions at which a configuration is scanned."""
+GRID_NOISE = 0.006
+"""Noise of which the grid has the square in revisions: a step of 6 % is then five scales away."""
+BALANCED = (0.8, 16, 64)
+"""Random configurations of a round: as a share of the options, at least and at most."""
+
+
+class Scan:
+    """Wishes trials spread over all revisions; the answers are in the model's log."""
+
+    def __init__(
+        self, model: StepModel, configurator: Configurator, revisions: int, *, rng: np.random.Generator
+    ) -> None:
+        self._model, self._log, self._revisions, self._rng = model, model.log, revisions, rng
+        self._choose = configurator
+
+    def first(self) -> Iterator[list[Probe]]:
+        """Learns the noise, then scans enough to see what is large."""
+        ends = (0, self._revisions - 1)
+        pair = list(dict.fromkeys([self._choose.sparse, self._choose.dense]))
+        yield [Probe(c, r) for c in pair for r in ends for _ in range(REPEATED)]
+        if not len(self._log):  # the ends fail: anywhere else, then
+            yield [Probe(self._choose.random(), r) for r in self._grid(GLANCES)]
+        yield [Probe(self._choose.sparse, r) for r in self._grid(GLANCES)]
+        if not len(self._log):
+            return
+        self._log.learn_scale()
+        if self._model.exact:
+            others = [self._choose.random(share) for share in (0.5, 0.8, 0.3, 0.65) * 2][
+                :EXACT_CONFIGURATIONS
+            ]
+            grid = self._grid(EXACT_GRID)
+            yield [Probe(c, r) for c in dict.fromkeys([*pair, *others]) for r in grid]
+            self._log.learn_scale()
+        if not self._model.exact:
+            yield self._round(0)
+            self._log.learn_scale()
+
+    def again(self) -> Iterator[list[Probe]]:
+        """Fresh configurations and, with noise, the ends of the range."""
+        if self._model.exact:
+            fresh = self._choose.balanced(EXACT_CONFIGURATIONS, self._log.configurations)
+            yield [Probe(c, r) for c in fresh for r in (0, self._revisions // 2, self._revisions - 1)]
+            yield from self.bisected()
+        else:
+            yield self._round(1)
+            self._log.learn_scale()
+
+    def bisected(self) -> Iterator[list[Probe]]:
+        """Without noise: halves every gap over which a configuration differs, until all steps are placed."""
+        while True:
+            wished: dict[Probe, None] = {}
+            gaps, placed = self._gaps()
+            for configuration, before, after in gaps:
+                # Where another configuration's step is, this one's is first looked for.
+                there = [
+                    r for at in placed if before < at <= after for r in (at - 1, at) if before < r < after
+                ]
+                for revision in (*there, *_between(before, after)):
+                    known = self._log.known(configuration, revision)
+                    if not known and self._log.usable(configuration, revision):
+                        wished[Probe(configuration, revision)] = None
+                        break
+            if not wished:
+                return
+            yield list(wished)
+
+    def _gaps(self) -> tuple[list[tuple[Configuration, int, int]], list[int]]:
+        """Unexplained differences of neighbouring revisions, each gap in one configuration; places found."""
+        self._model.fit()
+        c, r, y, sd = self._log.columns()
+        for step in self._model.steps:
+            y = y - step.size * (self._model.cover(step)[c] & (r >= step.at))
+        gaps: list[tuple[Configuration, int, int]] = []
+        placed: dict[int, None] = {}
+        for i, j in pairwise(np.lexsort((r, c))):
+            if c[i] != c[j] or abs(y[j] - y[i]) <= 10.0 * sd[j]:
+                continue
+            before, after = int(r[i]), int(r[j])
+            if after - before == 1:
+                placed[after] = None
+            elif not any(a < after and before < b for _, a, b in gaps):
+                gaps.append((self._log.configurations[int(c[i])], before, after))
+        return gaps, list(placed)
+
+    def choose_unit(self, sweep: Callable[[], None]) -> None:
+        """Seconds or shares: whichever leaves less to explain after a sweep of each."""
+        found = []
+        for relative in (False, True):
+            self._log.relative = relative
+            self._log.forget()
+            self._model.steps.clear()
+            sweep()
+            found.append((self._model.fit() + 12.0 * len(self._model.steps), list(self._model.steps)))
+        self._log.relative = found[1][0] < found[0][0]
+        self._log.forget()
+        self._model.steps[:] = found[self._log.relative][1]
+        self._model.fit()
+
+    def _round(self, number: int) -> list[Probe]:
+        """Each level alone, and random configurations, each spread over the range with its own offset."""
+        count = int(np.clip(round((self._log.scale / GRID_NOISE) ** 2), *GRID))
+        sparse = self._choose.sparse
+        single = [self._choose.near([level], sparse) for level in self._log.levels]
+        basic = [sparse, *(c for c in dict.fromkeys(single) if c is not None and c != sparse)]
+        wished: list[Probe] = []
+        for configuration in basic:
+            wished += self._spread(configuration, count if number == 0 else max(count // 2, 6))
+            if number:
+                wished += [Probe(configuration, r) for r in (0, self._revisions - 1) for _ in range(2)]
+        share, least, most = BALANCED
+        want = int(np.clip(share * len(sparse), least, most))
+        for configuration in self._choose.balanced(want, self._log.configurations[len(basic) :]):
+            wished += self._spread(configuration, count)
+        return wished
+
+    def _spread(self, configuration: Configuration, count: int) -> list[Probe]:
+        """Trials at random offsets in equal stretches of the range."""
+        places = ((np.arange(count) + self._rng.random()) / count * self._revisions).astype(int)
+        return [Probe(configuration, int(r)) for r in np.clip(places, 0, self._revisions - 1)]
+
+    def _grid(self, count: int) -> list[int]:
+        return sorted({round(x) for x in np.linspace(0, self._revisions - 1, count)})
+
+
+def _between(before: int, after: int) -> Iterator[int]:
+    """Revisions strictly between two, from the middle outwards."""
+    middle = (before + after) // 2
+    for distance in range(after - before):
+        for revision in dict.fromkeys((middle - distance, middle + distance)):
+            if before < revision < after:
+                yield revision

@@ -1,0 +1,115 @@
+"""Configurations that show a term well: few or many options on, near a wanted one, or balanced over pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+import numpy as np
+
+from bot.model.space import Configuration, Level, Option, Space, Value
+from bot.sampling.constraints import ConstraintSolver
+
+ON = 0.4
+"""Share of options on in configurations drawn at random: pairs are shown often, and little else disturbs."""
+DRAWS = 8
+"""Configurations drawn for each one that is taken."""
+
+
+Preference = Callable[[Option], Value]
+
+
+class Configurator:
+    """Valid configurations on demand; `candidates`: the only ones that can be measured (a table's)."""
+
+    def __init__(
+        self,
+        space: Space,
+        solver: ConstraintSolver,
+        *,
+        rng: np.random.Generator,
+        candidates: Collection[Configuration] | None = None,
+    ) -> None:
+        self._space, self._solver, self._rng = space, solver, rng
+        self._candidates = None if candidates is None else tuple(dict.fromkeys(candidates))
+        self.sparse = self._wanted(_fewest)
+        """As few options on as can be: the program at its fastest, where a step is largest against noise."""
+        self.dense = self._wanted(_most)
+        """As many options on as can be: most terms at once."""
+        self._remembered: dict[tuple[tuple[Level, ...], Configuration], Configuration | None] = {}
+
+    def near(self, held: Iterable[Level], wanted: Configuration) -> Configuration | None:
+        """A configuration at these levels, close to a wanted one; None: there is none."""
+        levels = tuple(held)
+        key = (levels, wanted)
+        if key not in self._remembered:
+            self._remembered[key] = self._near(levels, wanted)
+        return self._remembered[key]
+
+    def random(self, on: float = ON) -> Configuration:
+        """A configuration with about this share of its options on."""
+        if self._candidates is not None:
+            return self._candidates[int(self._rng.integers(len(self._candidates)))]
+        wanted = tuple(self._draw(option, on) for option in self._space.options)
+        found = self._solver.complete(near=wanted)
+        assert found is not None
+        return found
+
+    def balanced(self, count: int, known: Sequence[Configuration]) -> list[Configuration]:
+        """New configurations, each the one of several drawn that shows pairs of levels seen least so far."""
+        levels = self._space.levels
+        held = [self._holding(configuration, levels) for configuration in known]
+        seen = np.array(held).T @ np.array(held) if held else np.zeros((len(levels), len(levels)))
+        found: dict[Configuration, None] = {}
+        for _ in range(count):
+            drawn = {self.random(): None for _ in range(DRAWS)}
+            fresh = [c for c in drawn if c not in found and c not in known]
+            if not fresh:
+                break
+            rows = [self._holding(c, levels) for c in fresh]
+            scores = [float(row @ (1.0 / (1.0 + seen)) @ row) for row in rows]
+            best = int(np.argmax(scores))
+            found[fresh[best]] = None
+            seen += np.outer(rows[best], rows[best])
+        return list(found)
+
+    def without(self, level: Level) -> Level | None:
+        """A level of the same option that excludes this one."""
+        option = self._space.options[self._space.index[level.option]]
+        for other in option.levels:
+            if not any(level.holds(v) and other.holds(v) for v in option.values):
+                return other
+        return None
+
+    def _near(self, held: tuple[Level, ...], wanted: Configuration) -> Configuration | None:
+        if self._candidates is None:
+            return self._solver.complete(held, near=wanted)
+        fitting = [c for c in self._candidates if all(self._space.holds(level, c) for level in held)]
+        return min(fitting, key=lambda c: _distance(c, wanted), default=None)
+
+    def _wanted(self, choose: Preference) -> Configuration:
+        wanted = tuple(choose(option) for option in self._space.options)
+        if self._candidates is not None:
+            return min(self._candidates, key=lambda c: _distance(c, wanted))
+        found = self._solver.complete(near=wanted)
+        assert found is not None
+        return found
+
+    def _draw(self, option: Option, on: float) -> Value:
+        if option.kind == "flag":
+            return bool(self._rng.random() < on)
+        return option.values[int(self._rng.integers(len(option.values)))]
+
+    def _holding(self, configuration: Configuration, levels: Sequence[Level]) -> np.ndarray:
+        return np.array([self._space.holds(level, configuration) for level in levels], dtype=np.float64)
+
+
+def _fewest(option: Option) -> Value:
+    return False if option.kind == "flag" else option.default
+
+
+def _most(option: Option) -> Value:
+    return True if option.kind == "flag" else option.values[-1]
+
+
+def _distance(one: Configuration, other: Configuration) -> int:
+    return sum(a != b for a, b in zip(one, other, strict=True))
