@@ -51,6 +51,7 @@ def opened_history(asked: AskedHistory) -> Iterator[LayeredStore]:
     """
     found = repository_of(asked.folder)
     top = found[1] if found else asked.folder
+    copies = _copies(asked.settings, top)
     with ExitStack() as stack:
         places: list[Place] = []
         notes: list[str] = []
@@ -61,16 +62,15 @@ def opened_history(asked: AskedHistory) -> Iterator[LayeredStore]:
                     path = base / wanted.path if wanted.path else _own_folder(top) / "history"
                     places.append(DirectoryPlace(path))
                 case "object":
-                    from bot.adapters.stores.object import (
-                        ObjectPlace,
-                    )  # only here: it loads a cloud's library
+                    # Here, because it loads the libraries of clouds.
+                    from bot.adapters.stores.object import ObjectPlace
 
                     assert wanted.url is not None
-                    places.append(ObjectPlace(wanted.url, cache=_cache(top, wanted.url)))
+                    places.append(ObjectPlace(wanted.url, cache=_cache(copies, wanted.url)))
                 case "branch":
-                    places += _branches(asked.settings, wanted.ref or BRANCH, found, stack, top)
+                    places += _branches(asked.settings, wanted.ref or BRANCH, found, stack, copies)
                 case "artifact":
-                    opened = _artifact(asked.settings, wanted.ref or ARTIFACT, stack, top)
+                    opened = _artifact(asked.settings, wanted.ref or ARTIFACT, stack, copies)
                     if isinstance(opened, str):
                         notes.append(opened)
                     else:
@@ -127,7 +127,7 @@ def _wanted(asked: AskedHistory) -> Sequence[HistoryStore]:
 
 
 def _branches(
-    settings: Settings, ref: str, found: tuple[str, Path] | None, stack: ExitStack, top: Path
+    settings: Settings, ref: str, found: tuple[str, Path] | None, stack: ExitStack, copies: Path
 ) -> list[Place]:
     """On GitHub the repository's branch; elsewhere the clone's own one, and its copy of the remote's."""
     name = ref.removeprefix("refs/heads/")
@@ -144,14 +144,14 @@ def _branches(
         BranchPlace(
             remote,
             home=home / str(number),
-            cache=_cache(top, f"{remote.url} {name}"),
+            cache=_cache(copies, f"{remote.url} {name}"),
             rng=np.random.default_rng(),  # how long to wait for other writers: equal seeds would collide
         )
         for number, remote in enumerate(remotes)
     ]
 
 
-def _artifact(settings: Settings, name: str, stack: ExitStack, top: Path) -> ArtifactPlace | str:
+def _artifact(settings: Settings, name: str, stack: ExitStack, copies: Path) -> ArtifactPlace | str:
     """The artifact, or why there is none."""
     if settings.repository is None or settings.github_token is None:
         return f"History in the artifact {name} was left out: GITHUB_REPOSITORY and GITHUB_TOKEN are needed."
@@ -162,12 +162,19 @@ def _artifact(settings: Settings, name: str, stack: ExitStack, top: Path) -> Art
         caps=Caps(archive=ARTIFACT_BYTES),
     )
     stack.enter_context(speaking)
-    return ArtifactPlace(speaking, cache=_cache(top, f"{settings.repository} {name}"), name=name)
+    return ArtifactPlace(speaking, cache=_cache(copies, f"{settings.repository} {name}"), name=name)
 
 
-def _cache(top: Path, of: str) -> Cache:
+def _copies(settings: Settings, top: Path) -> Path:
+    """Where local copies lie; on GitHub not in the checkout, where a pull request can forge them."""
+    if settings.on_github and settings.temp is not None:
+        return settings.temp / "suspects-history"
+    return _own_folder(top) / "copies"
+
+
+def _cache(copies: Path, of: str) -> Cache:
     """Local copies of one place, apart from those of others."""
-    return Cache(_own_folder(top) / "copies" / hashlib.sha256(of.encode()).hexdigest()[:16])
+    return Cache(copies / hashlib.sha256(of.encode()).hexdigest()[:16])
 
 
 def _own_folder(top: Path) -> Path:
