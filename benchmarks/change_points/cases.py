@@ -1,0 +1,131 @@
+"""Which systems are searched: the rows of the table, each with its cells and targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.change_points.hard_systems import HardSystem
+from benchmarks.change_points.published_systems import Cell, PublishedSystem
+from benchmarks.change_points.truth import ExactTerms, System, TrueFailure, TrueStep
+from bot.model.change_points import Observation, Probe
+from bot.sampling.constraints import ConstraintSolver
+
+COMMITS = (500, 1000, 2000)
+STEPS = (1, 3, 10)
+HARD_COMMITS = 1000
+
+
+class PublishedKind:
+    """A system of the published kind; the term of every step is already exact, for nothing is constrained."""
+
+    failures: tuple[TrueFailure, ...] = ()
+
+    def __init__(self, cell: Cell, rng: np.random.Generator) -> None:
+        key = int(rng.integers(2**32))
+        self._noisy = PublishedSystem(cell, np.random.default_rng(key))
+        self._clean = PublishedSystem(replace(cell, cov=0.0), np.random.default_rng(key))
+        assert self._noisy.truth == self._clean.truth
+        self.commits, self.space = cell.commits, self._clean.space
+        self.solver = ConstraintSolver(self.space)
+        terms = ExactTerms(self.space, self.solver)
+        self.steps: tuple[TrueStep, ...] = ()
+        for revision, term in self._clean.truth:
+            smallest = terms.smallest(term)
+            before, after = (self._clean.seconds(Probe(smallest, r)) for r in (revision - 1, revision))
+            # A term whose influence fell to almost nothing is multiplied again: nothing moves.
+            if abs(after - before) > 1e-9:
+                size = (after - before) / abs(before)
+                self.steps += (TrueStep(revision, revision, tuple(sorted(term)), size),)
+
+    def observe(self, probe: Probe) -> Observation:
+        """One trial."""
+        return Observation(probe, self._noisy.seconds(probe))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One kind of system."""
+
+    row: str
+    name: str
+    make: Callable[[np.random.Generator], System]
+    cell: Cell | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table; wanted: F1, F1 of large steps, trials relative to the published algorithm's."""
+
+    name: str
+    f1: float | None = None
+    large: float | None = None
+    trials: float | None = None
+
+
+ROWS = (
+    Row("published kind, no noise, 8-64 options", f1=0.99, trials=1 / 100),
+    Row("published kind, cov .01, 8-64 options", f1=0.95, trials=1 / 20),
+    Row("published kind, cov .03, 8-32 options", f1=0.93, large=0.97, trials=1 / 10),
+    Row("published kind, cov .03, 64 options", f1=0.90, trials=1 / 5),
+    Row("hard kind, 16 options", large=0.85),
+    Row("hard kind, 32 options", large=0.85),
+    Row("hard kind, 64 options", large=0.85),
+    Row("100 options x 10,000 commits, cov .01", f1=0.90),
+)
+NULLS = (
+    Row("published kind without a change, no noise"),
+    Row("published kind without a change, cov .01"),
+    Row("published kind without a change, cov .03"),
+    Row("published kind without a change, cov .05"),
+    Row("hard kind without a change, 16 options"),
+    Row("hard kind without a change, 32 options"),
+    Row("hard kind without a change, 64 options"),
+)
+
+
+@dataclass(frozen=True)
+class _Hard:
+    options: int
+    changing: bool = True
+
+    def __call__(self, rng: np.random.Generator) -> System:
+        return HardSystem(self.options, HARD_COMMITS, rng, changing=self.changing)
+
+
+@dataclass(frozen=True)
+class _Published:
+    cell: Cell
+
+    def __call__(self, rng: np.random.Generator) -> System:
+        return PublishedKind(self.cell, rng)
+
+
+def _published(row: Row, *cells: Cell) -> list[Case]:
+    return [Case(row.name, f"{c.size}, cov {c.cov}", _Published(c), c) for c in cells]
+
+
+def _grid(cov: float, *options: int) -> list[Cell]:
+    return [Cell(c, n, k, cov) for n in options for c in COMMITS for k in STEPS]
+
+
+def _cases() -> list[Case]:
+    clean, low, high, wide, *hard, large = ROWS
+    found = _published(clean, *_grid(0.0, 8, 16, 32, 64))
+    found += _published(low, *_grid(0.01, 8, 16, 32, 64))
+    found += _published(high, *_grid(0.03, 8, 16, 32))
+    found += _published(wide, *_grid(0.03, 64))
+    found += _published(large, *(Cell(10_000, 100, k, 0.01) for k in (3, 10)))
+    sizes = (16, 32, 64)
+    found += [Case(row.name, f"hard {n}", _Hard(n)) for row, n in zip(hard, sizes, strict=True)]
+    *quiet, null16, null32, null64 = NULLS
+    for row, cov in zip(quiet, (0.0, 0.01, 0.03, 0.05), strict=True):
+        found += _published(row, *(Cell(1000, n, 0, cov) for n in sizes))
+    for row, n in zip((null16, null32, null64), sizes, strict=True):
+        found.append(Case(row.name, f"hard {n} null", _Hard(n, changing=False)))
+    return found
+
+
+CASES = tuple(_cases())

@@ -1,0 +1,122 @@
+"""Compares what a search found with the true steps: one to one, the same term, within 5 commits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from benchmarks.change_points.published_scoring import TOLERANCE
+from benchmarks.change_points.truth import ExactTerms, System, TrueStep
+from bot.model.change_points import ChangePoint
+
+LARGE = 0.10  # steps that must not be missed, relative in the smallest valid configuration
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Which true step each found one is (their numbers), and how many commits it is off."""
+
+    true: int
+    found: int
+    off: int
+
+
+def pairings(steps: Sequence[TrueStep], found: Sequence[ChangePoint], terms: ExactTerms) -> list[Pairing]:
+    """As many as possible, the nearest ones among these."""
+    off = np.full((len(steps), len(found)), TOLERANCE + 1)
+    for i, step in enumerate(steps):
+        for j, point in enumerate(found):
+            if step.term == terms.canonical(point.term):
+                away = max(step.low - point.revision, point.revision - step.high, 0)
+                off[i, j] = min(away, TOLERANCE + 1)
+    rows, columns = linear_sum_assignment(np.where(off > TOLERANCE, 0.0, off - 100.0))
+    return [
+        Pairing(int(i), int(j), int(off[i, j]))
+        for i, j in zip(rows, columns, strict=True)
+        if off[i, j] <= TOLERANCE
+    ]
+
+
+def tally(system: System, found: Sequence[ChangePoint], terms: ExactTerms) -> dict[str, Any]:
+    """Everything the tables need of one run, as JSON.
+
+    Found ends of runs of failures count apart: named, or (where no such run is) as false.
+    """
+    steps = [p for p in found if p.shape != "failing"]
+    paired = {p.found: p for p in pairings(system.steps, steps, terms)}
+    hit = {p.true: p for p in paired.values()}
+    claims = [p for p in found if p.shape == "failing"]
+    named = [any(_names(p, f.first, f.term, terms) for p in claims) for f in system.failures]
+    right = [
+        any(_names(p, at, f.term, terms) for f in system.failures for at in (f.first, f.end)) for p in claims
+    ]
+    return {
+        "steps": [asdict(s) | {"off": hit[i].off if i in hit else None} for i, s in enumerate(system.steps)],
+        "found": [_told(p) | {"true": paired[j].true if j in paired else None} for j, p in enumerate(steps)],
+        "failures": len(system.failures),
+        "failures_named": sum(named),
+        "failures_false": len(right) - sum(right),
+        "uncanonical": sum(p.term != terms.canonical(p.term) for p in found),
+    }
+
+
+def _names(point: ChangePoint, revision: int, term: tuple[str, ...], terms: ExactTerms) -> bool:
+    return (
+        terms.canonical(point.term) == terms.canonical(term) and abs(point.revision - revision) <= TOLERANCE
+    )
+
+
+def _told(point: ChangePoint) -> dict[str, Any]:
+    return {
+        "revision": point.revision,
+        "interval": point.interval,
+        "term": point.term,
+        "ratio": round(point.ratio, 5),
+        "probability": round(point.probability, 5),
+        "shape": point.shape,
+    }
+
+
+@dataclass(frozen=True)
+class Count:
+    """Hits, false alarms and misses."""
+
+    hits: int
+    false: int
+    missed: int
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.hits + other.hits, self.false + other.false, self.missed + other.missed)
+
+    @property
+    def f1(self) -> float:
+        """1 where there is nothing to find and nothing found."""
+        whole = 2 * self.hits + self.false + self.missed
+        return 2 * self.hits / whole if whole else 1.0
+
+    @property
+    def precision(self) -> float:
+        """Share of the found ones that are true."""
+        return self.hits / (self.hits + self.false) if self.hits + self.false else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the true ones that were found."""
+        return self.hits / (self.hits + self.missed) if self.hits + self.missed else 1.0
+
+
+def count(run: dict[str, Any], *, least: float = 0.0, passing: bool = True) -> Count:
+    """Of one run, over the steps of a least size (and perhaps without episodes that passed).
+
+    A found one that is a smaller true step is neither hit nor false; one that is no true step is false.
+    """
+    asked = {
+        i for i, s in enumerate(run["steps"]) if abs(s["size"]) >= least and (passing or not s["passing"])
+    }
+    hits = sum(p["true"] in asked for p in run["found"])
+    false = sum(p["true"] is None for p in run["found"])
+    return Count(hits, false, len(asked) - hits)

@@ -1,0 +1,164 @@
+"""Prints the table of change points: terms, places, trials and seconds, next to the published algorithm.
+
+python -m benchmarks.change_points.run [--estimator ours] [--only hard] [--systems 20] [--seconds 600]
+
+Every search is a line of results/runs.jsonl, so a run that was stopped goes on where it was; lines of older
+code are ignored. Seeds are visited one after the other over all cases, so whatever is there is balanced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+import bot
+from benchmarks.change_points import table
+from benchmarks.change_points.cases import CASES, Case
+from benchmarks.change_points.matching import tally
+from benchmarks.change_points.truth import ExactTerms, System
+from bot.flows.change_point_search import ChangePointFinder
+from bot.flows.published_search import PublishedSearch
+from bot.model.change_points import ChangePointSearch
+
+RESULTS = Path(__file__).parent / "results"
+RUNS = RESULTS / "runs.jsonl"
+CODE = {
+    "ours": (
+        "analysis/change_points/*",
+        "flows/change_point_*",
+        "sampling/contrast.py",
+        "sampling/constraints.py",
+    ),
+    "published": ("analysis/published/*", "flows/published_search.py", "sampling/published/*"),
+}
+SYSTEMS = ("published_systems.py", "hard_systems.py", "hard_spaces.py", "cases.py")
+FIRST_SEED = 70_000  # none of these seeds was used for tuning
+CPU = 60.0  # seconds after which a search is not asked again
+GRACE = 3.0  # so many times that, and it is ended
+TRIALS = 200_000
+
+
+def search(estimator: str, system: System, rng: np.random.Generator) -> ChangePointSearch:
+    """A new search of a system."""
+    kind = ChangePointFinder if estimator == "ours" else PublishedSearch
+    return kind(system.space, system.commits, system.solver, rng=rng)
+
+
+def play(job: tuple[str, Case, int, float]) -> dict[str, Any]:
+    """One search of one fresh system; what it raises, or that it had to be cut, is its result."""
+    estimator, case, seed, cpu = job
+    key = int.from_bytes(hashlib.sha256(case.name.encode()).digest()[:4], "big")
+    system = case.make(np.random.default_rng([seed, key]))
+    head = {"estimator": estimator, "row": case.row, "case": case.name, "seed": seed}
+    signal.signal(signal.SIGPROF, _late)
+    signal.setitimer(signal.ITIMER_PROF, cpu * GRACE)
+    try:
+        return head | _searched(estimator, system, np.random.default_rng([seed, key, 1]), cpu)
+    except Exception as error:  # noqa: BLE001 - a benchmark goes on and says so
+        empty = {"trials": 0, "distinct": 0, "cpu": cpu, "megabytes": 0.0, "cut": True}
+        terms = ExactTerms(system.space, system.solver)
+        return head | tally(system, (), terms) | empty | {"error": repr(error)[:200]}
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError("one step of the search took too long")
+
+
+def _searched(estimator: str, system: System, rng: np.random.Generator, cpu: float) -> dict[str, Any]:
+    trials, spent, distinct = 0, 0.0, set[tuple[Any, ...]]()
+    started = time.process_time()
+    asked = search(estimator, system, rng)
+    wishes = asked.wishes()
+    while wishes and spent < cpu and trials < TRIALS:
+        spent += time.process_time() - started
+        observations = [system.observe(probe) for probe in wishes]
+        trials += len(wishes)
+        distinct.update((p.configuration, p.revision) for p in wishes)
+        started = time.process_time()
+        asked.partial_fit(observations)
+        wishes = asked.wishes()
+    found = asked.change_points_
+    spent += time.process_time() - started
+    return tally(system, found, ExactTerms(system.space, system.solver)) | {
+        "trials": trials,
+        "distinct": len(distinct),
+        "cpu": round(spent, 3),
+        "megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "cut": bool(wishes),
+    }
+
+
+def fingerprint(estimator: str) -> str:
+    """Of the code that searches and of the systems."""
+    root, here = Path(bot.__file__).parent, Path(__file__).parent
+    sources = sorted(p for pattern in CODE[estimator] for p in root.glob(pattern) if p.suffix == ".py")
+    sources += [here / name for name in SYSTEMS]
+    return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:12]
+
+
+def stored(estimator: str) -> list[dict[str, Any]]:
+    """The runs with the code of today."""
+    code = fingerprint(estimator)
+    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
+    return [r for r in map(json.loads, lines) if r["code"] == code]
+
+
+def measure(
+    estimator: str, jobs: Sequence[tuple[str, Case, int, float]], *, seconds: float, processes: int
+) -> None:
+    """Adds runs until the time is over or all are there."""
+    code, until = fingerprint(estimator), time.monotonic() + seconds
+    # A fresh process for each: its peak of memory is its own.
+    with multiprocessing.get_context("fork").Pool(processes, maxtasksperchild=1) as pool:
+        for result in pool.imap_unordered(play, jobs):
+            with RUNS.open("a", encoding="utf-8") as out:
+                out.write(json.dumps({"code": code, **result}) + "\n")
+            if time.monotonic() > until:
+                pool.terminate()
+                return
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--estimator", choices=sorted(CODE), default="ours")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--only", default="", help="rows or cases whose name contains this")
+    parser.add_argument("--systems", type=int, default=10, help="seeds of each case")
+    parser.add_argument("--seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--cpu", type=float, default=CPU, help="CPU seconds of one search")
+    parser.add_argument("--table", action="store_true", help="only print what is there")
+    chosen = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    have = {(r["case"], r["seed"]) for r in stored(chosen.estimator)}
+    jobs = [
+        (chosen.estimator, case, seed, chosen.cpu)
+        for seed in range(chosen.seed, chosen.seed + chosen.systems)
+        for case in CASES
+        if chosen.only in f"{case.row}: {case.name}" and (case.name, seed) not in have
+    ]
+    if jobs and not chosen.table:
+        measure(chosen.estimator, jobs, seconds=chosen.seconds, processes=chosen.processes)
+    codes = {estimator: fingerprint(estimator) for estimator in CODE}
+    text = table.markdown({estimator: stored(estimator) for estimator in CODE}, codes)
+    (RESULTS / "table.md").write_text(text + "\n", encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.change_points.matching import count, pairings, tally
+from benchmarks.change_points.truth import ExactTerms, TrueFailure, TrueStep
+from bot.model.change_points import ChangePoint, Observation, Probe, Shape
+from bot.model.space import Option, Space, Term
+from bot.sampling.constraints import ConstraintSolver
+
+SPACE = Space(tuple(Option(name, "flag", (False, True), False) for name in "abc"), ("a xor b",))
+SOLVER = ConstraintSolver(SPACE)
+TERMS = ExactTerms(SPACE, SOLVER)
+
+
+@dataclass
+class Known:
+    steps: tuple[TrueStep, ...] = ()
+    failures: tuple[TrueFailure, ...] = ()
+    space: Space = SPACE
+    solver: ConstraintSolver = SOLVER
+    commits: int = 100
+
+    def observe(self, probe: Probe) -> Observation:
+        raise NotImplementedError
+
+
+def point(revision: int, term: Term, shape: Shape = "step") -> ChangePoint:
+    return ChangePoint(revision, (revision, revision), term, (), 1.1, (1.0, 1.2), 0.9, shape)
+
+
+def told(system: Known, *found: ChangePoint) -> dict[str, Any]:
+    return tally(system, found, TERMS)
+
+
+def test_anywhere_between_the_last_and_the_next_measured_commit_is_exact() -> None:
+    steps = [TrueStep(40, 44, ("c",), 0.2)]
+    for revision, off in ((40, 0), (44, 0), (49, 5), (35, 5)):
+        (found,) = pairings(steps, [point(revision, ("c",))], TERMS)
+        assert found.off == off
+    assert not pairings(steps, [point(50, ("c",))], TERMS)
+
+
+def test_the_nearest_of_two_is_the_hit_and_the_other_is_false() -> None:
+    run = told(Known((TrueStep(40, 40, ("c",), 0.2),)), point(43, ("c",)), point(41, ("c",)))
+    assert [p["true"] for p in run["found"]] == [None, 0]
+    assert run["steps"][0]["off"] == 1
+    assert (count(run).hits, count(run).false, count(run).missed) == (1, 1, 0)
+
+
+def test_an_equal_term_is_right_but_counted_as_not_in_its_shortest_form() -> None:
+    run = told(Known((TrueStep(40, 40, ("!a",), 0.2),)), point(40, ("b",)))
+    assert count(run).f1 == 1.0 and run["uncanonical"] == 1
+
+
+def test_another_term_at_the_right_commit_is_false() -> None:
+    run = told(Known((TrueStep(40, 40, ("c",), 0.2),)), point(40, ("!c",)))
+    assert (count(run).hits, count(run).false, count(run).missed) == (0, 1, 1)
+
+
+def test_a_small_true_step_is_neither_right_nor_wrong_among_large_ones() -> None:
+    steps = (TrueStep(40, 40, ("c",), 0.05), TrueStep(60, 60, ("!c",), -0.3))
+    run = told(Known(steps), point(40, ("c",)), point(80, ("c",)))
+    large = count(run, least=0.1)
+    assert (large.hits, large.false, large.missed) == (0, 1, 1)
+    whole = count(run)
+    assert (whole.hits, whole.false, whole.missed) == (1, 1, 1)
+
+
+def test_episodes_that_passed_can_be_left_out() -> None:
+    steps = (TrueStep(40, 40, ("c",), 0.5, passing=True), TrueStep(60, 60, ("!c",), 0.5))
+    run = told(Known(steps), point(60, ("!c",)))
+    assert count(run).recall == 0.5 and count(run, passing=False).recall == 1.0
+
+
+def test_a_named_run_of_failures_is_no_step_and_a_made_up_one_is_false() -> None:
+    system = Known(failures=(TrueFailure(20, 30, ("c",)),))
+    run = told(
+        system, point(21, ("c",), "failing"), point(30, ("c",), "failing"), point(70, ("c",), "failing")
+    )
+    assert (run["failures"], run["failures_named"], run["failures_false"]) == (1, 1, 1)
+    assert run["found"] == [] and count(run).f1 == 1.0
+
+
+def test_nothing_found_where_nothing_is_is_perfect_and_an_alarm_there_is_not() -> None:
+    assert count(told(Known())).f1 == 1.0
+    assert count(told(Known(), point(3, ()))).f1 == 0.0
