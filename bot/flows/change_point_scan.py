@@ -22,6 +22,8 @@ GRID = (12, 25)
 """With noise: fewest and most revisions at which a configuration is scanned."""
 GRID_NOISE = 0.006
 """Noise of which the grid has the square in revisions: a step of 6 % is then five scales away."""
+SCANNED, FEWEST = 0.4, 6
+"""Share of limited trials for the first round, and the fewest revisions a configuration is scanned at."""
 BALANCED = (0.8, 16, 64)
 """Random configurations of a round: as a share of the options, at least and at most."""
 
@@ -30,8 +32,15 @@ class Scan:
     """Wishes trials spread over all revisions; the answers are in the model's log."""
 
     def __init__(
-        self, model: StepModel, configurator: Configurator, revisions: int, *, rng: np.random.Generator
+        self,
+        model: StepModel,
+        configurator: Configurator,
+        revisions: int,
+        *,
+        rng: np.random.Generator,
+        trials: int | None = None,
     ) -> None:
+        self._trials = trials
         self._model, self._log, self._revisions, self._rng = model, model.log, revisions, rng
         self._choose = configurator
 
@@ -124,13 +133,15 @@ class Scan:
         sparse = self._choose.sparse
         single = [self._choose.near([level], sparse) for level in self._log.levels]
         basic = [sparse, *(c for c in dict.fromkeys(single) if c is not None and c != sparse)]
+        share, least, most = BALANCED
+        want = int(np.clip(share * len(sparse), least, most))
+        if self._trials is not None:  # the rest names and places what is seen
+            count = int(np.clip(SCANNED * self._trials / (len(basic) + want), FEWEST, count))
         wished: list[Probe] = []
         for configuration in basic:
             wished += self._spread(configuration, count if number == 0 else max(count // 2, 6))
             if number:
                 wished += [Probe(configuration, r) for r in (0, self._revisions - 1) for _ in range(2)]
-        share, least, most = BALANCED
-        want = int(np.clip(share * len(sparse), least, most))
         for configuration in self._choose.balanced(want, self._log.configurations[len(basic) :]):
             wished += self._spread(configuration, count)
         return wished

@@ -20,11 +20,10 @@ from bot.sampling.contrast import Configurator
 
 SWEEPS = 24
 """Times that the sum of steps is revised and tested at most."""
-STEPS = 40
+STEPS = 16
 """Steps looked for at most in one sweep."""
-NOISE_PER_ROUND = 0.008
-MOST_ROUNDS = 4
-"""Rounds of further scanning: one for each 0.8 % of noise, at most four."""
+NOISE_PER_ROUND, MOST_ROUNDS = 0.005, 3
+"""Rounds of further scanning: one for each 0.5 % of noise, at most three."""
 
 
 class ChangePointFinder:
@@ -43,6 +42,7 @@ class ChangePointFinder:
         solver: of the space.
         rng: source of randomness.
         candidates: the only configurations that can be measured (a table's); None: all valid ones.
+        trials: how many there will be at most; None: as many as it takes.
     """
 
     def __init__(
@@ -53,13 +53,14 @@ class ChangePointFinder:
         *,
         rng: np.random.Generator,
         candidates: Collection[Configuration] | None = None,
+        trials: int | None = None,
     ) -> None:
         self.space, self.revisions = space, revisions
         terms = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
         self.log_ = TrialLog(space, terms.levels)
         self.model_ = StepModel(self.log_, terms)
         self._configurator = Configurator(space, solver, rng=rng, candidates=candidates)
-        self._scan = Scan(self.model_, self._configurator, revisions, rng=rng)
+        self._scan = Scan(self.model_, self._configurator, revisions, rng=rng, trials=trials)
         self._inquiry = Inquiry(self.model_, self._configurator, revisions)
         self._script: Iterator[list[Probe]] | None = None
         self._pending: list[Probe] = []

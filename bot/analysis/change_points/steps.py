@@ -34,6 +34,8 @@ class Step:
     error: float = np.inf
     probability: float = 1.0
     settled: bool = False
+    confirmed: tuple[Term, int] | None = None
+    """Term and place for which fresh trials showed the step again."""
 
 
 @dataclass

@@ -109,6 +109,16 @@ class TrialLog:
             self._cache = c[keep], r[keep], (y / unit)[keep], (sd / unit)[keep]
         return self._cache
 
+    def since(self, count: int) -> tuple[Ints, Ints, Floats, Floats]:
+        """Configuration, revision, seconds and standard deviation of the trials after the first `count`."""
+        where = np.array(self._where[count:], dtype=np.intp).reshape(-1, 2)
+        return (
+            where[:, 0],
+            where[:, 1],
+            np.array(self._values[count:]),
+            self.scale * self.means()[where[:, 0]],
+        )
+
     def forget(self) -> None:
         """The scale or the unit changed: compute the columns again."""
         self._cache = None

@@ -1,0 +1,74 @@
+"""Trials around a step: where they are usable, how many it takes, how clear the step is there."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from bot.analysis.change_points.steps import Step, StepModel
+from bot.model.change_points import Probe
+from bot.model.space import Configuration
+from bot.sampling.contrast import Configurator
+
+_T = TypeVar("_T")
+Asking: TypeAlias = Generator[list[Probe], None, _T]
+"""Wishes trials, goes on when they are in the model's log, and ends with an answer."""
+
+
+class Asker:
+    """What every question about a step needs: the model, configurations to choose from, and the range."""
+
+    def __init__(self, model: StepModel, configurator: Configurator, revisions: int) -> None:
+        self.model, self.log, self.choose, self.revisions = model, model.log, configurator, revisions
+
+    def clearness(self, step: Step, configuration: Configuration) -> float:
+        """Squared size of a step over twice the noise of a trial there."""
+        if self.model.exact:
+            return 100.0
+        level = self.level(configuration)
+        size = abs(step.size) * level if self.log.relative else abs(step.size)
+        return float((size / (2.0 * self.log.scale * max(level, 1e-300))) ** 2)
+
+    def level(self, configuration: Configuration) -> float:
+        """Mean seconds of a configuration, or of those most like it."""
+        means = self.log.means()
+        place = self.log.place.get(configuration)
+        if place is not None and means[place] > 0:
+            return float(means[place])
+        seen = means > 0
+        apart = (self.log.holds[seen] != self.log.holding(configuration)).sum(axis=1)
+        return float(means[seen][apart == apart.min()].mean())
+
+    def trials(self, configuration: Configuration, revision: int, direction: int, times: int) -> list[Probe]:
+        """Repetitions at a revision; where these would repeat the same value, at its neighbours."""
+        wished: list[Probe] = []
+        place: int | None = revision
+        for _ in range(times):
+            place = self.beside(configuration, place, direction) if place is not None else None
+            if place is None:
+                break
+            wished.append(Probe(configuration, place))
+            if self.log.frozen:
+                place += direction
+        return wished
+
+    def beside(self, configuration: Configuration, revision: int, direction: int) -> int | None:
+        """The nearest revision from here on in a direction where a trial has not failed."""
+        while 0 <= revision < self.revisions:
+            if self.log.usable(configuration, revision):
+                return revision
+            revision += direction
+        return None
+
+    def clearest(self, step: Step) -> Configuration | None:
+        """The configuration that shows a step best and is usable on both sides of it; None: there is none."""
+        holding = [self.log.configurations[int(k)] for k in np.flatnonzero(self.model.cover(step))]
+        near = [self.choose.near(step.term, wanted) for wanted in (self.choose.sparse, self.choose.dense)]
+        usable = [
+            c
+            for c in dict.fromkeys([*(n for n in near if n is not None), *holding])
+            if self.log.usable(c, step.low - 1) and self.log.usable(c, step.high)
+        ]
+        return max(usable, key=lambda c: self.clearness(step, c), default=None)

@@ -1,0 +1,99 @@
+"""Where a step is: halving the posterior of its revision; and whether fresh trials show it again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bot.analysis.change_points.steps import Step
+from bot.flows.change_point_asking import Asker, Asking
+from bot.model.space import Configuration
+
+PLACINGS = 80
+"""Trials (or handfuls of them) that placing a step may take."""
+CONFIRMED, EXPECTED, MOST_AGAIN, CONFIRMATIONS = 3.7, 20.0, 40, 2
+"""Scales that fresh trials on both sides of a step must differ; (squared, halved) what is planned for."""
+MEDIAN = 1.25
+"""How much wider the error of a median is than that of a mean."""
+
+
+class Placing(Asker):
+    """Narrows a step's interval, and confirms it."""
+
+    def place(self, step: Step) -> Asking[None]:
+        """Halves the posterior of the step's revision, in the configuration where it is clearest."""
+        where = self.clearest(step)
+        if where is None:
+            return
+        times = int(np.clip(math.ceil(4.0 / max(self.clearness(step, where), 1e-9)), 1, 12))
+        yield self.trials(where, step.low - 1, -1, times) + self.trials(where, step.high, 1, times)
+        for _ in range(PLACINGS):
+            self.model.fit()
+            middle = self._median(step)
+            if middle is None:
+                return
+            revision = self._inside(where, middle, step)
+            if revision is None:
+                return
+            times = int(np.clip(math.ceil(2.0 / max(self.clearness(step, where), 1e-9)), 1, 8))
+            yield self.trials(where, revision, 1, times if not self.log.frozen else 1)
+
+    def _median(self, step: Step) -> int | None:
+        """Narrows a step's interval to 90 %; the revision that halves the rest, or None: it is placed."""
+        places, moment, information = self.model.contrasts(step, (step.low, step.high))
+        if not len(places):
+            return None
+        cover = self.model.cover(step).astype(np.float64)
+        revisions = np.unique(self.log.columns()[1])
+        previous = revisions[np.searchsorted(revisions, places) - 1]
+        width = places - previous
+        log = self.model.gain(cover @ moment, cover @ information) + np.log(width)
+        mass = np.exp(log - log.max())
+        cumulative = mass.cumsum() / mass.sum()
+        first, last = (min(int(np.searchsorted(cumulative, q)), len(places) - 1) for q in (0.05, 0.95))
+        step.at = int(places[int(np.argmax(mass))])
+        step.low, step.high = int(previous[first]) + 1, int(places[last])
+        if step.low == step.high:
+            return None
+        here = int(np.searchsorted(cumulative, 0.5))
+        inside = (0.5 - (cumulative[here - 1] if here else 0.0)) / max(mass[here] / mass.sum(), 1e-12)
+        return int(np.clip(round(previous[here] + inside * width[here]), step.low - 1, step.high))
+
+    def _inside(self, configuration: Configuration, revision: int, step: Step) -> int | None:
+        """The usable revision nearest to a wanted one that can narrow the step's interval."""
+        inside = range(step.low - 1, step.high + 1)
+        usable = [r for r in inside if self.log.usable(configuration, r) and 0 <= r < self.revisions]
+        if self.log.frozen:
+            usable = [r for r in usable if not self.log.known(configuration, r)]
+        return min(usable, key=lambda r: abs(r - revision), default=None)
+
+    def confirm(self, step: Step) -> Asking[bool]:
+        """Whether fresh trials right before and after a step differ as the old ones said.
+
+        What was chosen because it stood out of thousands must show itself again to eyes that did not choose;
+        and a slow drift has no place.
+        """
+        if self.model.exact or step.confirmed == (step.term, step.at):
+            return True
+        where = self.clearest(step)
+        if where is None:
+            return False
+        start = len(self.log)
+        times = int(np.clip(math.ceil(EXPECTED / max(self.clearness(step, where), 1e-9)), 2, MOST_AGAIN))
+        for _ in range(CONFIRMATIONS):
+            yield self.trials(where, step.low - 1, -1, times) + self.trials(where, step.high, 1, times)
+            if self._differs(step, where, start) > CONFIRMED:
+                step.confirmed = (step.term, step.at)
+                return True
+        return False
+
+    def _differs(self, step: Step, where: Configuration, start: int) -> float:
+        """Scales between fresh trials before and after a step, in its direction."""
+        c, r, y, sd = self.log.since(start)
+        mine = c == self.log.place.get(where, -1)
+        before, after = mine & (r < step.low), mine & (r >= step.high)
+        if not before.any() or not after.any():
+            return 0.0
+        error = math.sqrt(float(sd[mine].mean()) ** 2 * (1.0 / before.sum() + 1.0 / after.sum()))
+        return float(np.sign(step.size) * (np.median(y[after]) - np.median(y[before])) / (MEDIAN * error))
