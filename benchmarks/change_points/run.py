@@ -16,6 +16,7 @@ import os
 import resource
 import signal
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -57,11 +58,16 @@ def search(estimator: str, system: System, rng: np.random.Generator) -> ChangePo
     return kind(system.space, system.commits, system.solver, rng=rng)
 
 
+def system_of(case: Case, seed: int) -> tuple[System, int]:
+    """The system of a case and seed, and a number of the case."""
+    key = int.from_bytes(hashlib.sha256(case.name.encode()).digest()[:4], "big")
+    return case.make(np.random.default_rng([seed, key])), key
+
+
 def play(job: tuple[str, Case, int, float]) -> dict[str, Any]:
     """One search of one fresh system; what it raises, or that it had to be cut, is its result."""
     estimator, case, seed, cpu = job
-    key = int.from_bytes(hashlib.sha256(case.name.encode()).digest()[:4], "big")
-    system = case.make(np.random.default_rng([seed, key]))
+    system, key = system_of(case, seed)
     head = {"estimator": estimator, "row": case.row, "case": case.name, "seed": seed}
     signal.signal(signal.SIGPROF, _late)
     signal.setitimer(signal.ITIMER_PROF, cpu * GRACE)
@@ -111,18 +117,27 @@ def fingerprint(estimator: str) -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:12]
 
 
-def stored(estimator: str) -> list[dict[str, Any]]:
-    """The runs with the code of today."""
-    code = fingerprint(estimator)
+def stored(code: str) -> list[dict[str, Any]]:
+    """The runs of one code."""
     lines = RUNS.read_text().splitlines() if RUNS.exists() else []
     return [r for r in map(json.loads, lines) if r["code"] == code]
 
 
+def balanced(cases: Sequence[Case]) -> list[Case]:
+    """A case of every row first, then the next of every row: whatever is there says something of all."""
+    place = Counter[str]()
+    order: list[tuple[int, int, Case]] = []
+    for case in cases:
+        order.append((place[case.row], len(order), case))
+        place[case.row] += 1
+    return [case for *_, case in sorted(order, key=lambda o: o[:2])]
+
+
 def measure(
-    estimator: str, jobs: Sequence[tuple[str, Case, int, float]], *, seconds: float, processes: int
+    code: str, jobs: Sequence[tuple[str, Case, int, float]], *, seconds: float, processes: int
 ) -> None:
     """Adds runs until the time is over or all are there."""
-    code, until = fingerprint(estimator), time.monotonic() + seconds
+    until = time.monotonic() + seconds
     # A fresh process for each: its peak of memory is its own.
     with multiprocessing.get_context("fork").Pool(processes, maxtasksperchild=1) as pool:
         for result in pool.imap_unordered(play, jobs):
@@ -145,17 +160,17 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="only print what is there")
     chosen = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
-    have = {(r["case"], r["seed"]) for r in stored(chosen.estimator)}
+    codes = {estimator: fingerprint(estimator) for estimator in CODE}  # before somebody edits it
+    have = {(r["case"], r["seed"]) for r in stored(codes[chosen.estimator])}
     jobs = [
         (chosen.estimator, case, seed, chosen.cpu)
         for seed in range(chosen.seed, chosen.seed + chosen.systems)
-        for case in CASES
+        for case in balanced(CASES)
         if chosen.only in f"{case.row}: {case.name}" and (case.name, seed) not in have
     ]
     if jobs and not chosen.table:
-        measure(chosen.estimator, jobs, seconds=chosen.seconds, processes=chosen.processes)
-    codes = {estimator: fingerprint(estimator) for estimator in CODE}
-    text = table.markdown({estimator: stored(estimator) for estimator in CODE}, codes)
+        measure(codes[chosen.estimator], jobs, seconds=chosen.seconds, processes=chosen.processes)
+    text = table.markdown({estimator: stored(code) for estimator, code in codes.items()}, codes)
     (RESULTS / "table.md").write_text(text + "\n", encoding="utf-8")
     print(text)
 
