@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks.change_points.hard_systems import HardSystem
-from benchmarks.change_points.published_systems import Cell, PublishedSystem
-from benchmarks.change_points.truth import ExactTerms, System, TrueFailure, TrueStep
-from bot.model.change_points import Observation, Probe
-from bot.sampling.constraints import ConstraintSolver
+from benchmarks.change_points.kinds import PublishedKind, SecondKind
+from benchmarks.change_points.published_systems import Cell
+from benchmarks.change_points.systems import HardCell
+from benchmarks.change_points.truth import System
 
 COMMITS = (500, 1000, 2000)
 STEPS = (1, 3, 10)
 HARD_COMMITS = 1000
-
-
-class PublishedKind:
-    """A system of the published kind; the term of every step is already exact, for nothing is constrained."""
-
-    failures: tuple[TrueFailure, ...] = ()
-
-    def __init__(self, cell: Cell, rng: np.random.Generator) -> None:
-        key = int(rng.integers(2**32))
-        self._noisy = PublishedSystem(cell, np.random.default_rng(key))
-        self._clean = PublishedSystem(replace(cell, cov=0.0), np.random.default_rng(key))
-        assert self._noisy.truth == self._clean.truth
-        self.commits, self.space = cell.commits, self._clean.space
-        self.solver = ConstraintSolver(self.space)
-        terms = ExactTerms(self.space, self.solver)
-        self.steps: tuple[TrueStep, ...] = ()
-        for revision, term in self._clean.truth:
-            smallest = terms.smallest(term)
-            before, after = (self._clean.seconds(Probe(smallest, r)) for r in (revision - 1, revision))
-            # A term whose influence fell to almost nothing is multiplied again: nothing moves.
-            if abs(after - before) > 1e-9:
-                size = (after - before) / abs(before)
-                self.steps += (TrueStep(revision, revision, tuple(sorted(term)), size),)
-
-    def observe(self, probe: Probe) -> Observation:
-        """One trial."""
-        return Observation(probe, self._noisy.seconds(probe))
 
 
 @dataclass(frozen=True)
@@ -73,6 +46,7 @@ ROWS = (
     Row("hard kind, 16 options", large=0.85),
     Row("hard kind, 32 options", large=0.85),
     Row("hard kind, 64 options", large=0.85),
+    Row("hard kind of the second generator, 32 options", large=0.85),
     Row("100 options x 10,000 commits, cov .01", f1=0.90),
 )
 NULLS = (
@@ -103,6 +77,14 @@ class _Published:
         return PublishedKind(self.cell, rng)
 
 
+@dataclass(frozen=True)
+class _Second:
+    cell: HardCell
+
+    def __call__(self, rng: np.random.Generator) -> System:
+        return SecondKind(self.cell, rng)
+
+
 def _published(row: Row, *cells: Cell) -> list[Case]:
     return [Case(row.name, f"{c.size}, cov {c.cov}", _Published(c), c) for c in cells]
 
@@ -112,7 +94,7 @@ def _grid(cov: float, *options: int) -> list[Cell]:
 
 
 def _cases() -> list[Case]:
-    clean, low, high, wide, *hard, large = ROWS
+    clean, low, high, wide, *hard, second, large = ROWS
     found = _published(clean, *_grid(0.0, 8, 16, 32, 64))
     found += _published(low, *_grid(0.01, 8, 16, 32, 64))
     found += _published(high, *_grid(0.03, 8, 16, 32))
@@ -120,6 +102,8 @@ def _cases() -> list[Case]:
     found += _published(large, *(Cell(10_000, 100, k, 0.01) for k in (3, 10)))
     sizes = (16, 32, 64)
     found += [Case(row.name, f"hard {n}", _Hard(n)) for row, n in zip(hard, sizes, strict=True)]
+    cell = HardCell(HARD_COMMITS, 32, 6)
+    found.append(Case(second.name, f"second {cell.name}", _Second(cell)))
     *quiet, null16, null32, null64 = NULLS
     for row, cov in zip(quiet, (0.0, 0.01, 0.03, 0.05), strict=True):
         found += _published(row, *(Cell(1000, n, 0, cov) for n in sizes))

@@ -47,6 +47,13 @@ NAMES = (
 VOTES = 2  # series that must change within the tolerance
 WINDOW = 30  # commits on either side that tell how much a series moved
 MOST_TERMS = 3  # of one cluster
+HEAD = """# Passive peers on full histories
+
+`python -m benchmarks.change_points.passive`: every commit of a covering sample of 2n configurations is
+measured. ruptures (KernelCPD, linear, penalty 2.5 x variance x log length) or apache-otava (defaults) finds
+the change points of each series. Those within 5 commits in two series or more are a cluster, whose changes
+are explained by orthogonal matching pursuit over everything, levels and pairs. Scored like ours.
+"""
 
 Floats = NDArray[np.float64]
 
@@ -186,14 +193,7 @@ def _criterion(residual: Floats, used: int, candidates: int) -> float:
 def report(runs: Sequence[dict[str, Any]]) -> str:
     """The page."""
     lines = [
-        "# Passive peers on full histories",
-        "",
-        "`python -m benchmarks.change_points.passive`: every commit of a covering sample of 2n",
-        "configurations is measured; ruptures (KernelCPD, linear, penalty 2.5 x variance x log length) or",
-        "apache-otava (defaults) finds the change points of each series; those within 5 commits in two series or more",
-        "are a cluster, whose changes are explained by orthogonal matching pursuit over everything, levels and",
-        "pairs. Scored like ours.",
-        "",
+        HEAD,
         "| systems | by | runs | F1 | at 10 % | precision | recall | exact | false a run | trials "
         "| change points of all series | CPU s |",
         "|" + "---|" * 12,

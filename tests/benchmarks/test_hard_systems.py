@@ -6,10 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from benchmarks.change_points.cases import PublishedKind
+from benchmarks.change_points.cases import CASES, NULLS, ROWS
 from benchmarks.change_points.hard_spaces import hard_space
 from benchmarks.change_points.hard_systems import HardSystem
+from benchmarks.change_points.kinds import PublishedKind, SecondKind
 from benchmarks.change_points.published_systems import Cell
+from benchmarks.change_points.systems import HardCell
 from benchmarks.change_points.truth import ExactTerms
 from bot.model.change_points import Probe
 from bot.model.space import Configuration, Option, Space
@@ -171,3 +173,18 @@ def test_a_published_system_knows_the_steps_that_its_runs_show() -> None:
         before, after = (system.observe(Probe(smallest, r)).value for r in (step.high - 1, step.high))
         assert after - before == pytest.approx(step.size * abs(before))
     assert PublishedKind(Cell(200, 8, 0, 0.0), np.random.default_rng(2)).steps == ()
+
+
+def test_a_system_of_the_second_generator_has_steps_in_exact_terms_at_commits_that_build() -> None:
+    system = SecondKind(HardCell(300, 16, 5), np.random.default_rng(4))
+    assert len(system.steps) >= 5
+    for step in system.steps:
+        assert ExactTerms(system.space, ConstraintSolver(system.space)).canonical(step.term) == step.term
+        assert system.observe(Probe(system.solver.default(), step.high)).built
+        between = range(step.low, step.high)
+        assert not any(system.observe(Probe(system.solver.default(), r)).built for r in between)
+
+
+def test_every_row_of_the_table_has_cases_and_no_two_cases_share_a_name() -> None:
+    assert {case.row for case in CASES} == {row.name for row in (*ROWS, *NULLS)}
+    assert len({case.name for case in CASES}) == len(CASES)
