@@ -58,10 +58,14 @@ def search(estimator: str, system: System, rng: np.random.Generator) -> ChangePo
     return kind(system.space, system.commits, system.solver, rng=rng)
 
 
+def number(case: Case) -> int:
+    """Of a case, whatever others there are."""
+    return int.from_bytes(hashlib.sha256(case.name.encode()).digest()[:4], "big")
+
+
 def system_of(case: Case, seed: int) -> tuple[System, int]:
-    """The system of a case and seed, and a number of the case."""
-    key = int.from_bytes(hashlib.sha256(case.name.encode()).digest()[:4], "big")
-    return case.make(np.random.default_rng([seed, key])), key
+    """The system of a case and seed, and the number of the case."""
+    return case.make(np.random.default_rng([seed, number(case)])), number(case)
 
 
 def play(job: tuple[str, Case, int, float]) -> dict[str, Any]:
@@ -124,10 +128,10 @@ def stored(code: str) -> list[dict[str, Any]]:
 
 
 def balanced(cases: Sequence[Case]) -> list[Case]:
-    """A case of every row first, then the next of every row: whatever is there says something of all."""
+    """A random case of every row first, then the next of every row: whatever is there speaks for all."""
     place = Counter[str]()
     order: list[tuple[int, int, Case]] = []
-    for case in cases:
+    for case in sorted(cases, key=number):
         order.append((place[case.row], len(order), case))
         place[case.row] += 1
     return [case for *_, case in sorted(order, key=lambda o: o[:2])]
