@@ -102,7 +102,9 @@ def search_of(
 
     solver = ConstraintSolver(subject.space)
     if asked.estimator == "ours":
-        return ChangePointFinder(subject.space, revisions, solver, rng=rng, candidates=candidates)
+        return ChangePointFinder(
+            subject.space, revisions, solver, rng=rng, candidates=candidates, trials=asked.trials
+        )
     if asked.estimator == "published":
         return PublishedSearch(
             subject.space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials

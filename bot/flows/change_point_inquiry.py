@@ -33,6 +33,8 @@ KEPT = 4.5
 REPETITIONS = 6
 WEARY = 3
 """A place where so many steps were refuted is left alone."""
+PATIENCE, PATIENCE_PER_STEP = 12, 3
+"""Refuted steps, in all and for each confirmed one, after which what is left is no step but drift."""
 
 
 class Inquiry:
@@ -49,6 +51,9 @@ class Inquiry:
     def leader(self) -> Step | None:
         """The step that stands out most from what the others explain; None: nothing does."""
         self._model.fit()
+        confirmed = sum(step.confirmed is not None for step in self._model.steps)
+        if not self._model.exact and len(self._refuted) > PATIENCE + PATIENCE_PER_STEP * confirmed:
+            return None
         found = self._best(None)
         needed = STANDS_OUT_EXACTLY if self._model.exact else STANDS_OUT
         return found[0] if found is not None and found[1] >= needed else None

@@ -17,12 +17,13 @@ QUANTILE = 1.645
 
 
 def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
-    """All steps of a model in order of revision.
+    """The steps that fresh trials confirmed (without noise: that were settled), in order of revision.
 
     ratio: median over the measured configurations that hold the term, of seconds after over seconds before.
     """
     model.fit()
-    steps = sorted(model.steps, key=lambda s: (s.at, model.terms.named(s.term)))
+    proven = [s for s in model.steps if s.settled and (model.exact or s.confirmed == (s.term, s.at))]
+    steps = sorted(proven, key=lambda s: (s.at, model.terms.named(s.term)))
     found = []
     for step in steps:
         ratio, interval = _ratio(model, step)

@@ -49,7 +49,9 @@ class TrialLog:
         self._where: list[tuple[int, int]] = []
         self._values: list[float] = []
         self._known: set[tuple[int, int]] = set()
+        self._seen: set[tuple[int, float]] = set()
         self._cache: tuple[Ints, Ints, Floats, Floats] | None = None
+        self._means: Floats | None = None
 
     def __len__(self) -> int:
         return len(self._values)
@@ -62,13 +64,14 @@ class TrialLog:
                 self.unbuilt.add(o.probe.revision)
             elif not 0.0 < o.value < np.inf:
                 self.unusable.add(key)
+            elif self.scale > EXACT and (key[0], o.value) in self._seen:
+                self.unusable.add(key)  # carried forward (or a repetition of the same record): nothing new
             else:
-                if self.frozen and key in self._known:
-                    continue
                 self._where.append(key)
                 self._values.append(o.value)
                 self._known.add(key)
-        self._cache = None
+                self._seen.add((key[0], o.value))
+        self.forget()
 
     def row(self, configuration: Configuration) -> int:
         """The number of a configuration, new ones included."""
@@ -76,7 +79,7 @@ class TrialLog:
             self.place[configuration] = len(self.configurations)
             self.configurations.append(configuration)
             self.holds = np.vstack([self.holds, [self.holding(configuration)]])
-            self._cache = None
+            self.forget()
         return self.place[configuration]
 
     def holding(self, configuration: Configuration) -> NDArray[np.bool_]:
@@ -102,7 +105,7 @@ class TrialLog:
         if self._cache is None:
             where = np.array(self._where, dtype=np.intp).reshape(-1, 2)
             c, r, y = where[:, 0], where[:, 1], np.array(self._values)
-            level = self.means(c, y)
+            level = self.means()
             sd = self._scales(c, r, y, level)[c] * level[c]
             keep = ~_outliers(c, r, y, sd)
             unit = level[c] if self.relative else np.ones(len(y))
@@ -120,17 +123,16 @@ class TrialLog:
         )
 
     def forget(self) -> None:
-        """The scale or the unit changed: compute the columns again."""
-        self._cache = None
+        """Trials, scale or unit changed: compute the columns again."""
+        self._cache = self._means = None
 
-    def means(self, c: Ints | None = None, y: Floats | None = None) -> Floats:
-        """Mean seconds of each configuration, (n_configurations,)."""
-        if c is None or y is None:
-            where = np.array(self._where, dtype=np.intp).reshape(-1, 2)
-            c, y = where[:, 0], np.array(self._values)
-        n = len(self.configurations)
-        mean: Floats = np.bincount(c, y, n) / np.maximum(np.bincount(c, minlength=n), 1)
-        return mean
+    def means(self) -> Floats:
+        """Mean seconds of each configuration, (n_configurations,); 0: nothing measured."""
+        if self._means is None:
+            c, y = np.array([row for row, _ in self._where], dtype=np.intp), np.array(self._values)
+            n = len(self.configurations)
+            self._means = np.bincount(c, y, n) / np.maximum(np.bincount(c, minlength=n), 1)
+        return self._means
 
     def learn_scale(self) -> None:
         """The relative scale of one trial, from repetitions and from neighbours in time."""
