@@ -2,7 +2,7 @@
 
 python -m benchmarks.change_points.run [--estimator ours] [--only hard] [--systems 20] [--seconds 600]
 
-Every search is a line of results/runs.jsonl, so a run that was stopped goes on where it was; lines of older
+Every search is a line of results/runs*.jsonl, so a run that was stopped goes on where it was; lines of older
 code are ignored. Seeds are visited one after the other over all cases, so whatever is there is balanced.
 """
 
@@ -35,7 +35,7 @@ from bot.flows.published_search import PublishedSearch
 from bot.model.change_points import ChangePointSearch
 
 RESULTS = Path(__file__).parent / "results"
-RUNS = RESULTS / "runs.jsonl"
+RUNS = {"ours": RESULTS / "runs.jsonl", "published": RESULTS / "runs_published.jsonl"}
 CODE = {
     "ours": (
         "analysis/change_points/*",
@@ -121,9 +121,10 @@ def fingerprint(estimator: str) -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:12]
 
 
-def stored(code: str) -> list[dict[str, Any]]:
-    """The runs of one code."""
-    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
+def stored(estimator: str, code: str) -> list[dict[str, Any]]:
+    """The runs of an estimator with one code."""
+    path = RUNS[estimator]
+    lines = path.read_text().splitlines() if path.exists() else []
     return [r for r in map(json.loads, lines) if r["code"] == code]
 
 
@@ -145,7 +146,7 @@ def measure(
     # A fresh process for each: its peak of memory is its own.
     with multiprocessing.get_context("fork").Pool(processes, maxtasksperchild=1) as pool:
         for result in pool.imap_unordered(play, jobs):
-            with RUNS.open("a", encoding="utf-8") as out:
+            with RUNS[result["estimator"]].open("a", encoding="utf-8") as out:
                 out.write(json.dumps({"code": code, **result}) + "\n")
             if time.monotonic() > until:
                 pool.terminate()
@@ -165,7 +166,7 @@ def main() -> None:
     chosen = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     codes = {estimator: fingerprint(estimator) for estimator in CODE}  # before somebody edits it
-    have = {(r["case"], r["seed"]) for r in stored(codes[chosen.estimator])}
+    have = {(r["case"], r["seed"]) for r in stored(chosen.estimator, codes[chosen.estimator])}
     jobs = [
         (chosen.estimator, case, seed, chosen.cpu)
         for seed in range(chosen.seed, chosen.seed + chosen.systems)
@@ -174,7 +175,7 @@ def main() -> None:
     ]
     if jobs and not chosen.table:
         measure(codes[chosen.estimator], jobs, seconds=chosen.seconds, processes=chosen.processes)
-    text = table.markdown({estimator: stored(code) for estimator, code in codes.items()}, codes)
+    text = table.markdown({estimator: stored(estimator, code) for estimator, code in codes.items()}, codes)
     (RESULTS / "table.md").write_text(text + "\n", encoding="utf-8")
     print(text)
 
