@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.change_points.rivals import Rivals, rivals
 from bot.analysis.change_points.steps import Step, StepModel
-from bot.analysis.change_points.terms import Term
+from bot.analysis.change_points.terms import Term, in_order
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_placing import Placing
 from bot.model.change_points import Probe
@@ -67,7 +67,8 @@ class Inquiry:
     def settle(self, step: Step) -> Asking[None]:
         """Finds a step's term and place; a step that its contrasts refute is taken out of the model."""
         close = 1.0 if self._model.exact else max(self._revisions * CLOSE, 3.0)
-        alive = yield from self._name(step, self._revisions * FAR if step.high > step.low else close)
+        far = max(self._revisions * FAR, 3.0)
+        alive = yield from self._name(step, far if step.high > step.low else close)
         if alive and step.high > step.low:
             yield from self._ask.place(step)
             alive = yield from self._name(step, close)
@@ -93,6 +94,8 @@ class Inquiry:
                 one.term = tuple(level for level in one.term if level in other.term)
                 one.settled = False
                 self._model.steps.remove(other)
+            else:
+                self._uncross(one, other)
         self._model.fit()
 
     def drop_unproven(self) -> None:
@@ -115,6 +118,23 @@ class Inquiry:
         whole = self._terms.cover(common, self._log.holds)
         alike = abs(one.size - other.size) <= 3.0 * math.hypot(one.error, other.error) + 0.1 * abs(one.size)
         return bool(alike and (covered == whole).all())
+
+    def _uncross(self, one: Step, other: Step) -> None:
+        """Opposite steps of "this, not that" and "that, not this" are one of this and one of that."""
+        mine = [level for level in one.term if level not in other.term]
+        theirs = [level for level in other.term if level not in one.term]
+        opposite = abs(one.size + other.size) <= 3.0 * math.hypot(one.error, other.error) + 0.1 * abs(
+            one.size
+        )
+        if not opposite or len(mine) != 2 or {x.option for x in mine} != {x.option for x in theirs}:
+            return
+        present = [[level for level in rest if level.operator not in ("off", "<")] for rest in (mine, theirs)]
+        if len(present[0]) != 1 or len(present[1]) != 1 or present[0][0].option == present[1][0].option:
+            return
+        common = [level for level in one.term if level in other.term]
+        for step, (level,) in zip((one, other), present, strict=True):
+            step.term = in_order((*common, level))
+            step.settled = False
 
     def _best(self, without: Step | None) -> tuple[Step, float] | None:
         """Where and in which term a step stands out most, and its log posterior odds."""

@@ -14,6 +14,8 @@ from bot.sampling.contrast import Configurator
 
 REPEATED = 3
 """Trials of the same at both ends, to learn the noise from."""
+SUBSTITUTES = 8
+"""Configurations tried when the emptiest or the fullest one always fails."""
 GLANCES = 12
 """Revisions at which the first two configurations are glanced at: are neighbours alike?"""
 EXACT_GRID, EXACT_CONFIGURATIONS = 8, 8
@@ -46,14 +48,11 @@ class Scan:
 
     def first(self) -> Iterator[list[Probe]]:
         """Learns the noise, then scans enough to see what is large."""
-        ends = (0, self._revisions - 1)
-        pair = list(dict.fromkeys([self._choose.sparse, self._choose.dense]))
-        yield [Probe(c, r) for c in pair for r in ends for _ in range(REPEATED)]
-        if not len(self._log):  # the ends fail: anywhere else, then
-            yield [Probe(self._choose.random(), r) for r in self._grid(GLANCES)]
+        yield from self._ends()
         yield [Probe(self._choose.sparse, r) for r in self._grid(GLANCES)]
         if not len(self._log):
             return
+        pair = dict.fromkeys([self._choose.sparse, self._choose.dense])
         self._log.learn_scale()
         if self._model.exact:
             others = [self._choose.random(share) for share in (0.5, 0.8, 0.3, 0.65) * 2][
@@ -63,18 +62,45 @@ class Scan:
             yield [Probe(c, r) for c in dict.fromkeys([*pair, *others]) for r in grid]
             self._log.learn_scale()
         if not self._model.exact:
-            yield self._round(0)
-            self._log.learn_scale()
+            yield from self._round(0)
+
+    def _ends(self) -> Iterator[list[Probe]]:
+        """Repeats the emptiest and the fullest configuration at the ends; others, where these fail."""
+        places = self._grid(2)
+        yield [Probe(c, r) for c in self._extremes() for r in places for _ in range(REPEATED)]
+        failing = [c for c in self._extremes() if not self._works(c)]
+        if not failing:
+            return
+        shares = np.linspace(0.1, 0.9, SUBSTITUTES)
+        drawn = list(dict.fromkeys(self._choose.random(share) for share in shares))
+        yield [Probe(c, r) for c in (*failing, *drawn) for r in self._grid(2 + REPEATED)[1:-1]]
+        working = [c for c in drawn if self._works(c)]
+        if working:
+            self._choose.replace([c for c in failing if not self._works(c)], working)
+            places = sorted({r for c in working for r in self._grid(2 + REPEATED) if self._log.known(c, r)})
+            yield [
+                Probe(c, r)
+                for c in self._extremes()
+                for r in (places[0], places[-1])
+                for _ in range(REPEATED)
+            ]
+
+    def _extremes(self) -> list[Configuration]:
+        return list(dict.fromkeys([self._choose.sparse, self._choose.dense]))
+
+    def _works(self, configuration: Configuration) -> bool:
+        place = self._log.place.get(configuration)
+        return place is not None and self._log.means()[place] > 0.0
 
     def again(self) -> Iterator[list[Probe]]:
         """Fresh configurations and, with noise, the ends of the range."""
+        self._choose.avoided = tuple(self._log.broken_levels())
         if self._model.exact:
             fresh = self._choose.balanced(EXACT_CONFIGURATIONS, self._log.configurations)
             yield [Probe(c, r) for c in fresh for r in (0, self._revisions // 2, self._revisions - 1)]
             yield from self.bisected()
         else:
-            yield self._round(1)
-            self._log.learn_scale()
+            yield from self._round(1)
 
     def bisected(self) -> Iterator[list[Probe]]:
         """Without noise: halves every gap over which a configuration differs, until all steps are placed."""
@@ -127,7 +153,7 @@ class Scan:
         self._model.steps[:] = found[self._log.relative][1]
         self._model.fit()
 
-    def _round(self, number: int) -> list[Probe]:
+    def _round(self, number: int) -> Iterator[list[Probe]]:
         """Each level alone, and random configurations, each spread over the range with its own offset."""
         count = int(np.clip(round((self._log.scale / GRID_NOISE) ** 2), *GRID))
         sparse = self._choose.sparse
@@ -142,9 +168,11 @@ class Scan:
             wished += self._spread(configuration, count if number == 0 else max(count // 2, 6))
             if number:
                 wished += [Probe(configuration, r) for r in (0, self._revisions - 1) for _ in range(2)]
-        for configuration in self._choose.balanced(want, self._log.configurations[len(basic) :]):
-            wished += self._spread(configuration, count)
-        return wished
+        yield wished
+        self._choose.avoided = tuple(self._log.broken_levels())
+        fresh = self._choose.balanced(want, self._log.configurations[len(basic) :])
+        yield [probe for configuration in fresh for probe in self._spread(configuration, count)]
+        self._log.learn_scale()
 
     def _spread(self, configuration: Configuration, count: int) -> list[Probe]:
         """Trials at random offsets in equal stretches of the range."""

@@ -35,6 +35,8 @@ class Configurator:
         """As few options on as can be: the program at its fastest, where a step is largest against noise."""
         self.dense = self._wanted(_most)
         """As many options on as can be: most terms at once."""
+        self.avoided: tuple[Level, ...] = ()
+        """Levels that configurations drawn at random are kept off (nothing works there)."""
         self._remembered: dict[tuple[tuple[Level, ...], Configuration], Configuration | None] = {}
 
     def near(self, held: Iterable[Level], wanted: Configuration) -> Configuration | None:
@@ -45,12 +47,20 @@ class Configurator:
             self._remembered[key] = self._near(levels, wanted)
         return self._remembered[key]
 
+    def replace(self, failing: Collection[Configuration], working: Collection[Configuration]) -> None:
+        """Uses the nearest working configuration instead of an emptiest or a fullest one that fails."""
+        if self.sparse in failing:
+            self.sparse = min(working, key=lambda c: _distance(c, self.sparse))
+        if self.dense in failing:
+            self.dense = min(working, key=lambda c: _distance(c, self.dense))
+
     def random(self, on: float = ON) -> Configuration:
         """A configuration with about this share of its options on."""
         if self._candidates is not None:
             return self._candidates[int(self._rng.integers(len(self._candidates)))]
         wanted = tuple(self._draw(option, on) for option in self._space.options)
-        found = self._solver.complete(near=wanted)
+        held = [other for level in self.avoided if (other := self.without(level)) is not None]
+        found = self._solver.complete(tuple(held), near=wanted) or self._solver.complete(near=wanted)
         assert found is not None
         return found
 

@@ -77,7 +77,7 @@ class Terms:
             return (self.levels[number - 1],)
         if number < len(self):
             i, j = self.pairs[number - 1 - len(self.levels)]
-            return _sorted((self.levels[i], self.levels[j]))
+            return in_order((self.levels[i], self.levels[j]))
         return grown[number - len(self)]
 
     def log_priors(self, grown: Sequence[Term]) -> NDArray[np.float64]:
@@ -108,14 +108,15 @@ class Terms:
         return found
 
     def grow(self, term: Term, grown: Sequence[Term]) -> list[Term]:
-        """The grown terms and those with one level more or less than a leading term."""
+        """The grown terms, a leading term, and those with one level more or less than it."""
         found = dict.fromkeys(grown)
-        if len(found) >= GROWN or not term or len(term) >= len(DEGREES) - 1:
+        if len(found) >= GROWN or not term:
             return list(found)
         used = {level.option for level in term}
-        larger = (_sorted((*term, level)) for level in self.levels if level.option not in used)
+        more = self.levels if len(term) < len(DEGREES) - 1 else ()
+        larger = (in_order((*term, level)) for level in more if level.option not in used)
         smaller = (tuple(x for x in term if x != level) for level in term)
-        for candidate in (*larger, *smaller):
+        for candidate in (term, *smaller, *larger):
             if len(candidate) > 2:
                 found[candidate] = None
         return list(found)
@@ -138,5 +139,6 @@ class Terms:
         return found[0], tuple(found[1:])
 
 
-def _sorted(levels: Iterable[Level]) -> Term:
+def in_order(levels: Iterable[Level]) -> Term:
+    """A term of these levels."""
     return tuple(sorted(levels, key=str))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +22,8 @@ OUTLIER = 6.0
 """A trial so many scales away from both its neighbours in time, to the same side, does not count."""
 POOLED = 8.0
 """A configuration's own scale counts against the pooled one like its trials against so many."""
+HOPELESS = 3
+"""A configuration (at any revision), revision or level with so many failures and no success is left alone."""
 STEADY = 0.3
 """When at least this share of neighbours in time agree exactly, what differs are steps, not noise."""
 
@@ -50,6 +53,10 @@ class TrialLog:
         self._values: list[float] = []
         self._known: set[tuple[int, int]] = set()
         self._seen: set[tuple[int, float]] = set()
+        self._failed: list[set[tuple[int, int]]] = []
+        """Failed trials of each configuration."""
+        self._working: set[int] = set()
+        """Revisions that gave any value."""
         self._cache: tuple[Ints, Ints, Floats, Floats] | None = None
         self._means: Floats | None = None
 
@@ -64,6 +71,7 @@ class TrialLog:
                 self.unbuilt.add(o.probe.revision)
             elif not 0.0 < o.value < np.inf:
                 self.unusable.add(key)
+                self._failed[key[0]].add(key)
             elif self.scale > EXACT and (key[0], o.value) in self._seen:
                 self.unusable.add(key)  # carried forward (or a repetition of the same record): nothing new
             else:
@@ -71,13 +79,22 @@ class TrialLog:
                 self._values.append(o.value)
                 self._known.add(key)
                 self._seen.add((key[0], o.value))
+                self._working.add(key[1])
+        self.unbuilt |= self._dead()
         self.forget()
+
+    def _dead(self) -> set[int]:
+        """Revisions where several configurations failed that work elsewhere, and none worked."""
+        alive = {row for row, _ in self._known}
+        failures = Counter(r for row in alive for _, r in self._failed[row] if r not in self._working)
+        return {r for r, count in failures.items() if count >= HOPELESS}
 
     def row(self, configuration: Configuration) -> int:
         """The number of a configuration, new ones included."""
         if configuration not in self.place:
             self.place[configuration] = len(self.configurations)
             self.configurations.append(configuration)
+            self._failed.append(set())
             self.holds = np.vstack([self.holds, [self.holding(configuration)]])
             self.forget()
         return self.place[configuration]
@@ -91,11 +108,19 @@ class TrialLog:
         return (self.place.get(configuration, -1), revision) in self._known
 
     def usable(self, configuration: Configuration, revision: int) -> bool:
-        """Whether a trial there has not failed so far."""
-        return (
-            revision not in self.unbuilt
-            and (self.place.get(configuration, -1), revision) not in self.unusable
-        )
+        """Whether a trial there has not failed so far, nor several of the configuration everywhere else."""
+        row = self.place.get(configuration)
+        if row is None or revision in self.unbuilt:
+            return row is None and revision not in self.unbuilt
+        hopeless = len(self._failed[row]) >= HOPELESS and self.means()[row] == 0.0
+        return not hopeless and (row, revision) not in self.unusable
+
+    def broken_levels(self) -> list[Level]:
+        """Levels at which nothing has worked, though several were tried that differ in other levels, too."""
+        worked = self.means() > 0.0
+        failed = ~worked & np.array([len(trials) > 0 for trials in self._failed], dtype=bool)
+        tried, alive = self.holds[failed].sum(axis=0), self.holds[worked].sum(axis=0)
+        return [self.levels[i] for i in np.flatnonzero((tried >= HOPELESS) & (alive == 0))]
 
     def columns(self) -> tuple[Ints, Ints, Floats, Floats]:
         """Configuration, revision, value and standard deviation of each trial that counts, (n,) each.
