@@ -114,13 +114,19 @@ class AssertionOutcome(Part):
 class ChangePoint(Part):
     """A revision where the performance of a term moved; ratio = from it on / before it, with a 90 % interval.
 
-    interval: the first and last revision it may be. label: for people, with a commit's subject.
-    shape: step; transient (start or end of an episode that passed); failing (of a run of failures).
+    interval: the first and last revision it may be. label and subject (of its commit): for people.
+    before: the last revision that lies before the interval. places: where the revision and its interval's
+    ends lie in the range, from 0. shape: step; transient (start or end of an episode that passed);
+    failing (of a run of failures).
     """
 
     revision: str
     label: str = ""
+    subject: str = ""
     interval: tuple[str, str]
+    interval_labels: tuple[str, str] = ("", "")
+    before: RevisionRef | None = None
+    places: tuple[int, int, int] | None = None
     term: tuple[str, ...]
     aliases: tuple[tuple[str, ...], ...] = ()
     metric: str
@@ -140,10 +146,23 @@ class Point(Part):
 
 
 class Series(Part):
-    """A configuration's values over the revisions of a range (seconds, or ratios to the anchor)."""
+    """A configuration's values over the revisions of a range (seconds, or ratios to the anchor).
+
+    failed: places of the revisions where it was tried and gave no value (unbuilt, or every trial failed).
+    """
 
     options: dict[str, OptionValue]
+    default: bool = False
     points: tuple[Point, ...]
+    failed: tuple[int, ...] = ()
+    unit: Literal["seconds", "ratio"] = "seconds"
+
+
+class Listed(Part):
+    """What a night tells in sentences: what it learnt, what is still unclear, what tomorrow would do."""
+
+    kind: Literal["learnt", "unclear", "tomorrow"]
+    items: tuple[Annotated[str, Field(max_length=4000)], ...]
 
 
 class Influence(Part):
@@ -253,6 +272,8 @@ class Report(Part):
     assertions: tuple[AssertionOutcome, ...] = ()
     change_points: tuple[ChangePoint, ...] = ()
     series: tuple[Series, ...] = ()
+    revisions: int = 0  # in the range that was searched
+    lists: tuple[Listed, ...] = ()
     influences: tuple[Influence, ...] = ()
     visible: Visible = Visible()
     spent: Spent = Spent()
