@@ -108,6 +108,9 @@ class RecordingProgress:
     def stage(self, text: str) -> None:
         self.stages.append(text)
 
+    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
+        """Ignored."""
+
     def pairs(self, done: int, seconds: float, budget: float, leader: str) -> None:
         self.leaders.append(leader)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import time
@@ -25,6 +26,9 @@ class QuietProgress:
         """Ignored."""
 
     def pairs(self, done: int, seconds: float, budget: float, leader: str) -> None:
+        """Ignored."""
+
+    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
         """Ignored."""
 
 
@@ -71,12 +75,21 @@ class TerminalProgress:
 
     def pairs(self, done: int, seconds: float, budget: float, leader: str) -> None:
         """Pairs so far, seconds spent, the budget, and the current leading suspect (or "")."""
-        detail = _detail(done, max(0.0, budget - seconds), leader)
+        leading = f"leading: {_named(leader)}" if leader else ""
+        self._spent(seconds, budget, _detail(_counted(done, "pair"), _left(seconds, budget), leading))
+
+    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
+        """Trials so far, seconds spent, the budget (infinite: trials alone are limited), what was found."""
+        counted = _counted(done, "trial")
+        self._spent(seconds, budget, _detail(counted, _left(seconds, budget), _named(found)))
+
+    def _spent(self, seconds: float, budget: float, detail: str) -> None:
         if self._alive:
             bar = self._live()
+            total = budget if math.isfinite(budget) else None
             if self._task is None:
-                self._task = bar.add_task("measuring", total=budget, detail=detail)
-            bar.update(self._task, total=budget, completed=min(seconds, budget), detail=detail)
+                self._task = bar.add_task("measuring", total=total, detail=detail)
+            bar.update(self._task, total=total, completed=min(seconds, budget), detail=detail)
         elif self._clock() - self._last >= LINE_EVERY:
             self._line(f"measuring: {detail}")
 
@@ -139,12 +152,24 @@ def _without_html(text: str) -> str:
     return re.sub(r"</?(?:sub|span)>", "", text.replace("&#8203;", ""))
 
 
-def _detail(done: int, left: float, leader: str) -> str:
-    minutes, rest = divmod(round(left), 60)
-    pairs = f"{done:,} {'pair' if done == 1 else 'pairs'}"
-    name = _plain(leader)
-    name = name if len(name) <= LEADER_LENGTH else name[: LEADER_LENGTH - 1] + "…"
-    return f"{pairs}, {minutes}:{rest:02d} left" + (f", leading: {name}" if name else "")
+def _detail(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def _left(seconds: float, budget: float) -> str:
+    if not math.isfinite(budget):
+        return ""
+    minutes, rest = divmod(round(max(0.0, budget - seconds)), 60)
+    return f"{minutes}:{rest:02d} left"
+
+
+def _named(text: str) -> str:
+    name = _plain(text)
+    return name if len(name) <= LEADER_LENGTH else name[: LEADER_LENGTH - 1] + "…"
 
 
 def _plain(text: str) -> str:

@@ -50,7 +50,7 @@ def bisect(job: RangeJob) -> Report:
             job.journal.append(observation)
             taken.append(observation)
             done = len(observations) + len(taken)
-            job.progress.pairs(done, job.bench.elapsed(), job.budget, _leader(job.search))
+            job.progress.trials(done, job.bench.elapsed(), job.budget, _leader(job.search))
         observations += taken
         job.search.partial_fit(taken)
         if len(taken) < len(wishes):

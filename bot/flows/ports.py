@@ -85,6 +85,10 @@ class Progress(Protocol):
         """Pairs so far, seconds spent, the budget, and the current leading suspect (or "")."""
         ...
 
+    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
+        """Trials of a range so far, seconds spent, the budget (may be infinite), and what was found (or "")."""
+        ...
+
 
 class Sampler(Protocol):
     """Orders configurations so that every prefix covers levels and pairs of levels as evenly as it can."""

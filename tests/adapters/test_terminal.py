@@ -32,6 +32,7 @@ def test_both_kinds_of_progress_fit_the_port() -> None:
         fitting: Progress = progress
         fitting.stage("building")
         fitting.pairs(1, 2.0, 3.0, "")
+        fitting.trials(1, 2.0, 3.0, "")
 
 
 def test_a_log_gets_a_line_per_stage_and_one_every_ten_seconds() -> None:
@@ -48,6 +49,19 @@ def test_a_log_gets_a_line_per_stage_and_one_every_ten_seconds() -> None:
         "suspects: measuring: 20 pairs, 0:40 left, leading: reduce_vars",
         "suspects: measuring: 30 pairs, 0:30 left, leading: reduce_vars",
     ]
+
+
+def test_a_range_counts_trials_and_needs_no_limit_of_seconds() -> None:
+    for make in (io.StringIO, Terminal):
+        stream, clock = make(), Clock()
+        with TerminalProgress(stream, clock=clock) as progress:
+            progress.stage("measuring 200 revisions")
+            clock.now = 10.0
+            progress.trials(1, 8.0, 60.0, "")
+            clock.now = 20.0
+            progress.trials(320, 16.0, float("inf"), "2 change points: mangle, passes=3")
+    assert "measuring: 1 trial, 0:52 left" in stream.getvalue() or make is Terminal
+    assert "320 trials, 2 change points: mangle, passes=3" in stream.getvalue()
 
 
 def test_a_strangers_name_controls_no_terminal_and_no_log() -> None:
