@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from bot.flows.ports import Journal, Progress, RevisionBench
 from bot.flows.series import series
@@ -19,7 +20,8 @@ from bot.model.subject import Subject
 class RangeJob:
     """A range of revisions (good first, in first-parent order) to search, and the world as ports.
 
-    metric: what a trial's value is. budget: seconds. notes: what the reader must be told already.
+    metric: what a trial's value is, in seconds or as a ratio to an anchor. budget: seconds (infinite:
+    the trials alone are limited). notes: what the reader must be told already.
     """
 
     subject: Subject
@@ -32,6 +34,7 @@ class RangeJob:
     journal: Journal
     progress: Progress
     notes: tuple[str, ...] = ()
+    unit: Literal["seconds", "ratio"] = "seconds"
 
 
 def bisect(job: RangeJob) -> Report:
@@ -68,22 +71,27 @@ def _leader(search: ChangePointSearch) -> str:
 
 
 def _report(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> Report:
-    points = tuple(_told(point, job) for point in job.search.change_points_)
+    found = job.search.change_points_
+    usable = sorted({o.probe.revision for o in observations if not math.isnan(o.value)})
+    budget = job.budget if math.isfinite(job.budget) else None
     stopped = job.bench.stopped()
     good, bad = job.revisions[0], job.revisions[-1]
     return Report(
         mode="bisect",
         subject=job.name,
-        verdict=_verdict(job.search.change_points_, finished=finished and bool(observations)),
+        verdict=_verdict(found, finished=finished and bool(observations)),
         interrupted="signal" if stopped else "" if finished else "budget",
         base=RevisionRef(revision=good.id, label=good.label),
         head=RevisionRef(revision=bad.id, label=bad.label),
         primary_metric=job.metric,
         threshold=job.subject.threshold,
         false_alarms=job.subject.false_alarms,
-        change_points=points,
-        series=series(job.subject.space, job.revisions, observations),
-        spent=job.bench.spent().model_copy(update={"budget_seconds": job.budget}),
+        change_points=tuple(_told(point, job, usable) for point in found),
+        series=series(
+            job.subject.space, job.revisions, observations, terms=[p.term for p in found], unit=job.unit
+        ),
+        revisions=len(job.revisions),
+        spent=job.bench.spent().model_copy(update={"budget_seconds": budget}),
         environment=job.bench.environment(),
         notes=tuple(
             dict.fromkeys([*job.notes, *job.bench.notes(), *_doubts(job, observations, finished=finished)])
@@ -91,14 +99,18 @@ def _report(job: RangeJob, observations: Sequence[Observation], *, finished: boo
     )
 
 
-def _told(point: Found, job: RangeJob) -> ChangePoint:
-    """A change point with the ids, labels and subjects of its revisions."""
-    first, last = (job.revisions[i].id for i in point.interval)
+def _told(point: Found, job: RangeJob, usable: Sequence[int]) -> ChangePoint:
+    """A change point with the ids, labels and subjects of its revisions, and the usable one before it."""
+    first, last = (job.revisions[i] for i in point.interval)
     revision = job.revisions[point.revision]
+    before = next((job.revisions[r] for r in reversed(usable) if r < point.interval[0]), None)
     return ChangePoint(
         revision=revision.id,
         label=revision.label,
-        interval=(first, last),
+        interval=(first.id, last.id),
+        interval_labels=(first.label, last.label),
+        before=before and RevisionRef(revision=before.id, label=before.label),
+        places=(point.revision, *point.interval),
         term=point.term,
         aliases=point.aliases,
         metric=job.metric,

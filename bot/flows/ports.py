@@ -86,7 +86,7 @@ class Progress(Protocol):
         ...
 
     def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
-        """Trials of a range so far, seconds spent, the budget (may be infinite), and what was found (or "")."""
+        """Trials so far, seconds spent, the budget (or infinity), what was found (or "")."""
         ...
 
 

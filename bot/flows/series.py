@@ -4,36 +4,70 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from bot.model.change_points import Observation
 from bot.model.report import Point, Series
 from bot.model.revisions import Revision
-from bot.model.space import Configuration, Space
+from bot.model.space import Configuration, Space, Term
 
 SHOWN = 8
-"""Configurations shown, those seen at most revisions first."""
+"""Configurations shown."""
+Measured: TypeAlias = Mapping[Configuration, Mapping[int, Sequence[float]]]
 
 
 def series(
-    space: Space, revisions: Sequence[Revision], observations: Sequence[Observation]
+    space: Space,
+    revisions: Sequence[Revision],
+    observations: Sequence[Observation],
+    *,
+    terms: Iterable[Term] = (),
+    unit: Literal["seconds", "ratio"] = "seconds",
 ) -> tuple[Series, ...]:
-    """Median value per revision of the configurations that were measured at most revisions."""
+    """Median value per revision of a few configurations.
+
+    First the default one, then for each of `terms` one that holds it, then those measured at most revisions.
+    """
     values: dict[Configuration, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    failed: dict[Configuration, set[int]] = defaultdict(set)
+    unbuilt = {o.probe.revision for o in observations if not o.built}
     for observation in observations:
-        if not math.isnan(observation.value):
-            values[observation.probe.configuration][observation.probe.revision].append(observation.value)
-    chosen = sorted(values, key=lambda c: -len(values[c]))[:SHOWN]
+        probe = observation.probe
+        if math.isnan(observation.value):
+            failed[probe.configuration].add(probe.revision)
+        else:
+            values[probe.configuration][probe.revision].append(observation.value)
     return tuple(
         Series(
             options=space.as_dict(configuration),
+            default=configuration == space.default,
             points=tuple(
                 Point(revision=revisions[r].id, place=r, value=float(np.median(found)), trials=len(found))
                 for r, found in sorted(values[configuration].items())
             ),
+            failed=tuple(sorted((failed[configuration] | unbuilt) - values[configuration].keys())),
+            unit=unit,
         )
-        for configuration in chosen
-        if len(values[configuration]) > 1
+        for configuration in _chosen(space, values, terms)
     )
+
+
+def _chosen(space: Space, values: Measured, terms: Iterable[Term]) -> list[Configuration]:
+    """The configurations to show, of those that were measured at two revisions or more."""
+    often = sorted((c for c in values if len(values[c]) > 1), key=lambda c: -len(values[c]))
+    chosen = [c for c in often if c == space.default]
+    for term in terms:
+        levels = [space.level_of[text] for text in term]
+        # Of those that hold it the one with the fewest other differences shows the term alone.
+        holding = [c for c in often if all(space.holds(level, c) for level in levels)]
+        if levels and holding:
+            enough = [c for c in holding if 2 * len(values[c]) >= len(values[holding[0]])]
+            chosen.append(min(enough, key=lambda c: _distance(c, space.default)))
+    return list(dict.fromkeys([*chosen, *often]))[:SHOWN]
+
+
+def _distance(one: Configuration, other: Configuration) -> int:
+    return sum(a != b for a, b in zip(one, other, strict=True))

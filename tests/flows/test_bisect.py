@@ -96,6 +96,9 @@ def test_a_change_point_is_reported_with_the_ids_of_its_revisions() -> None:
     report = bisect(job())
     (point,) = report.change_points
     assert (point.revision, point.label, point.interval) == ("id5", "v5", ("id5", "id5"))
+    assert point.interval_labels == ("v5", "v5") and point.places == (5, 5, 5)
+    assert point.before is not None and (point.before.revision, point.before.label) == ("id4", "v4")
+    assert report.revisions == 10 and report.spent.budget_seconds is None
     assert report.mode == "bisect" and report.verdict == "regression" and report.interrupted == ""
     assert report.spent.trials == 10 and report.spent.failed_trials == 1
     assert any("failed at 1 revisions: v3" in note for note in report.notes)
