@@ -7,9 +7,9 @@ import re
 import threading
 from pathlib import Path
 
-from bot.adapters import process
+from bot.adapters import first_parents, process
 from bot.model.errors import UsageError
-from bot.model.revisions import Comparison, Revision
+from bot.model.revisions import Comparison, Range, Revision
 
 CONFIGURATION = """\
 [safe]
@@ -92,6 +92,40 @@ class Repository:
         notes.append(f"Base is {self._short(found[0])}, the merge base of {base} and {head}.")
         return self._compare((found[0], found[0]), (head_id, head), tuple(notes))
 
+    def range(self, good: str, bad: str, *, tags: bool = False) -> Range:
+        """The revisions of bad's first-parent line from good on; `tags`: between the ends tagged ones only.
+
+        A good revision beside that line is replaced by the last one on the line that lies in its history.
+
+        Raises:
+            UsageError: a revision is missing, the clone is too shallow, or no line connects them.
+        """
+        good_id, bad_id = self._known(good), self._known(bad)
+        line = self._line(f"^{good_id}", bad_id)
+        if not line:
+            if good_id == bad_id:
+                raise UsageError(f"{good}..{bad} is one commit: there is nothing to bisect.")
+            raise _usage(
+                f"{bad} lies in the history of {good}.", f"The earlier one goes first: {bad}..{good}"
+            )
+        notes = []
+        if not line[0].parents:
+            if self._shallow():
+                raise _too_shallow(f"The history from {good} to {bad}")
+            related = _text(self._git("merge-base", good_id, bad_id))
+            why = f"{good} is not on the first-parent line of {bad}." if related else ""
+            raise _usage(why or f"{good} and {bad} have no common history.", "Take ends of the same branch.")
+        start = line[0].parents[0]
+        if start != good_id:
+            last = f"the range begins at {self._short(start)}, the last revision there that is in its history"
+            notes.append(f"{good} is not on the first-parent line of {bad}: {last}.")
+        line = [*self._line("--max-count=1", start), *line]
+        listed = self._git("for-each-ref", f"--format={first_parents.TAG_FORMAT}", "refs/tags")
+        tagged = first_parents.tags(_text(listed))
+        revisions, said = first_parents.revisions(line, tagged, (good, bad), coarse=tags)
+        self._hold(*(revision.id for revision in revisions))
+        return Range(tuple(revisions), (*notes, *said))
+
     def read_file(self, revision: Revision, path: str) -> str | None:
         """A text file of a revision; None when there is no regular file of that name.
 
@@ -153,6 +187,12 @@ class Repository:
         tag = self._git("describe", "--tags", "--exact-match", commit)
         return _text(tag) if tag.code == 0 else self._short(commit)
 
+    def _line(self, *which: str) -> list[first_parents.Commit]:
+        """First-parent commits, oldest first."""
+        order = ("--first-parent", "--topo-order", "--reverse", "--encoding=UTF-8")
+        pretty = f"--pretty=format:{first_parents.COMMIT_FORMAT}"
+        return first_parents.commits(_text(self._git("rev-list", *order, pretty, *which)))
+
     def _short(self, commit: str) -> str:
         return _text(self._git("rev-parse", "--short", commit))
 
@@ -181,7 +221,7 @@ class Repository:
             self._copy(*commits)
 
     def _copy(self, *commits: str) -> None:
-        missing = [c for c in commits if c not in self._held]
+        missing = list(dict.fromkeys(c for c in commits if c not in self._held))
         if not missing:
             return
         if not self._mirror.exists():

@@ -9,11 +9,26 @@ from bot.model.trials import Side
 
 @dataclass(frozen=True)
 class Revision:
-    """A commit (or a release, or a row of a table): full id, a label for people, and its tree's id."""
+    """A commit (or a release, or a row of a table): full id, a label and subject for people, its tree."""
 
     id: str
     label: str
     tree: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Revisions in first-parent order, from good to bad; `notes` says how they were found."""
+
+    revisions: tuple[Revision, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def same_tree(self) -> bool:
+        """Whether nothing can have changed at any of them."""
+        trees = {revision.tree or revision.id for revision in self.revisions}
+        return len(trees) == 1
 
 
 @dataclass(frozen=True)
