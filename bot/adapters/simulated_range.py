@@ -76,9 +76,9 @@ class SimulatedRange:
 
     def _paid(self, value: float) -> float:
         """The value, or NaN for a failed trial, which costs the median so far."""
-        if 0.0 < value < math.inf:
-            self._costs.append(value)
-            self._clock += value
+        if math.isfinite(value):
+            self._costs.append(max(value, 0.0))
+            self._clock += self._costs[-1]
             return value
         self._failed += 1
         self._clock += statistics.median(self._costs) if self._costs else FIRST_FAILURE_SECONDS

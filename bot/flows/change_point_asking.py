@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -53,6 +53,10 @@ class Asker:
             if self.log.frozen:
                 place += direction
         return wished
+
+    def unknown(self, configuration: Configuration, revisions: Iterable[int]) -> list[Probe]:
+        """Trials of a configuration that are not known yet."""
+        return [Probe(configuration, r) for r in revisions if not self.log.known(configuration, r)]
 
     def beside(self, configuration: Configuration, revision: int, direction: int) -> int | None:
         """The nearest revision from here on in a direction where a trial has not failed."""

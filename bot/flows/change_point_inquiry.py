@@ -13,6 +13,7 @@ from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term, in_order
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_placing import Placing
+from bot.flows.change_point_witness import Witnessing
 from bot.model.change_points import Probe
 from bot.model.space import Configuration
 from bot.sampling.contrast import Configurator
@@ -24,6 +25,8 @@ PROVEN = 8.0
 SURE, SURE_EXACTLY = 0.99, 0.9995
 """Probability of a term that needs no further contrast."""
 CONTRASTS = 40
+MANY = 3
+"""Levels from which on a term is so unlikely beforehand that contrasts may stop at a simpler one."""
 NEIGHBOUR = 6.0
 """Places whose evidence is this close to the best one belong to the step's window."""
 FAR, CLOSE = 0.25, 0.04
@@ -44,6 +47,7 @@ class Inquiry:
         self._model, self._log, self._terms = model, model.log, model.terms
         self._choose, self._revisions = configurator, revisions
         self._ask = Placing(model, configurator, revisions)
+        self._witnessing = Witnessing(model, configurator, revisions)
         self._refuted: list[tuple[int, int]] = []
         # A step could be at any revision: that it stands out at one of them must count for less.
         self._proven = PROVEN + math.log(revisions)
@@ -72,12 +76,23 @@ class Inquiry:
         if alive and step.high > step.low:
             yield from self._ask.place(step)
             alive = yield from self._name(step, close)
+        if self._model.exact and not step.settled:
+            alive = yield from self._witnessed(step, alive)
         if alive:
             alive = yield from self._ask.confirm(step)
         if not alive and step in self._model.steps:
             self._model.steps.remove(step)
             self._refuted.append((step.low, step.high))
         step.settled = True
+
+    def _witnessed(self, step: Step, alive: bool) -> Asking[bool]:
+        """Contrasts look at what is likely; a term of many levels is not, and is looked for by halving."""
+        if alive and len(step.term) < MANY:
+            return True
+        term = yield from self._witnessing.term_of(step)
+        if term is not None:
+            step.term, step.probability = term, 1.0
+        return term is not None or alive
 
     def tidy(self) -> None:
         """One step instead of two where the same term, or two halves of one, moved at one place."""
@@ -151,7 +166,18 @@ class Inquiry:
             return None
         # Places are a selection of the measured revisions: the step may lie up to the next one.
         low, high = _window(score.max(axis=0) > best - NEIGHBOUR, int(column), places)
-        return Step(self._terms.term(int(row)), int(places[column]), low, high), best
+        step = Step(self._terms.term(int(row)), int(places[column]), low, high)
+        if self._model.exact:
+            self._narrow(step, without)
+        return step, best
+
+    def _narrow(self, step: Step, without: Step | None) -> None:
+        """Without noise a step lies between two neighbouring measured revisions."""
+        places, moment, information = self._model.contrasts(without, (step.low, step.high))
+        cover = self._model.cover(step).astype(np.float64)
+        step.at = step.high = int(places[np.argmax(self._model.gain(cover @ moment, cover @ information))])
+        revisions = self._log.columns()[1]
+        step.low = int(revisions[revisions < step.at].max()) + 1
 
     def _name(self, step: Step, reach: float) -> Asking[bool]:
         """Contrasts until one term is sure; whether the step is still believed."""

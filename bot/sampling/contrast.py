@@ -82,6 +82,17 @@ class Configurator:
             seen += np.outer(rows[best], rows[best])
         return list(found)
 
+    def opposite(self, configuration: Configuration) -> Configuration:
+        """A configuration that differs in as many options as can be."""
+        pairs = zip(self._space.options, configuration, strict=True)
+        return self._wanted_values(tuple(_other(option, value) for option, value in pairs))
+
+    def level_at(self, place: int, configuration: Configuration, other: Configuration) -> Level:
+        """The widest level of an option that one configuration holds and another does not."""
+        option = self._space.options[place]
+        fitting = [x for x in option.levels if x.holds(configuration[place]) and not x.holds(other[place])]
+        return max(fitting, key=lambda x: sum(x.holds(v) for v in option.values))
+
     def without(self, level: Level) -> Level | None:
         """A level of the same option that excludes this one."""
         option = self._space.options[self._space.index[level.option]]
@@ -97,7 +108,9 @@ class Configurator:
         return min(fitting, key=lambda c: _distance(c, wanted), default=None)
 
     def _wanted(self, choose: Preference) -> Configuration:
-        wanted = tuple(choose(option) for option in self._space.options)
+        return self._wanted_values(tuple(choose(option) for option in self._space.options))
+
+    def _wanted_values(self, wanted: Configuration) -> Configuration:
         if self._candidates is not None:
             return min(self._candidates, key=lambda c: _distance(c, wanted))
         found = self._solver.complete(near=wanted)
@@ -119,6 +132,12 @@ def _fewest(option: Option) -> Value:
 
 def _most(option: Option) -> Value:
     return True if option.kind == "flag" else option.values[-1]
+
+
+def _other(option: Option, value: Value) -> Value:
+    """Another value, as far away as can be."""
+    first, last = option.values[0], option.values[-1]
+    return first if value == last else last
 
 
 def _distance(one: Configuration, other: Configuration) -> int:

@@ -24,6 +24,8 @@ POOLED = 8.0
 """A configuration's own scale counts against the pooled one like its trials against so many."""
 HOPELESS = 3
 """A configuration (at any revision), revision or level with so many failures and no success is left alone."""
+FLOOR = 1e-3
+"""A configuration's level counts as at least this share of the highest one: values near 0 have noise, too."""
 STEADY = 0.3
 """When at least this share of neighbours in time agree exactly, what differs are steps, not noise."""
 
@@ -51,7 +53,7 @@ class TrialLog:
         self._space = space
         self._where: list[tuple[int, int]] = []
         self._values: list[float] = []
-        self._known: set[tuple[int, int]] = set()
+        self._last: dict[tuple[int, int], float] = {}
         self._seen: set[tuple[int, float]] = set()
         self._failed: list[set[tuple[int, int]]] = []
         """Failed trials of each configuration."""
@@ -69,7 +71,7 @@ class TrialLog:
             key = (self.row(o.probe.configuration), o.probe.revision)
             if not o.built:
                 self.unbuilt.add(o.probe.revision)
-            elif not 0.0 < o.value < np.inf:
+            elif not np.isfinite(o.value):
                 self.unusable.add(key)
                 self._failed[key[0]].add(key)
             elif self.scale > EXACT and (key[0], o.value) in self._seen:
@@ -77,7 +79,7 @@ class TrialLog:
             else:
                 self._where.append(key)
                 self._values.append(o.value)
-                self._known.add(key)
+                self._last[key] = o.value
                 self._seen.add((key[0], o.value))
                 self._working.add(key[1])
         self.unbuilt |= self._dead()
@@ -85,7 +87,7 @@ class TrialLog:
 
     def _dead(self) -> set[int]:
         """Revisions where several configurations failed that work elsewhere, and none worked."""
-        alive = {row for row, _ in self._known}
+        alive = {row for row, _ in self._last}
         failures = Counter(r for row in alive for _, r in self._failed[row] if r not in self._working)
         return {r for r, count in failures.items() if count >= HOPELESS}
 
@@ -105,7 +107,11 @@ class TrialLog:
 
     def known(self, configuration: Configuration, revision: int) -> bool:
         """Whether there is a value."""
-        return (self.place.get(configuration, -1), revision) in self._known
+        return (self.place.get(configuration, -1), revision) in self._last
+
+    def value(self, configuration: Configuration, revision: int) -> float | None:
+        """The last value there, in seconds; None: there is none."""
+        return self._last.get((self.place.get(configuration, -1), revision))
 
     def usable(self, configuration: Configuration, revision: int) -> bool:
         """Whether a trial there has not failed so far, nor several of the configuration everywhere else."""
@@ -152,11 +158,13 @@ class TrialLog:
         self._cache = self._means = None
 
     def means(self) -> Floats:
-        """Mean seconds of each configuration, (n_configurations,); 0: nothing measured."""
+        """Mean size of each configuration's values, (n_configurations,), in seconds; 0: nothing measured."""
         if self._means is None:
-            c, y = np.array([row for row, _ in self._where], dtype=np.intp), np.array(self._values)
-            n = len(self.configurations)
-            self._means = np.bincount(c, y, n) / np.maximum(np.bincount(c, minlength=n), 1)
+            c = np.array([row for row, _ in self._where], dtype=np.intp)
+            y, n = np.abs(np.array(self._values)), len(self.configurations)
+            count = np.bincount(c, minlength=n)
+            mean = np.bincount(c, y, n) / np.maximum(count, 1)
+            self._means = np.where(count > 0, np.maximum(mean, FLOOR * mean.max(initial=0.0) + 1e-300), 0.0)
         return self._means
 
     def learn_scale(self) -> None:
@@ -166,7 +174,7 @@ class TrialLog:
         order = np.lexsort((r, c))
         c, r, y = c[order], r[order], y[order]
         same = c[1:] == c[:-1]
-        step = np.abs(np.diff(y)) / np.maximum((y[1:] + y[:-1]) / 2.0, 1e-300)
+        step = np.abs(np.diff(y)) / np.maximum((np.abs(y[1:]) + np.abs(y[:-1])) / 2.0, 1e-300)
         repeated = step[same & (r[1:] == r[:-1])]
         moved = step[same & (r[1:] != r[:-1])]
         again = _scale(repeated)
