@@ -1,0 +1,1 @@
+"""Releases of a real program: an exhaustive count of instructions judges what a bisection finds."""

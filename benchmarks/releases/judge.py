@@ -1,0 +1,165 @@
+"""Counts the instructions of every release of Python-Markdown in every configuration of a set, once.
+
+python -m benchmarks.releases.judge [--configurations 48] [--workers 2]
+
+Nothing of the search is used: each trial of the example's own command runs alone under valgrind (which must
+be installed), with a fixed hash seed and without address randomisation, so one count is exact.
+Stopped, it goes on where it was. Takes about two hours on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from bot.adapters.subject_file import load_subject
+from bot.model.invocation import invocation
+from bot.model.space import Configuration, Space
+from bot.model.subject import Program, Subject
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "python-markdown"
+WORK = ROOT / "out" / "releases"
+TABLE = Path(__file__).with_name("results") / "instructions.csv"
+SEED = 3
+RANDOM = 16
+"""Configurations in which each option is on with probability 1/2."""
+COUNTED = re.compile(r"I\s+refs:\s+([\d,]+)")
+COUNTER = (
+    "setarch --addr-no-randomize valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null"
+)
+TIMEOUT = 300
+TRIAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where trials of Suspects find their programs, too."""
+Counts = dict[tuple[str, Configuration], int | None]
+"""Instructions by release and configuration; None: the trial failed."""
+
+
+def configurations(space: Space) -> list[Configuration]:
+    """Default; each option alone; all on; random ones; all but one: the most telling first."""
+    width = len(space.options)
+    one_hot = np.eye(width, dtype=bool)
+    random = np.random.default_rng(SEED).random((RANDOM, width)) < 0.5
+    rows = [np.zeros((1, width), dtype=bool), one_hot, np.ones((1, width), dtype=bool), random, ~one_hot]
+    return list(dict.fromkeys(tuple(bool(v) for v in row) for row in np.concatenate(rows)))
+
+
+def read_counts(space: Space, path: Path = TABLE) -> Counts:
+    """What was counted so far; releases in order."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        return {
+            (row["release"], tuple(row[name] == "1" for name in space.names)): int(row["instructions"])
+            if row["instructions"]
+            else None
+            for row in csv.DictReader(file)
+        }
+
+
+def write_counts(space: Space, counts: Counts, releases: Sequence[str]) -> None:
+    """The whole table, by configuration and release; a table that `suspects bisect` reads, too."""
+    place = {release: i for i, release in enumerate(releases)}
+    order = {c: i for i, c in enumerate(configurations(space))}
+    part = TABLE.with_suffix(".part")
+    part.parent.mkdir(exist_ok=True)
+    with part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["release", *space.names, "instructions"])
+        for (release, chosen), count in sorted(
+            counts.items(), key=lambda i: (order[i[0][1]], place[i[0][0]])
+        ):
+            writer.writerow([release, *(int(bool(v)) for v in chosen), "" if count is None else count])
+    part.replace(TABLE)
+
+
+def make_range(folder: Path) -> Path:
+    """The example's repository, made by its own script."""
+    subprocess.run([sys.executable, EXAMPLE / "make_range.py", folder], check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def releases_of(repository: Path) -> list[str]:
+    """The releases by first-parent order: each commit's subject is `Release X`."""
+    log = ["git", "-C", str(repository), "log", "--first-parent", "--reverse", "--format=%s"]
+    subjects = subprocess.run(log, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [subject.removeprefix("Release ") for subject in subjects]
+
+
+def checkout(repository: Path, release: str, subject: Subject) -> Path:
+    """A built tree of a release."""
+    folder = WORK / "trees" / release
+    if not (folder / ".built").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        archive = subprocess.run(
+            ["git", "-C", repository, "archive", release], check=True, capture_output=True
+        )
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        assert isinstance(subject.program, Program)
+        subprocess.run(["sh", "-c", subject.program.build or ""], check=True, cwd=folder, env=environment({}))
+        (folder / ".built").touch()
+    return folder
+
+
+def environment(own: Mapping[str, str]) -> dict[str, str]:
+    """Of a trial: nothing of ours."""
+    return {"PATH": TRIAL_PATH, "LC_ALL": "C.UTF-8", **own}
+
+
+def count(tree: Path, subject: Subject, configuration: Configuration) -> int | None:
+    """Instructions of one trial in user space; None: the trial failed."""
+    told = invocation(subject, configuration)
+    workload = next(iter(subject.workloads.values())).path
+    words = [word.replace("{workload}", workload) for word in told.words]
+    ended = subprocess.run(
+        [*COUNTER.split(), *words],
+        cwd=tree,
+        env=environment(told.env),
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    found = COUNTED.search(ended.stderr)
+    assert found is not None, f"valgrind gave no count:\n{ended.stderr}"
+    return None if ended.returncode else int(found[1].replace(",", ""))
+
+
+def judge(most: int, workers: int) -> None:
+    """Counts what is missing in the table, saving after each configuration."""
+    subject = load_subject(EXAMPLE / "suspects.yml")
+    repository = make_range(WORK / "range")
+    releases = releases_of(repository)
+    trees = {release: checkout(repository, release, subject) for release in releases}
+    counts = read_counts(subject.space)
+    with ThreadPoolExecutor(workers) as pool:
+        for configuration in configurations(subject.space)[:most]:
+            missing = [r for r in releases if (r, configuration) not in counts]
+            if missing:
+                taken = pool.map(lambda r, c=configuration: count(trees[r], subject, c), missing)
+                counts |= {(r, configuration): n for r, n in zip(missing, taken, strict=True)}
+                write_counts(subject.space, counts, releases)
+                print(f"{len(counts)} trials", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--configurations", type=int, default=48)
+    parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1))
+    arguments = parser.parse_args()
+    judge(arguments.configurations, arguments.workers)
+
+
+if __name__ == "__main__":
+    main()
