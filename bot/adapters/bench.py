@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
@@ -59,17 +59,22 @@ class PairBench:
         pass_env: Mapping[str, str] | None = None,
         place: Place | None = None,
         slots: int | None = None,
+        heads: Callable[[int], Site] | None = None,
     ) -> None:
-        """`budget`: wall seconds from the first trial; `place`: (side, slot, command) -> its folder."""
+        """`budget`: wall seconds from the first trial; `place`: (site, slot, command) -> its folder.
+
+        `heads`: in a range, where the trials of `Wish.revision` run.
+        """
         assert isinstance(subject.program, Program)
         self._subject, self._program = subject, subject.program
         self._sites, self._rng, self._budget, self._stop = sites, rng, budget, stop
-        self._requests = RequestMaker(subject=subject, sites=sites, pass_env=pass_env or {}, place=place)
+        self._heads = heads
+        self._requests = RequestMaker(subject=subject, pass_env=pass_env or {}, place=place)
         self._slots = _slots(self._requests.cores, slots, scratch, network=subject.sandbox == "off")
         hellos = [seat.hello() for slot in self._slots for seat in slot.seats]
         self._floor = RSS_FLOOR_FACTOR * max(hello["floor"] for hello in hellos)
         self._notes = _notes(hellos, self._floor, subject)
-        self._warm: dict[tuple[Side, Configuration, Track], Trial] = {}
+        self._warm: dict[tuple[Path, Configuration, Track], Trial] = {}
         self._numbers = itertools.count(1)
         self._began: float | None = None
         self._load: float | None = None
@@ -174,6 +179,11 @@ class PairBench:
             first = second = Trial("not-started", detail=f"{error.filename or wish}: {error.strerror}")
         return Pair(wish, first, second, time.monotonic() - began, alone)
 
+    def _site(self, wish: Wish, side: Side) -> Site:
+        if side == "head" and wish.revision is not None and self._heads is not None:
+            return self._heads(wish.revision)
+        return self._sites[side]
+
     def _invocation(self, wish: Wish) -> Invocation:
         command = invocation(self._subject, wish.configuration)
         if self._program.runtime != "python" or wish.track == "instructions":
@@ -189,10 +199,11 @@ class PairBench:
         warm: dict[Side, Trial] = {}
         new = False
         for side in dict.fromkeys(wish.sides):
-            key = (side, wish.configuration, wish.track)
+            site = self._site(wish, side)
+            key = (site.root, wish.configuration, wish.track)
             if key not in self._warm:
                 new = True
-                request = self._requests.make(slot, side, command, seat=0, track=wish.track)
+                request = self._requests.make(slot, site, command, seat=0, track=wish.track)
                 # Its output is read even when no metric needs it: a failure is explained by it.
                 answers = yield {0: self._numbered({**request, "capture": True})}
                 warm[side] = self._trial(answers[0], wish.track)
@@ -212,7 +223,7 @@ class PairBench:
         together = wish.track == "duet"
         requests: dict[int, dict[str, object]] = {}
         for index, (seat, side) in enumerate(zip(seats, wish.sides, strict=True)):
-            request = self._requests.make(slot, side, command, seat=seat, track=wish.track)
+            request = self._requests.make(slot, self._site(wish, side), command, seat=seat, track=wish.track)
             if together:
                 company = {"partner": True, "first": index == starts, "rounds": rounds}
                 request |= {**company, "timeout": self._program.timeout * DUET_FACTOR}

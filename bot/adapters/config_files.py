@@ -59,8 +59,8 @@ class ConfigFiles:
     """The subject's `files`: target path -> template path, both in the checkout.
 
     Templates are base's (head's where base has none), so both sides get the same bytes. As several slots
-    measure at once and checkouts are read-only, each side and slot has a copy of hard links of its own below
-    `scratch`, in which only these files are replaced. Paths of both sides have the same length.
+    measure at once and checkouts are read-only, each site and slot has a copy of hard links of its own below
+    `scratch`, in which only these files are replaced. The paths of all have the same length.
     """
 
     def __init__(self, files: Mapping[str, str], sites: Mapping[Side, Site], scratch: Path) -> None:
@@ -69,15 +69,15 @@ class ConfigFiles:
         self._scratch = scratch
         self._rendered: dict[tuple[tuple[str, Value], ...], dict[str, str]] = {}
         self._placed: dict[Path, tuple[tuple[str, Value], ...]] = {}
+        self._numbers: dict[Path, int] = {}
         self._templates = {path: self._template(path) for path in files.values()}
 
-    def place(self, side: Side, slot: int, invocation: Invocation) -> Path:
-        """The folder a trial of this side and slot runs in; its files are those of the invocation's values.
+    def place(self, site: Site, slot: int, invocation: Invocation) -> Path:
+        """The folder a trial at this site and slot runs in; its files are those of the invocation's values.
 
         Raises:
             UsageError: a template fails for these values; the message names its file and line.
         """
-        site = self._sites[side]
         if not self._files:
             return site.root
         # Called by one thread for each slot; slots share nothing but what they all would compute alike.
@@ -87,7 +87,8 @@ class ConfigFiles:
                 target: render(path, self._templates[path], dict(values))
                 for target, path in self._files.items()
             }
-        root = self._scratch / f"{side}-slot-{slot:03}"
+        number = self._numbers.setdefault(site.root, len(self._numbers))
+        root = self._scratch / f"site-{number:05}-slot-{slot:03}"
         if root not in self._placed:
             checkout.link_copy(site.root, root)
         if self._placed.get(root) != values:

@@ -12,7 +12,7 @@ from bot.adapters.seats import Request, Slot
 from bot.model.invocation import Invocation
 from bot.model.sites import Site
 from bot.model.subject import Program, Subject
-from bot.model.trials import Side, Track
+from bot.model.trials import Track
 
 DUET_FACTOR = 2.0
 """Two programs share a core: each may take twice its time limit."""
@@ -22,7 +22,7 @@ LIMITS = {"core": 0, "file_size": 4 << 30, "open_files": 65536}
 PROCESSES = 4096
 _COLLECTED = r"^==\d+== Collected : ([\d,]+)"
 
-Place = Callable[[Side, int, Invocation], Path]
+Place = Callable[[Site, int, Invocation], Path]
 
 
 class RequestMaker:
@@ -32,12 +32,11 @@ class RequestMaker:
         self,
         *,
         subject: Subject,
-        sites: Mapping[Side, Site],
         pass_env: Mapping[str, str],
         place: Place | None,
     ) -> None:
         assert isinstance(subject.program, Program)
-        self._subject, self._program, self._sites = subject, subject.program, sites
+        self._subject, self._program = subject, subject.program
         self._pass_env, self._place = pass_env, place
         self.cores = sorted(os.sched_getaffinity(0))
         self.valgrind = shutil.which("valgrind", path=PATH)
@@ -45,16 +44,15 @@ class RequestMaker:
         self._patterns = {m.name: (m.regex, "last") for m in subject.metrics if m.regex is not None}
 
     def make(
-        self, slot: Slot, side: Side, command: Invocation, *, seat: int, track: Track
+        self, slot: Slot, site: Site, command: Invocation, *, seat: int, track: Track
     ) -> dict[str, object]:
-        """A trial of one side in one seat, alone and once; the bench adds number, deadline and company.
+        """A trial at one site in one seat, alone and once; the bench adds number, deadline and company.
 
         Raises:
             OSError: the working directory could not be made ready.
         """
-        site = self._sites[side]
         scratch = slot.scratch[seat]
-        folder = site.root if self._place is None else self._place(side, slot.number, command)
+        folder = site.root if self._place is None else self._place(site, slot.number, command)
         workload = str(site.workloads.get(command.workload or "", ""))
         words = [word.replace("{workload}", workload).replace("{scratch}", scratch) for word in command.words]
         plain = {**PLAIN_ENVIRONMENT, "HOME": scratch, "TMPDIR": scratch}

@@ -19,11 +19,15 @@ not-started: the command could not be executed; cut: stopped by the budget or by
 
 @dataclass(frozen=True)
 class Wish:
-    """A pair of trials to be run together: usually base against head, (base, base) in an A/A control."""
+    """A pair of trials to be run together: usually base against head, (base, base) in an A/A control.
+
+    `revision`: in a range, the place of the revision that is head; base is its anchor.
+    """
 
     configuration: Configuration
     sides: tuple[Side, Side] = ("base", "head")
     track: Track = "duet"
+    revision: int | None = None
 
     @property
     def control(self) -> bool:

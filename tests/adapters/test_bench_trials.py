@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from bot.model.sites import Site
 from bot.model.subject import Metric, Program
-from bot.model.trials import Side, Trial, Wish
+from bot.model.trials import Trial, Wish
 from tests.adapters.workbench import PYTHON, WORK, Workbench, root_only
 
 
@@ -190,7 +191,7 @@ def test_a_missing_working_directory_is_an_outcome(workbench: Workbench) -> None
 
 
 def test_configuration_files_that_cannot_be_written_are_an_outcome(workbench: Workbench) -> None:
-    def place(side: Side, slot: int, command: object) -> Path:
+    def place(site: Site, slot: int, command: object) -> Path:
         raise OSError(28, "No space left on device", "conf/app.json")
 
     with workbench.bench(Program(run="true"), place=place) as bench:

@@ -40,7 +40,7 @@ def command(**values: Value) -> Invocation:
 def test_both_sides_get_the_bytes_of_base_s_template(tmp_path: Path) -> None:
     sites = trees(tmp_path, {"c.j2": "level={{ level }}\n"}, {"c.j2": "other", "conf/app.json": "old"})
     files = ConfigFiles({"conf/app.json": "c.j2"}, sites, tmp_path)
-    places = [files.place(side, 0, command(level=9)) for side in ("base", "head")]
+    places = [files.place(site, 0, command(level=9)) for site in sites.values()]
     assert [(p / "conf/app.json").read_text() for p in places] == ["level=9\n", "level=9\n"]
     assert len(str(places[0])) == len(str(places[1]))
     assert (sites["head"].root / "conf/app.json").read_text() == "old"
@@ -55,9 +55,12 @@ def test_both_sides_get_the_bytes_of_base_s_template(tmp_path: Path) -> None:
 def test_slots_do_not_share_a_file_and_a_new_configuration_replaces_it(tmp_path: Path) -> None:
     sites = trees(tmp_path, {"c.j2": "{{ level }}"}, {})
     files = ConfigFiles({"app.cfg": "c.j2"}, sites, tmp_path)
-    first, second = files.place("base", 0, command(level=1)), files.place("base", 1, command(level=2))
+    first, second = (
+        files.place(sites["base"], 0, command(level=1)),
+        files.place(sites["base"], 1, command(level=2)),
+    )
     assert ((first / "app.cfg").read_text(), (second / "app.cfg").read_text()) == ("1", "2")
-    assert files.place("base", 0, command(level=3)) == first
+    assert files.place(sites["base"], 0, command(level=3)) == first
     assert ((first / "app.cfg").read_text(), (second / "app.cfg").read_text()) == ("3", "2")
     assert sorted(p.name for p in first.iterdir()) == ["app.cfg", "c.j2", "program"]
     for place in (first, second):
@@ -66,12 +69,13 @@ def test_slots_do_not_share_a_file_and_a_new_configuration_replaces_it(tmp_path:
 
 def test_without_files_the_checkout_itself_is_used(tmp_path: Path) -> None:
     sites = trees(tmp_path, {}, {})
-    assert ConfigFiles({}, sites, tmp_path).place("head", 3, command()) == sites["head"].root
+    assert ConfigFiles({}, sites, tmp_path).place(sites["head"], 3, command()) == sites["head"].root
 
 
 def test_a_template_that_only_head_has_serves_both(tmp_path: Path) -> None:
-    files = ConfigFiles({"app.cfg": "c.j2"}, trees(tmp_path, {}, {"c.j2": "head"}), tmp_path)
-    place = files.place("base", 0, command())
+    sites = trees(tmp_path, {}, {"c.j2": "head"})
+    files = ConfigFiles({"app.cfg": "c.j2"}, sites, tmp_path)
+    place = files.place(sites["base"], 0, command())
     assert (place / "app.cfg").read_text() == "head"
     checkout.remove(place)
 
@@ -91,9 +95,10 @@ def test_a_target_outside_the_checkout_is_refused(tmp_path: Path, target: str) -
     outside.mkdir()
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "out").symlink_to(outside)
-    files = ConfigFiles({target: "c.j2"}, trees(tmp_path, {"c.j2": "x"}, {}), tmp_path)
+    sites = trees(tmp_path, {"c.j2": "x"}, {})
+    files = ConfigFiles({target: "c.j2"}, sites, tmp_path)
     with pytest.raises(UsageError):
-        files.place("base", 0, command())
+        files.place(sites["base"], 0, command())
     assert list(outside.iterdir()) == []
 
 
@@ -102,8 +107,9 @@ def test_a_target_that_is_a_link_is_replaced_and_not_followed(tmp_path: Path) ->
     outside.write_text("precious")
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "app.cfg").symlink_to(outside)
-    files = ConfigFiles({"app.cfg": "c.j2"}, trees(tmp_path, {"c.j2": "x"}, {}), tmp_path)
-    place = files.place("base", 0, command())
+    sites = trees(tmp_path, {"c.j2": "x"}, {})
+    files = ConfigFiles({"app.cfg": "c.j2"}, sites, tmp_path)
+    place = files.place(sites["base"], 0, command())
     assert not (place / "app.cfg").is_symlink()
     assert outside.read_text() == "precious"
     checkout.remove(place)
