@@ -70,13 +70,16 @@ class Inquiry:
 
     def settle(self, step: Step) -> Asking[None]:
         """Finds a step's term and place; a step that its contrasts refute is taken out of the model."""
+        if self._model.exact and step.settled and len(step.term) >= MANY:
+            return  # each of its levels was shown to be necessary
+        before = step.term if step.settled else None
         close = 1.0 if self._model.exact else max(self._revisions * CLOSE, 3.0)
         far = max(self._revisions * FAR, 3.0)
         alive = yield from self._name(step, far if step.high > step.low else close)
         if alive and step.high > step.low:
             yield from self._ask.place(step)
             alive = yield from self._name(step, close)
-        if self._model.exact and not step.settled:
+        if self._model.exact and step.term != before:
             alive = yield from self._witnessed(step, alive)
         if alive:
             alive = yield from self._ask.confirm(step)
@@ -87,7 +90,7 @@ class Inquiry:
 
     def _witnessed(self, step: Step, alive: bool) -> Asking[bool]:
         """Contrasts look at what is likely; a term of many levels is not, and is looked for by halving."""
-        if alive and len(step.term) < MANY:
+        if alive and len(step.term) < MANY and (yield from self._witnessing.suffices(step)):
             return True
         term = yield from self._witnessing.term_of(step)
         if term is not None:

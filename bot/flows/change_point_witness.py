@@ -14,6 +14,11 @@ MOST_LEVELS = 16
 class Witnessing(Asker):
     """Names the term of a step by halving what tells two configurations apart (Zeller's delta debugging)."""
 
+    def suffices(self, step: Step) -> Asking[bool]:
+        """Whether a step's term alone, with little else on, shows it."""
+        alone = self.choose.near(step.term, self.choose.sparse)
+        return alone is None or (yield from self._shows(step, alone)) is not False
+
     def term_of(self, step: Step) -> Asking[Term | None]:
         """The levels of a step's term, each shown to be necessary; None: it could not be told."""
         witness = yield from self._witness(step)
