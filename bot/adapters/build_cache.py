@@ -115,13 +115,14 @@ def once(folder: Path, key: str) -> Iterator[TextIO]:
         yield file
 
 
-def prune(root: Path) -> None:
-    """Removes all but the most recently used trees, and what killed builds left half made."""
+def prune(root: Path, kept: int | None = None) -> None:
+    """Removes all but the most recently used trees (`KEPT_TREES`), and what killed builds left half made."""
+    kept = KEPT_TREES if kept is None else kept
     stamps = sorted(root.glob("*.json"), key=lambda p: p.stat().st_mtime, reverse=True)
     complete = {stamp.stem for stamp in stamps}
     entries = (lock.stem for lock in root.glob("*.lock") if (root / lock.stem).is_dir())
     halves = [key for key in entries if key not in complete]
-    for key in [*(stamp.stem for stamp in stamps[KEPT_TREES:]), *halves]:
+    for key in [*(stamp.stem for stamp in stamps[kept:]), *halves]:
         entry = Entry(root, key)
         try:
             entry.clear_if_unused()

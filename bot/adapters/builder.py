@@ -70,6 +70,10 @@ class Builder:
         self.cache = self._usable(cache)
         """Where built trees lie."""
 
+    def stopped(self) -> bool:
+        """Whether whatever is building has to end."""
+        return self._stop()
+
     def close(self) -> None:
         """Removes what belongs to this run."""
         checkout.remove(self.scratch)

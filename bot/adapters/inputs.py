@@ -38,11 +38,14 @@ class Kitchen:
         trees: Mapping[Side, Path],
         accounts: Mapping[Side, Account | None],
         shell: Shell,
+        names: Mapping[Side, str] | None = None,
     ) -> None:
+        """`names`: what messages call the sides, those tried first to last (base and head)."""
         self._place = place
         self._trees = trees
         self._accounts = accounts
         self._shell = shell
+        self._names = names or {side: side for side in SIDES}
         self._copies: dict[Side, Path] = {}
 
     def prepare(self, subject: Subject) -> Inputs:
@@ -51,7 +54,7 @@ class Kitchen:
         try:
             for number, (name, workload) in enumerate(subject.workloads.items()):
                 failures: dict[Side, Build] = {}
-                for side in SIDES:
+                for side in self._names:
                     failed = self._make(workload, name, side=side, target=self._place / f"input-{number}")
                     if failed is None:
                         inputs.files[name] = self._place / f"input-{number}" / Path(workload.path).name
@@ -76,18 +79,18 @@ class Kitchen:
                 ended = self._shell(workload.prepare, side, self._copy(side))
                 seconds = ended.seconds
                 if ended.outcome != "ok":
-                    what = f"`prepare` of workload {name} at {side}"
+                    what = f"`prepare` of workload {name} at {self._names[side]}"
                     return Build(
                         side, False, seconds, step="prepare", reason=ended.reason(what), log=ended.log
                     )
             source = checkout.inside(self._copies.get(side, self._trees[side]), workload.path)
             if not (source.is_file() or source.is_dir()):
                 made = " after `prepare`" if workload.prepare is not None else ""
-                reason = f"Workload {name}: there is no {workload.path} at {side}{made}."
+                reason = f"Workload {name}: there is no {workload.path} at {self._names[side]}{made}."
                 return Build(side, False, seconds, step="prepare", reason=reason)
             self._lay_out(source, target / Path(workload.path).name, side)
         except (OSError, UsageError) as error:
-            reason = f"Workload {name} cannot be used at {side}: {error}"
+            reason = f"Workload {name} cannot be used at {self._names[side]}: {error}"
             return Build(side, False, seconds, step="prepare", reason=reason)
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.model.change_points import Observation, Probe
+from bot.model.errors import UsageError
 from bot.model.space import Space, Value
 
 
@@ -40,6 +42,7 @@ class FileJournal:
     Lines of other revisions or options, and one that a kill cut short, are passed over.
 
     Raises:
+        BlockingIOError: another run appends to it.
         OSError: the file cannot be opened for appending.
     """
 
@@ -47,8 +50,13 @@ class FileJournal:
         self._space, self._ids = space, tuple(revisions)
         self._places = {revision: place for place, revision in enumerate(revisions)}
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._known = tuple(self._read(path)) if path.exists() else ()
         self._file = path.open("a+b")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._known = tuple(self._read(path))
+        except OSError:
+            self._file.close()
+            raise
         if self._file.tell() and not _ends_with_newline(self._file.fileno()):
             self._file.write(b"\n")
 
@@ -63,7 +71,11 @@ class FileJournal:
         return self._known
 
     def append(self, observation: Observation) -> None:
-        """Writes one line and waits until the disk has it."""
+        """Writes one line and waits until the disk has it.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
         probe = observation.probe
         line = Line(
             revision=self._ids[probe.revision],
@@ -71,9 +83,12 @@ class FileJournal:
             value=None if observation.value != observation.value else observation.value,
             built=observation.built,
         )
-        self._file.write(line.model_dump_json().encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(line.model_dump_json().encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise UsageError(f"{self._file.name}: trials cannot be kept: {error.strerror}") from None
 
     def _read(self, path: Path) -> list[Observation]:
         found = []

@@ -12,11 +12,13 @@ from bot.model.errors import UsageError
 
 Range = Annotated[str, typer.Argument(metavar="GOOD..BAD", help="The range's first and last revision.")]
 Trials = Annotated[int | None, typer.Option("--trials", min=1, help="Run at most so many trials.")]
+Tags = Annotated[bool, typer.Option("--tags", help="Look at tagged revisions only.")]
 
 
 def bisect(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contract
     range_: Range,
     trials: Trials = None,
+    tags: Tags = False,
     config: options.Config = None,
     budget: options.Budget = None,
     seed: options.Seed = 0,
@@ -43,6 +45,7 @@ def bisect(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the co
         trials=trials,
         seed=seed,
         estimator=estimator,
+        tags=tags,
     )
     outputs = Outputs(json, markdown, html, fail_on=fail_on, quiet=quiet)
     finish(outputs, lambda progress: bisected(asked, progress))

@@ -1,12 +1,9 @@
-"""Builds what a bisection needs (revisions, search, bench, journal) and runs it."""
+"""Runs a bisection: of a git range, or of a simulated subject's revisions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,47 +12,32 @@ from bot.adapters.simulated import simulated_comparison
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
 from bot.compose.measuring import stop_on_signals
+from bot.compose.ranging import bisected_range
+from bot.compose.searching import AskedRange, search_of
 from bot.compose.subjects import CONFIG, Subjected, load_checked
 from bot.flows.bisect import RangeJob, bisect
 from bot.flows.ports import Progress
-from bot.model.change_points import ChangePointSearch
 from bot.model.errors import UsageError
 from bot.model.report import Report
 from bot.model.revisions import Revision
-from bot.model.space import Configuration
-from bot.model.subject import Program, Subject, TableProgram
-from bot.sampling.constraints import ConstraintSolver
+from bot.model.subject import Program, TableProgram
 
-
-@dataclass(frozen=True)
-class AskedRange:
-    """What the command line (or the action) asks of a bisection.
-
-    good, bad: the ends of the range. trials: how many may be run (None: the seconds decide alone).
-    """
-
-    good: str
-    bad: str
-    config: Path | None = None
-    budget: float | None = None
-    trials: int | None = None
-    seed: int = 0
-    estimator: str = "ours"
-    repository: Path = Path()
+__all__ = ["AskedRange", "bisected"]
 
 
 def bisected(asked: AskedRange, progress: Progress) -> Report:
-    """Runs a bisection from options to report.
+    """Runs a bisection from options to report; the file is `--config`, the working directory's, or bad's.
 
     Raises:
         UsageError: the options, the configuration file or the repository are wrong.
     """
     path = asked.config or asked.repository / CONFIG
-    local = Subjected(load_checked(path), path.parent)
-    with ExitStack() as stack:
-        stop = stack.enter_context(stop_on_signals())
-        if isinstance(local.subject.program, Program):
-            raise UsageError("`suspects bisect` of a git range is not yet supported")
+    local = Subjected(load_checked(path), path.parent) if asked.config or path.is_file() else None
+    with stop_on_signals() as stop:
+        if local is None or isinstance(local.subject.program, Program):
+            return bisected_range(asked, None if local is None else local.subject, progress, stop)
+        if asked.tags:
+            raise UsageError("--tags: a table or callable has none; leave it out")
         return bisect(_simulated(asked, local, progress, stop.is_set))
 
 
@@ -82,34 +64,6 @@ def _simulated(asked: AskedRange, local: Subjected, progress: Progress, stop: Ca
         progress=progress,
         notes=local.notes,
     )
-
-
-def search_of(
-    asked: AskedRange,
-    subject: Subject,
-    revisions: int,
-    *,
-    rng: np.random.Generator,
-    candidates: Collection[Configuration] | None = None,
-) -> ChangePointSearch:
-    """The estimator that was asked for.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
-    from bot.flows.change_point_search import ChangePointFinder
-    from bot.flows.published_search import PublishedSearch
-
-    solver = ConstraintSolver(subject.space)
-    if asked.estimator == "ours":
-        return ChangePointFinder(
-            subject.space, revisions, solver, rng=rng, candidates=candidates, trials=asked.trials
-        )
-    if asked.estimator == "published":
-        return PublishedSearch(
-            subject.space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials
-        )
-    raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
 
 
 def _place(word: str, revisions: Sequence[str]) -> int:

@@ -130,7 +130,7 @@ def real_job(
             repository,
             subject,
             accounts=given.of,
-            cache=asked.cache or _own_cache(repository.top),
+            cache=asked.cache or own_cache(repository.top),
             passed=passed,
             stop=run.stop.is_set,
             within=run.folder,
@@ -194,7 +194,7 @@ def _simulated_job(asked: Asked, local: Subjected, progress: Progress, stop: thr
     )
 
 
-def _own_cache(top: Path) -> Path:
+def own_cache(top: Path) -> Path:
     """Our folder in a repository, hidden from its git; where it cannot be written, Workshop says so."""
     folder = top / CACHE
     with suppress(OSError):

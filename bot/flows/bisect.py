@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,8 +11,8 @@ from typing import Literal
 from bot.flows.ports import Journal, Progress, RevisionBench
 from bot.flows.series import series
 from bot.model.change_points import ChangePoint as Found
-from bot.model.change_points import ChangePointSearch, Observation
-from bot.model.report import ChangePoint, Report, RevisionRef, Verdict
+from bot.model.change_points import ChangePointSearch, Observation, Probe
+from bot.model.report import BuildFailure, ChangePoint, Report, RevisionRef, Verdict
 from bot.model.revisions import Revision
 from bot.model.subject import Subject
 
@@ -21,7 +22,8 @@ class RangeJob:
     """A range of revisions (good first, in first-parent order) to search, and the world as ports.
 
     metric: what a trial's value is, in seconds or as a ratio to an anchor. budget: seconds (infinite:
-    the trials alone are limited). notes: what the reader must be told already.
+    the trials alone are limited). notes: what the reader must be told already. resumes: whether the journal
+    outlives the run.
     """
 
     subject: Subject
@@ -35,21 +37,23 @@ class RangeJob:
     progress: Progress
     notes: tuple[str, ...] = ()
     unit: Literal["seconds", "ratio"] = "seconds"
+    higher_is_better: bool = False
+    resumes: bool = False
 
 
 def bisect(job: RangeJob) -> Report:
     """Runs the whole job; whatever the subject program does ends in the report, not in an exception."""
-    observations = list(job.journal.observations())
-    if observations:
-        job.progress.stage(f"going on after {len(observations)} trials of an earlier run")
-        job.search.partial_fit(observations)
+    earlier = Earlier(job.journal.observations())
+    if len(earlier):
+        job.progress.stage(f"going on after {len(earlier)} observations of an earlier run")
     job.progress.stage(f"measuring {len(job.revisions)} revisions")
+    observations: list[Observation] = []
     finished = False
     while not finished:
         wishes = job.search.wishes()
         finished = not wishes
-        taken: list[Observation] = []
-        for observation in job.bench.measure(wishes):
+        taken, missing = earlier.answer(wishes)
+        for observation in job.bench.measure(missing):
             job.journal.append(observation)
             taken.append(observation)
             done = len(observations) + len(taken)
@@ -60,6 +64,56 @@ def bisect(job: RangeJob) -> Report:
             break
     job.progress.stage("concluding")
     return _report(job, observations, finished=finished)
+
+
+class Earlier:
+    """What a journal knows, used up as a search asks for it once more: the search goes the same way again."""
+
+    def __init__(self, observations: Sequence[Observation]) -> None:
+        self._left: dict[Probe, deque[tuple[int, Observation]]] = defaultdict(deque)
+        for place, observation in enumerate(observations):
+            self._left[observation.probe].append((place, observation))
+        self._count = len(observations)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def answer(self, wishes: Sequence[Probe]) -> tuple[list[Observation], list[Probe]]:
+        """The known observations of wishes, in the order in which they were made, and the other wishes."""
+        known: list[tuple[int, Observation]] = []
+        missing = []
+        for probe in wishes:
+            left = self._left.get(probe)
+            if left:
+                known.append(left.popleft())
+            else:
+                missing.append(probe)
+        known.sort(key=lambda numbered: numbered[0])
+        return [observation for _, observation in known], missing
+
+
+def unmeasured(
+    subject: Subject,
+    revisions: Sequence[Revision],
+    *,
+    name: str,
+    notes: Sequence[str],
+    failure: BuildFailure | None = None,
+) -> Report:
+    """The report of a range where nothing had to be measured, or (with a failure) nothing could be."""
+    good, bad = (RevisionRef(revision=r.id, label=r.label) for r in (revisions[0], revisions[-1]))
+    return Report(
+        mode="bisect",
+        subject=name,
+        verdict="inconclusive" if failure else "none",
+        base=good,
+        head=bad,
+        threshold=subject.threshold,
+        false_alarms=subject.false_alarms,
+        revisions=len(revisions),
+        build_failures=(failure,) if failure else (),
+        notes=tuple(notes),
+    )
 
 
 def _leader(search: ChangePointSearch) -> str:
@@ -79,11 +133,12 @@ def _report(job: RangeJob, observations: Sequence[Observation], *, finished: boo
     return Report(
         mode="bisect",
         subject=job.name,
-        verdict=_verdict(found, finished=finished and bool(observations)),
+        verdict=_verdict(job, finished=finished and bool(observations)),
         interrupted="signal" if stopped else "" if finished else "budget",
         base=RevisionRef(revision=good.id, label=good.label),
         head=RevisionRef(revision=bad.id, label=bad.label),
         primary_metric=job.metric,
+        higher_is_better=(job.metric,) if job.higher_is_better else (),
         threshold=job.subject.threshold,
         false_alarms=job.subject.false_alarms,
         change_points=tuple(_told(point, job, usable) for point in found),
@@ -107,6 +162,7 @@ def _told(point: Found, job: RangeJob, usable: Sequence[int]) -> ChangePoint:
     return ChangePoint(
         revision=revision.id,
         label=revision.label,
+        subject=revision.subject,
         interval=(first.id, last.id),
         interval_labels=(first.label, last.label),
         before=before and RevisionRef(revision=before.id, label=before.label),
@@ -121,9 +177,10 @@ def _told(point: Found, job: RangeJob, usable: Sequence[int]) -> ChangePoint:
     )
 
 
-def _verdict(points: Sequence[Found], *, finished: bool) -> Verdict:
-    harm = any(p.ratio > 1 for p in points)
-    benefit = any(p.ratio < 1 for p in points)
+def _verdict(job: RangeJob, *, finished: bool) -> Verdict:
+    points = job.search.change_points_
+    harm = any((p.ratio > 1) != job.higher_is_better for p in points)
+    benefit = any((p.ratio > 1) == job.higher_is_better for p in points)
     if harm or benefit:
         return "mixed" if harm and benefit else "regression" if harm else "improvement"
     return "none" if finished else "inconclusive"
@@ -134,7 +191,8 @@ def _doubts(job: RangeJob, observations: Sequence[Observation], *, finished: boo
     notes = []
     if not finished:
         notes.append(
-            "The search was cut short: changes may have been missed. Run the same command again to go on."
+            "The search was cut short: changes may have been missed. Run it again with more time or trials"
+            f"{'; it goes on from here' * job.resumes}."
         )
     broken = sorted({o.probe.revision for o in observations if not o.built})
     if broken:
@@ -143,7 +201,8 @@ def _doubts(job: RangeJob, observations: Sequence[Observation], *, finished: boo
         )
     failed = sorted({o.probe.revision for o in observations if o.built and math.isnan(o.value)})
     if failed:
-        notes.append(f"Trials failed at {len(failed)} revisions: {_some(job, failed)}.")
+        where = "1 revision" if len(failed) == 1 else f"{len(failed)} revisions"
+        notes.append(f"Trials failed at {where}: {_some(job, failed)}.")
     return notes
 
 

@@ -1,0 +1,63 @@
+"""What is asked of a bisection, and the search for change points that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bot.model.change_points import ChangePointSearch
+from bot.model.errors import UsageError
+from bot.model.space import Configuration
+from bot.model.subject import Subject
+from bot.sampling.constraints import ConstraintSolver
+
+
+@dataclass(frozen=True)
+class AskedRange:
+    """What the command line (or the action) asks of a bisection.
+
+    good, bad: the ends of the range. trials: how many may be run (None: the seconds decide alone).
+    tags: whether only tagged revisions are looked at. cache: where built trees are kept.
+    """
+
+    good: str
+    bad: str
+    config: Path | None = None
+    budget: float | None = None
+    trials: int | None = None
+    seed: int = 0
+    estimator: str = "ours"
+    tags: bool = False
+    cache: Path | None = None
+    repository: Path = Path()
+
+
+def search_of(
+    asked: AskedRange,
+    subject: Subject,
+    revisions: int,
+    *,
+    rng: np.random.Generator,
+    candidates: Collection[Configuration] | None = None,
+) -> ChangePointSearch:
+    """The estimator that was asked for.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    from bot.flows.change_point_search import ChangePointFinder
+    from bot.flows.published_search import PublishedSearch
+
+    solver = ConstraintSolver(subject.space)
+    if asked.estimator == "ours":
+        return ChangePointFinder(
+            subject.space, revisions, solver, rng=rng, candidates=candidates, trials=asked.trials
+        )
+    if asked.estimator == "published":
+        return PublishedSearch(
+            subject.space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials
+        )
+    raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
