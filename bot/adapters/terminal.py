@@ -143,9 +143,16 @@ def _folded(markdown: str) -> str:
             continue
         elif line.startswith("<!--"):
             continue
-        if not folded and not (lines and lines[-1].startswith("* ▸") and not line):
-            lines.append(line if fence or opened else _without_html(line))
+        if folded or (not line and _ends_in_title(lines)):
+            continue
+        if _ends_in_title(lines):
+            lines.append("")  # the list of titles ends here
+        lines.append(line if fence or opened else _without_html(line))
     return "\n".join(lines)
+
+
+def _ends_in_title(lines: list[str]) -> bool:
+    return bool(lines) and lines[-1].startswith("* ▸")
 
 
 def _without_html(text: str) -> str:

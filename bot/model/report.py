@@ -285,6 +285,7 @@ class Report(Part):
 
     @property
     def measured(self) -> bool:
-        """Whether at least one pair was completed (of a range: one trial)."""
+        """Whether at least one pair was completed (of a range or a night: one trial, of an earlier run even)."""
         spent = self.spent
-        return spent.pairs > 0 or (self.mode == "bisect" and spent.trials > spent.failed_trials)
+        tried = spent.trials > spent.failed_trials or bool(self.series)
+        return spent.pairs > 0 or (self.mode != "pull_request" and tried)

@@ -143,8 +143,8 @@ def conditions(report: Report) -> Section:
             )
     rows += _cost(report)
     rows += [("Noise of this run", _noise(n)) for n in report.environment.noise]
-    rows += _machine(report)
-    rows.append(("History", _history(report)))
+    rows += machine(report)
+    rows.append(("History", history(report)))
     rule = (
         f"changes under {fraction(report.threshold)} are not told; at most {fraction(report.false_alarms)} "
     )
@@ -173,7 +173,8 @@ def _noise(noise: Noise) -> Prose:
     return prose(words.metric(noise.metric).noun, spread)
 
 
-def _machine(report: Report) -> list[tuple[Words, Words]]:
+def machine(report: Report) -> list[tuple[Words, Words]]:
+    """What it ran on, as rows of a table."""
     found = report.environment
     rows: list[tuple[Words, Words]] = []
     cores = f", {count(found.cores, 'core')}" if found.cores else ""
@@ -191,19 +192,26 @@ def _machine(report: Report) -> list[tuple[Words, Words]]:
     return rows
 
 
-def _history(report: Report) -> Prose:
+def history(report: Report) -> Prose:
+    """Where the history came from, and how much it is."""
     found = report.history
     if found.source is None:
-        return prose("none: this run stands on its own pairs")
+        measured = "pairs" if report.mode == "pull_request" else "trials"
+        return prose(f"none: this run stands on its own {measured}")
     age = f", newest {found.age_days:.1f} days old" if found.age_days is not None else ""
     return prose(count(found.measurements, "measurement"), " from ", code(found.source), age)
 
 
 def notes(report: Report) -> Section | None:
     """What could not be done, and why."""
-    if not report.notes:
+    return listed_notes(report.notes)
+
+
+def listed_notes(found: Sequence[str]) -> Section | None:
+    """Notes as a list; None when there are none."""
+    if not found:
         return None
-    rest = len(report.notes) - MOST_NOTES
-    items = [sentence(n) for n in report.notes[:MOST_NOTES]]
+    rest = len(found) - MOST_NOTES
+    items = [sentence(n) for n in found[:MOST_NOTES]]
     items += [prose(f"and {rest:,} more, in the report")] if rest > 0 else []
-    return Section("notes", f"Notes ({len(report.notes):,})", (Bullets(tuple(items)),))
+    return Section("notes", f"Notes ({len(found):,})", (Bullets(tuple(items)),))

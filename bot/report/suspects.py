@@ -1,4 +1,4 @@
-"""Sections that blame: suspects, methods, resources, assertions, change points, influences, build logs."""
+"""Sections that blame: suspects, methods, resources, assertions, influences, build logs."""
 
 from __future__ import annotations
 
@@ -119,27 +119,6 @@ def assertions(report: Report, rows: int) -> Section | None:
 def _assertion(outcome: AssertionOutcome) -> tuple[Prose, ...]:
     groups = [code(g.expression or "always") for g in outcome.groups[:3]]
     return (code(outcome.id), code(outcome.method), join(groups))
-
-
-def change_points(report: Report, rows: int) -> Section | None:
-    """Revisions where performance moved."""
-    found = report.change_points
-    if not found:
-        return None
-    cells = tuple(
-        (
-            code(c.revision),
-            prose(code(c.interval[0]), " to ", code(c.interval[1])),
-            words.term(c.term),
-            prose(percent(c.ratio), " ", words.metric(c.metric).noun),
-            prose(probability(c.probability)),
-        )
-        for c in found[:rows]
-    )
-    table = Table(("Revision", "Between", "Where", "Change", "How sure"), cells, "lllrl")
-    return Section(
-        "change_points", "Change points", (table, *more(len(found), rows, "change point")), open=True
-    )
 
 
 def influences(report: Report, rows: int) -> Section | None:

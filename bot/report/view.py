@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bot.model.report import Report
-from bot.report.formats import Prose, code, count, fraction, prose, seconds
+from bot.report.formats import Prose, code, count, fraction, join, prose, seconds
 from bot.report.headline import headline
 from bot.report.parts import Section, View
+from bot.report.ranges import sections as ranged
+from bot.report.ranges.headline import range_headline
 from bot.report.sections import ROWS, changed, conditions, notes, reproductions, visible
-from bot.report.suspects import assertions, change_points, influences, logs, methods, resources, suspects
+from bot.report.suspects import assertions, influences, logs, methods, resources, suspects
 
 
 def view(report: Report, *, fork: bool = False, rows: int = ROWS) -> View:
@@ -15,13 +17,15 @@ def view(report: Report, *, fork: bool = False, rows: int = ROWS) -> View:
 
     `fork`: the figures come from a run of somebody else's, which the reader must know.
     """
+    if report.mode != "pull_request":
+        return _range_view(report, rows)
     found = (
         logs(report),
         suspects(report, rows),
         methods(report, rows),
         resources(report, rows),
         assertions(report, rows),
-        change_points(report, rows),
+        ranged.change_points(report, rows),
         influences(report, rows),
         changed(report, rows),
         reproductions(report),
@@ -29,8 +33,29 @@ def view(report: Report, *, fork: bool = False, rows: int = ROWS) -> View:
         conditions(report),
         notes(report),
     )
-    sections: tuple[Section, ...] = tuple(s for s in found if s is not None)
-    return View(headline(report, fork=fork), sections, _footer(report))
+    return View(headline(report, fork=fork), _present(found), _footer(report))
+
+
+def _range_view(report: Report, rows: int) -> View:
+    """The view of a bisection or a night: nothing of it speaks of pairs of base and head."""
+    found = (
+        logs(report),
+        ranged.change_points(report, rows),
+        *ranged.lists(report),
+        ranged.values(report),
+        methods(report, rows),
+        assertions(report, rows),
+        ranged.comparisons(report),
+        influences(report, rows),
+        visible(report, rows),
+        ranged.conditions(report),
+        ranged.remarks(report),
+    )
+    return View(range_headline(report), _present(found), _range_footer(report))
+
+
+def _present(found: tuple[Section | None, ...]) -> tuple[Section, ...]:
+    return tuple(s for s in found if s is not None)
 
 
 def _footer(report: Report) -> Prose:
@@ -43,7 +68,16 @@ def _footer(report: Report) -> Prose:
     if spent.build_seconds:
         parts.append(prose(f"builds {seconds(spent.build_seconds)}"))
     parts.append(prose(f"false alarms held to {fraction(report.false_alarms)} of pull requests"))
-    separated = [parts[0]]
-    for part in parts[1:]:
-        separated += [prose(" · "), part]
-    return prose(*separated)
+    return join(parts, " · ")
+
+
+def _range_footer(report: Report) -> Prose:
+    parts = [prose("Suspects", f" for {report.subject}" if report.subject else "")]
+    if report.base and report.head:
+        parts.append(prose(code(report.base.label), " to ", code(report.head.label)))
+    if report.revisions:
+        parts.append(prose(count(report.revisions, "revision")))
+    parts.append(prose(f"{count(report.spent.trials, 'trial')} in {seconds(report.spent.seconds)}"))
+    if report.spent.build_seconds:
+        parts.append(prose(f"builds {seconds(report.spent.build_seconds)}"))
+    return join(parts, " · ")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.model.report import ConfigurationChange, Effect, Report
+from bot.model.report import ChangePoint, ConfigurationChange, Effect, Report
 from bot.model.space import Term, Value, value_text
 from bot.report.formats import Prose, change, code, join, prose, strong
 
@@ -37,7 +37,7 @@ def metric(name: str) -> Metric:
     return _METRICS.get(name) or Metric(code(name), "Worse", "Better")
 
 
-def worse(report: Report, effect: Effect | ConfigurationChange) -> bool:
+def worse(report: Report, effect: Effect | ConfigurationChange | ChangePoint) -> bool:
     """Whether the change is for the worse, given which way the metric is good."""
     ratio = effect.ratio if effect.ratio is not None else 1.0
     return ratio < 1 if effect.metric in report.higher_is_better else ratio > 1

@@ -135,7 +135,11 @@ def test_what_later_analyses_find_has_its_place() -> None:
     assert rows(found, "resources") == [["`memory`", "100 to 150 MB", "+50 %", "20 ms"]]
     assert section(found, "assertions").title == "Performance assertions: 1 violated, 1 held, 0 undecided"
     assert rows(found, "assertions") == [["`a1`", "`m`", "`size > 3`"]]
-    assert rows(found, "change_points")[0][:3] == ["`7`", "`5` to `8`", "every configuration"]
+    assert rows(found, "change_points")[0][:3] == [
+        "1",
+        "revision `7` (or another of `5` to `8`)",
+        "every configuration",
+    ]
     assert rows(found, "influences") == [["whole program", "`a` on", "30 %", "5 %"]]
 
 

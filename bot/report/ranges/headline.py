@@ -1,0 +1,155 @@
+"""The headline of a range's report: how many change points, the worst of them, what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.model.report import ChangePoint, Report
+from bot.report import claims, words
+from bot.report.formats import (
+    Listing,
+    Prose,
+    code,
+    count,
+    percent,
+    probability,
+    prose,
+    seconds,
+    sentence,
+)
+from bot.report.parts import Headline
+from bot.report.ranges import moves
+
+MOST_NAMED = 3
+"""Change points told above the fold; the table has all."""
+DOUBTS = ("cut short", "could not be built", "trials failed")
+"""What the notes say that limits every figure: it is told above the fold, and only there."""
+
+
+def range_headline(report: Report) -> Headline:
+    """The headline of a bisection or a night; one that measured nothing is never green."""
+    if not report.measured:
+        found = _unmeasured(report)
+    elif report.change_points:
+        found = _found(report)
+    elif report.verdict == "none" and not report.interrupted:
+        found = _nothing(report)
+    else:
+        found = _unclear(report)
+    return replace(found, caveats=_caveats(report))
+
+
+def doubtful(note: str) -> bool:
+    """Whether a note is told above the fold."""
+    return any(phrase in note.lower() for phrase in DOUBTS)
+
+
+def _found(report: Report) -> Headline:
+    courses = sorted(moves.courses(report), key=lambda c: -moves.size(c.point))
+    worse = [c for c in courses if c.worse and c.lasting]
+    better = [c for c in courses if not c.worse and c.lasting]
+    gone = [c for c in courses if c.worse and not c.lasting and c.begin is None]
+    if worse:
+        lead = _lead(worse + gone + better)
+        icon = "🟠" if better else "🔴"
+        return Headline("bad", icon, _title(report, worse[0]), lead, *_what_to_do(worse[0].point))
+    if gone:
+        action = prose("nothing, unless it can come back: it is no longer there.")
+        return Headline("unclear", "🟡", _title(report, gone[0]), _lead(gone + better), action)
+    ranked = better or courses
+    action = prose("nothing; what changed made it cheaper.")
+    return Headline("good", "🟢", _title(report, ranked[0]), _lead(ranked), action)
+
+
+def _title(report: Report, first: moves.Course) -> Prose:
+    """The change point to know of, and how many there are."""
+    point = first.point
+    spoken = words.metric(point.metric)
+    verb = spoken.worse if first.worse else spoken.better
+    others = len(report.change_points) - 1 - (first.end is not None)
+    when = moves.since(point)
+    if first.end is not None:
+        when = prose("from ", moves.called(point), " until ", moves.called(first.end))
+    title = prose(
+        verb.lower() if others else verb, " ", words.within(point.term), " ", when,
+        f": {percent(point.ratio)} ", spoken.noun,
+    )  # fmt: skip
+    if not others:
+        return title
+    rank = "worst" if first.worse else "largest"
+    return prose(count(len(report.change_points), "change point"), f"; the {rank}: ", title)
+
+
+def _lead(ranked: list[moves.Course]) -> tuple[Prose, ...]:
+    """The first few change points, a sentence each."""
+    return tuple(_sentence(course) for course in ranked[:MOST_NAMED])
+
+
+def _sentence(course: moves.Course) -> Prose:
+    point, fate, several = course.point, course.fate, moves.span(course.point)
+    return prose(
+        moves.revision(point),
+        prose(" (or another of ", several, ")") if several.spans else "",
+        ": ",
+        words.within(point.term),
+        " ",
+        moves.amount(point, emphasised=True),
+        f", {probability(point.probability)}",
+        prose("; ", fate) if fate.spans else "",
+        ".",
+    )
+
+
+def _what_to_do(point: ChangePoint) -> tuple[Prose, Listing | None]:
+    several = moves.span(point)
+    what = several if several.spans else moves.called(point)
+    look = prose("look at what ", what, " changed in the code that runs ", words.within(point.term))
+    line = moves.comparison(point)
+    if not line:
+        return prose(look, "."), None
+    return prose(look, ". To see this change alone, measured in pairs:"), Listing(line, "sh")
+
+
+def _nothing(report: Report) -> Headline:
+    title = prose("No change found", f" among {count(report.revisions, 'revision')}" * bool(report.revisions))
+    return Headline("good", "🟢", title, (_searched(report), _power(report)))
+
+
+def _unclear(report: Report) -> Headline:
+    action = prose("give it more: raise ", code("--trials"), " or ", code("--budget"), ".")
+    title = prose("Not clear: no change found before the search ended")
+    return Headline("unclear", "🟡", title, (_searched(report),), action)
+
+
+def _unmeasured(report: Report) -> Headline:
+    spent = report.spent
+    why = ": every trial failed" if spent.failed_trials and spent.failed_trials >= spent.trials else ""
+    lead = prose("No trial ended well, so nothing is known about this range.")
+    action = prose(
+        "run ", code("suspects check"), " at one of these revisions, and repair what fails."
+    )  # fmt: skip
+    return Headline("broken", "⛔", prose("Nothing was measured", why), (lead,), action)
+
+
+def _searched(report: Report) -> Prose:
+    spent = report.spent
+    where = prose("")
+    if report.base and report.head:
+        where = prose(moves.name(report.base.label), " to ", moves.name(report.head.label), ": ")
+    of = f"{count(report.revisions, 'revision')}, " if report.revisions else ""
+    return prose("Searched ", where, of, f"{count(spent.trials, 'trial')} in {seconds(spent.seconds)}.")
+
+
+def _power(report: Report) -> Prose:
+    if report.visible.options or report.visible.everything is not None:
+        return claims.power(report)
+    return prose("How small a change it could have seen is not known.")
+
+
+def _caveats(report: Report) -> tuple[Prose, ...]:
+    told = [note for note in report.notes if doubtful(note)]
+    if report.interrupted == "signal":
+        told.insert(0, f"Stopped from outside after {count(report.spent.trials, 'trial')}.")
+    if report.interrupted and not any("cut short" in note for note in told):
+        told.insert(0, "The search was cut short: changes may have been missed.")
+    return tuple(sentence(note) for note in told)

@@ -1,0 +1,142 @@
+"""Change points in plain words: which revision, who is hit, how much, whether it lasted."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from dataclasses import dataclass
+
+from bot.model.report import ChangePoint, Report
+from bot.report import words
+from bot.report.formats import Prose, change, clean, code, prose, sentence, strong
+
+SUBJECT_LENGTH = 72
+LONGEST_COMMAND = 300
+UNDONE = 0.3
+"""A change that takes back another one leaves at most this share of it."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A change point, its number in tables and pictures, what took it back and what it undid."""
+
+    number: int
+    point: ChangePoint
+    worse: bool
+    end: ChangePoint | None
+    begin: ChangePoint | None
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it is still there at the end of the range."""
+        return self.end is None and self.point.shape != "transient"
+
+    @property
+    def fate(self) -> Prose:
+        """What became of it: "undone at `v1.6`"; empty for a step that stayed."""
+        transient = self.point.shape == "transient"
+        if self.point.shape == "failing":
+            return prose("next to a run of failures")
+        if self.end is not None:
+            return prose("transient: passed again at " if transient else "undone at ", called(self.end))
+        if self.begin is not None:
+            return prose("ends the episode since " if transient else "undoes ", called(self.begin))
+        return prose("transient" if transient else "")
+
+
+def revision(point: ChangePoint) -> Prose:
+    """A change point's revision: its label, its short id when that is something else, its subject."""
+    label = point.label or short(point.revision)
+    parts = [name(label)]
+    if short(point.revision) != point.revision and not point.revision.startswith(label):
+        parts.append(prose(" ", code(short(point.revision))))
+    if clean(point.subject).strip():
+        parts.append(prose(" “", sentence(point.subject, limit=SUBJECT_LENGTH), "”"))
+    return prose(*parts)
+
+
+def span(point: ChangePoint) -> Prose:
+    """The first and last revision that may carry the change; empty when there is only one."""
+    first, last = point.interval
+    if first == last:
+        return prose("")
+    labels = (label or short(full) for label, full in zip(point.interval_labels, point.interval, strict=True))
+    return prose(code(next(labels)), " to ", code(next(labels)))
+
+
+def since(point: ChangePoint) -> Prose:
+    """From when on: "since `v1.4`", or "since one of `v1.3` to `v1.5`"."""
+    several = span(point)
+    if several.spans:
+        return prose("since one of ", several)
+    return prose("since ", called(point))
+
+
+def called(point: ChangePoint) -> Prose:
+    """A change point's revision by its label alone."""
+    return name(point.label or short(point.revision))
+
+
+def name(label: str) -> Prose:
+    """A revision's label; a bare number is said to be a revision."""
+    return prose("revision " if label.isdigit() else "", code(label))
+
+
+def short(full: str) -> str:
+    """The beginning of a commit's id; anything else as it is."""
+    return full[:10] if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", full) else full
+
+
+def amount(point: ChangePoint, *, emphasised: bool = False) -> Prose:
+    """How much: "+23 % CPU time (21 to 25)"."""
+    number, _, interval = change(point.ratio, point.ratio_interval).partition(" (")
+    shown = strong(number) if emphasised else prose(number)
+    return prose(shown, " ", words.metric(point.metric).noun, f" ({interval}" if interval else "")
+
+
+def size(point: ChangePoint) -> float:
+    """How far it moved, the same for twice as much as for half; 0 when that is not known."""
+    return abs(math.log(point.ratio)) if 0.0 < point.ratio < math.inf else 0.0
+
+
+def courses(report: Report) -> tuple[Course, ...]:
+    """Each change point with what became of it, in the report's order."""
+    found = report.change_points
+    end: dict[int, int] = {}
+    following: dict[object, int] = {}
+    for i in reversed(range(len(found))):
+        one = found[i]
+        j = following.get((one.term, one.metric))
+        if j is not None and _takes_back(report, one, found[j]):
+            end[i] = j
+        if size(one):
+            following[one.term, one.metric] = i
+    begin = {j: i for i, j in end.items()}
+    return tuple(
+        Course(
+            number=i + 1,
+            point=point,
+            worse=words.worse(report, point),
+            end=found[end[i]] if i in end else None,
+            begin=found[begin[i]] if i in begin else None,
+        )
+        for i, point in enumerate(found)
+    )
+
+
+def _takes_back(report: Report, one: ChangePoint, later: ChangePoint) -> bool:
+    if words.worse(report, one) is words.worse(report, later):
+        return False
+    passed = one.shape == later.shape == "transient"
+    return passed or abs(size(later) - size(one)) < UNDONE * size(one)
+
+
+def comparison(point: ChangePoint) -> str:
+    """The command that compares the revisions around a change point; empty when it cannot be pasted."""
+    if point.before is None or not point.before.revision:
+        return ""
+    ends = (point.before.revision, point.interval[1])
+    line = "suspects pr --base {} --head {} --exact-base".format(*map(shlex.quote, ends))
+    usable = clean(line) == line and len(line) <= LONGEST_COMMAND
+    return line if usable and not any(e.startswith("-") for e in ends) else ""

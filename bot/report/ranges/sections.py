@@ -1,0 +1,122 @@
+"""The sections of a range's report: change points, measured values, a night's lists, the run, notes."""
+
+from __future__ import annotations
+
+from bot.model.report import ChangePoint, Listed, Report
+from bot.report import words
+from bot.report.formats import Listing, Prose, Words, code, count, probability, prose, seconds, sentence
+from bot.report.parts import Block, Bullets, Section, Table
+from bot.report.ranges import moves
+from bot.report.ranges.headline import doubtful
+from bot.report.ranges.sparklines import drawing, length
+from bot.report.sections import history, listed_notes, machine
+from bot.report.suspects import more
+
+MOST_COMPARED, MOST_LISTED = 10, 20
+_LISTS = {
+    "learnt": "What was learnt",
+    "unclear": "What is still unclear",
+    "tomorrow": "What tomorrow would do",
+}
+
+
+def change_points(report: Report, rows: int) -> Section | None:
+    """Revisions where performance moved, in their order; their numbers are those of the pictures."""
+    found = report.change_points
+    if not found:
+        return None
+    courses = moves.courses(report)
+    fated = any(course.fate.spans for course in courses)
+    cells = tuple(
+        (
+            str(c.number),
+            *_cells(c.point),
+            *((c.fate if c.fate.spans else prose("stayed"),) if fated else ()),
+        )
+        for c in courses[:rows]
+    )
+    header = ("", "Since", "Where", "Change", "How sure", *(("Then",) if fated else ()))
+    table = Table(header, cells, "rllnll"[: len(header)])
+    return Section(
+        "change_points", "Change points", (table, *more(len(found), rows, "change point")), open=True
+    )
+
+
+def _cells(point: ChangePoint) -> tuple[Prose, ...]:
+    several, also = moves.span(point), words.aliases(point.aliases)
+    return (
+        prose(moves.revision(point), prose(" (or another of ", several, ")") if several.spans else ""),
+        prose(words.term(point.term), " " if also.spans else "", also),
+        moves.amount(point),
+        prose(probability(point.probability)),
+    )
+
+
+def values(report: Report) -> Section | None:
+    """The measured values of a few configurations over the range."""
+    if not report.series or length(report) < 2:
+        return None
+    ends = prose("")
+    if report.base and report.head:
+        ends = prose(" from ", code(report.base.label), " (left) to ", code(report.head.label), " (right)")
+    said = prose(
+        words.metric(report.primary_metric).noun,
+        ends,
+        ". Each line has its own scale; a gap is a revision that was not built or failed.",
+        " The numbers below are those of the change points." if report.change_points else "",
+    )
+    return Section("series", "Measured values", (drawing(report), said), open=True)
+
+
+def comparisons(report: Report) -> Section | None:
+    """The command for each change point that measures it alone, in pairs."""
+    lines = [
+        f"{line}  # {number}"
+        for number, point in enumerate(report.change_points, 1)
+        if (line := moves.comparison(point))
+    ]
+    if len(lines) < 2:  # the headline has it
+        return None
+    blocks: tuple[Block, ...] = (
+        prose("Each compares the revisions around one change point, measured in pairs:"),
+        Listing("\n".join(lines[:MOST_COMPARED]), "sh"),
+        *more(len(lines), MOST_COMPARED, "change point"),
+    )
+    return Section("compare", "How to check each change point", blocks)
+
+
+def lists(report: Report) -> tuple[Section, ...]:
+    """What a night learnt, what is unclear, what the next would do."""
+    return tuple(_listed(found) for found in report.lists if found.items)
+
+
+def _listed(found: Listed) -> Section:
+    items: list[Words] = [sentence(item) for item in found.items[:MOST_LISTED]]
+    items += more(len(found.items), MOST_LISTED, "line")
+    return Section(found.kind, _LISTS[found.kind], (Bullets(tuple(items)),), open=True)
+
+
+def conditions(report: Report) -> Section:
+    """The run itself: revisions, cost, machine, history."""
+    rows: list[tuple[Words, Words]] = []
+    for end, ref in (("From", report.base), ("To", report.head)):
+        if ref is not None:
+            full = prose("") if ref.label == ref.revision else prose(" ", code(ref.revision))
+            rows.append((end, prose(code(ref.label), full)))
+    if report.revisions:
+        rows.append(("Revisions", f"{report.revisions:,}"))
+    spent = report.spent
+    budget = f" of {seconds(spent.budget_seconds)}" if spent.budget_seconds else ""
+    failed = f", {spent.failed_trials:,} failed" if spent.failed_trials else ""
+    rows.append(("Measuring", f"{seconds(spent.seconds)}{budget}: {count(spent.trials, 'trial')}{failed}"))
+    if spent.builds or spent.build_seconds:
+        rows.append(("Building", f"{seconds(spent.build_seconds)}: {count(spent.builds, 'build')}"))
+    rows += machine(report)
+    if report.history.source is not None or report.mode == "nightly":
+        rows.append(("History", history(report)))
+    return Section("run", "This run: range, cost, machine", (Table(("", ""), tuple(rows), "ll"),))
+
+
+def remarks(report: Report) -> Section | None:
+    """The notes that are not told above the fold."""
+    return listed_notes([note for note in report.notes if not doubtful(note)])

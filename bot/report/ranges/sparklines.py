@@ -1,0 +1,124 @@
+"""Measured values over a range in one line of text: a block per stretch of revisions, gaps for failures."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from bot.model.report import ChangePoint, OptionValue, Report, Series
+from bot.model.space import value_text
+from bot.report.formats import Listing, clean, shorten
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+WIDTH, LABEL_WIDTH = 36, 20
+"""Columns: with the values at the end a line fits a terminal of 80."""
+LEAST_SPAN, LEAST_OF_LARGEST = 0.1, 1 / 3
+"""Values that differ by less than this share, or less than this part of what the widest line shows, use
+only some of the blocks: noise must look flat."""
+
+
+def sparkline(series: Series, revisions: int, *, width: int = WIDTH, span: float = LEAST_SPAN) -> str:
+    """A block per column; revisions that were not tried repeat the last value, failed ones are a gap.
+
+    span: the share of the lowest value that all eight blocks stand for, or more when values differ more.
+    """
+    columns = min(width, revisions)
+    found: dict[int, list[float]] = defaultdict(list)
+    for point in series.points:
+        found[column(point.place, revisions, columns)].append(point.value)
+    if not found:
+        return " " * columns
+    failed = {column(place, revisions, columns) for place in series.failed} - found.keys()
+    values = {c: statistics.median(v) for c, v in found.items()}
+    low, high = min(values.values()), max(values.values())
+    reach = max(high - low, span * abs(low)) or 1.0
+    shown, last = [], values[min(values)]
+    for c in range(columns):
+        last = values.get(c, last)
+        level = round((last - low) / reach * (len(BLOCKS) - 1))
+        shown.append(" " if c in failed else BLOCKS[level])
+    return "".join(shown)
+
+
+def column(place: int, revisions: int, columns: int) -> int:
+    """The column that a revision's place in the range falls into."""
+    return min(max(place, 0) * columns // max(revisions, 1), columns - 1)
+
+
+def drawing(report: Report) -> Listing:
+    """All shown configurations below each other, and under them the numbers of the change points."""
+    revisions = length(report)
+    reference = reference_options(report)
+    columns = min(WIDTH, revisions)
+    labels = [label(s.options, reference, limit=LABEL_WIDTH) for s in report.series]
+    wide = max(map(len, labels), default=0)
+    span = max([LEAST_SPAN, *(LEAST_OF_LARGEST * spread(s) for s in report.series)])
+    lines = [
+        f"{text:{wide}}  {sparkline(s, revisions, span=span)}  {_ends(s)}"
+        for text, s in zip(labels, report.series, strict=True)
+    ]
+    marks = [f"{'':{wide}}  {line}" for line in _marks(report.change_points, revisions, columns)]
+    return Listing("\n".join(line.rstrip() for line in lines + marks), "text")
+
+
+def spread(series: Series) -> float:
+    """How far the highest value is above the lowest, as a share of it."""
+    values = [p.value for p in series.points if 0.0 < p.value < math.inf]
+    return max(values) / min(values) - 1.0 if values else 0.0
+
+
+def length(report: Report) -> int:
+    """How many revisions the range has, as far as the report knows."""
+    places = [p.place for s in report.series for p in s.points]
+    places += [place for c in report.change_points for place in c.places or ()]
+    return max([report.revisions, *(place + 1 for place in places)], default=0)
+
+
+def reference_options(report: Report) -> Mapping[str, OptionValue]:
+    """The default configuration, when it is among the shown ones; else nothing to compare with."""
+    return next((s.options for s in report.series if s.default), {})
+
+
+def label(options: Mapping[str, OptionValue], reference: Mapping[str, OptionValue], *, limit: int) -> str:
+    """A configuration by as many of the levels in which it differs as fit: "compress level=9 +2"."""
+    levels = [
+        (name if value else f"!{name}") if isinstance(value, bool) else f"{name}={value_text(value)}"
+        for name, value in options.items()
+        if name not in reference or reference[name] != value
+    ]
+    for shown in range(len(levels), 0, -1):
+        text = clean(
+            " ".join([*levels[:shown], *([f"+{len(levels) - shown}"] if shown < len(levels) else [])])
+        )
+        if len(text) <= limit or shown == 1:
+            return shorten(text, limit)
+    return "default"
+
+
+def _ends(series: Series) -> str:
+    if not series.points:
+        return ""
+    first, last = (series.points[i].value for i in (0, -1))
+    return f"{_short(first)} to {_short(last)}{' s' * (series.unit == 'seconds')}"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
+
+
+def _marks(points: Iterable[ChangePoint], revisions: int, columns: int) -> list[str]:
+    """Lines of numbers, each under its column; a number without room goes to the next line."""
+    lines: list[str] = []
+    for number, point in enumerate(points, 1):
+        if point.places is None:
+            continue
+        at = column(point.places[0], revisions, columns)
+        for i, line in enumerate(lines):
+            if len(line) < at or not line:
+                lines[i] = f"{line:{at}}{number}"
+                break
+        else:
+            lines.append(f"{'':{at}}{number}")
+    return lines

@@ -1,0 +1,64 @@
+"""The comment of a range: what it says in each state, and what it never says."""
+
+import re
+
+import pytest
+
+from bot.report import render
+from bot.report.render import comment, page, summary
+from tests.unit.report.ranges import builders
+from tests.unit.report.ranges.builders import bisection, move, series, states
+from tests.unit.report.test_comment import GITHUB, NAMES, OURS
+from tests.unit.report.test_page import Elements
+
+
+@pytest.mark.parametrize("state", sorted(states()))
+def test_nothing_of_a_range_speaks_of_pull_requests(state: str) -> None:
+    text = comment(states()[state])
+    assert not re.search(r"pull request|\d pairs?\b|[Bb]ase and head|smallest slow-down.*not known", text)
+
+
+@pytest.mark.parametrize("state", sorted(states()))
+def test_a_range_is_green_only_when_it_was_searched_to_its_end(state: str) -> None:
+    assert comment(states()[state]).startswith("### 🟢") is (state in ("bisect_nothing", "bisect_faster"))
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_hostile_labels_and_subjects_stay_names(name: str) -> None:
+    for text in (
+        comment(builders.hostile(name)),
+        summary(builders.hostile(name)).replace("## Suspects\n\n", ""),
+    ):
+        assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b\x00-\x09\x0b-\x1f\x7f]", text)
+        tokens = GITHUB.parse(text)
+        assert sum(t.type == "heading_open" for t in tokens) == 1
+        assert not any(t.type in ("blockquote_open", "ordered_list_open", "hr", "code_block") for t in tokens)
+        for token in tokens:
+            if token.type == "html_block":
+                assert OURS.sub("", token.content).strip() == ""
+            shown, depth = "", 0
+            for child in token.children or []:
+                assert child.type not in ("link_open", "image", "em_open", "s_open"), child
+                if child.type == "html_inline":
+                    assert OURS.fullmatch(child.content), child
+                    depth += 0 if "code" not in child.content else -1 if "/" in child.content else 1
+                shown += child.content if child.type == "text" and not depth else ""
+            assert not re.search(r"@\w|#\d|(?i:gh-)\d|https?://|www\.", shown)
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_hostile_labels_become_no_elements_of_the_page(name: str) -> None:
+    harmless = {tag for tag, _ in Elements(page(builders.hostile("x"))).found}
+    for tag, attributes in Elements(page(builders.hostile(name))).found:
+        assert tag in harmless and tag not in ("script", "img", "iframe", "object")
+        assert not any(key.startswith("on") for key in attributes)
+
+
+def test_two_thousand_change_points_fit_a_comment_and_are_counted() -> None:
+    many = tuple(move(p % 40, f"option{p}", ratio=1.1 + p / 1000) for p in range(2000))
+    text = comment(
+        bisection(verdict="regression", change_points=many, series=tuple(series() for _ in range(8)))
+    )
+    assert len(text) <= render.COMMENT_CHARACTERS
+    assert "2,000 change points; the worst: slower with `option1999`" in text
+    assert "and 1,980 more change points, in the report" in text
