@@ -101,7 +101,7 @@ def test_a_change_point_is_reported_with_the_ids_of_its_revisions() -> None:
     assert report.revisions == 10 and report.spent.budget_seconds is None
     assert report.mode == "bisect" and report.verdict == "regression" and report.interrupted == ""
     assert report.spent.trials == 10 and report.spent.failed_trials == 1
-    assert any("failed at 1 revisions: v3" in note for note in report.notes)
+    assert any("failed at 1 revision: v3" in note for note in report.notes)
 
 
 def test_a_search_that_runs_out_of_trials_says_so() -> None:
