@@ -148,10 +148,11 @@ class DuetRange:
     def _observation(self, pair: Pair) -> Observation:
         assert pair.wish.revision is not None
         probe = Probe(pair.wish.configuration, pair.wish.revision)
-        value = _ratio(pair, self._metric)
-        if math.isnan(value) and not self._failure:
-            self._failure = self._example(pair)
-        return Observation(probe, value)
+        anchor, revision = (t.metrics.get(self._metric, math.nan) for t in (pair.first, pair.second))
+        if pair.ok and anchor > 0 and revision > 0:
+            return Observation(probe, revision / anchor, anchor=anchor)
+        self._failure = self._failure or self._example(pair)
+        return Observation(probe, math.nan)
 
     def _example(self, pair: Pair) -> str:
         """One sentence on a failed pair."""
@@ -170,8 +171,3 @@ def track_of(metric: str) -> Track:
     if metric == "instructions":
         return "instructions"
     return "duet" if metric in ("cpu", "max_rss") else "wall"
-
-
-def _ratio(pair: Pair, metric: str) -> float:
-    anchor, revision = (trial.metrics.get(metric, math.nan) for trial in (pair.first, pair.second))
-    return revision / anchor if pair.ok and anchor > 0 and revision > 0 else math.nan

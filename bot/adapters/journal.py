@@ -16,13 +16,14 @@ from bot.model.space import Space, Value
 
 
 class Line(BaseModel):
-    """One trial as it is written down; value: null when it failed."""
+    """One observation as it is written down; value: null when it failed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     revision: str
     options: dict[str, Value]
     value: float | None
     built: bool
+    anchor: float = 1.0
 
 
 class NoJournal:
@@ -82,6 +83,7 @@ class FileJournal:
             options=self._space.as_dict(probe.configuration),
             value=None if observation.value != observation.value else observation.value,
             built=observation.built,
+            anchor=observation.anchor,
         )
         try:
             self._file.write(line.model_dump_json().encode() + b"\n")
@@ -100,9 +102,8 @@ class FileJournal:
             if line.revision in self._places and line.options.keys() == set(self._space.names):
                 configuration = tuple(line.options[name] for name in self._space.names)
                 value = float("nan") if line.value is None else line.value
-                found.append(
-                    Observation(Probe(configuration, self._places[line.revision]), value, line.built)
-                )
+                probe = Probe(configuration, self._places[line.revision])
+                found.append(Observation(probe, value, line.built, line.anchor))
         return found
 
 

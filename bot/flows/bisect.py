@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.flows.chaining import Chain
 from bot.flows.ports import Journal, Progress, RevisionBench
 from bot.flows.series import series
 from bot.model.change_points import ChangePoint as Found
@@ -48,6 +49,7 @@ def bisect(job: RangeJob) -> Report:
         job.progress.stage(f"going on after {len(earlier)} observations of an earlier run")
     job.progress.stage(f"measuring {len(job.revisions)} revisions")
     observations: list[Observation] = []
+    chain = Chain()
     finished = False
     while not finished:
         wishes = job.search.wishes()
@@ -59,7 +61,7 @@ def bisect(job: RangeJob) -> Report:
             done = len(observations) + len(taken)
             job.progress.trials(done, job.bench.elapsed(), job.budget, _leader(job.search))
         observations += taken
-        job.search.partial_fit(taken)
+        job.search.partial_fit(chain.seconds(taken))
         if len(taken) < len(wishes):
             break
     job.progress.stage("concluding")

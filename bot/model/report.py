@@ -285,7 +285,7 @@ class Report(Part):
 
     @property
     def measured(self) -> bool:
-        """Whether at least one pair was completed (of a range or a night: one trial, of an earlier run even)."""
+        """Whether at least one pair was completed (of a range or a night: one trial, now or before)."""
         spent = self.spent
         tried = spent.trials > spent.failed_trials or bool(self.series)
         return spent.pairs > 0 or (self.mode != "pull_request" and tried)

@@ -1,0 +1,35 @@
+"""From ratios to one anchor to seconds: what was measured hours apart, as if it had been side by side."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bot.model.change_points import Observation
+from bot.model.space import Configuration
+
+
+class Chain:
+    """Multiplies ratios by what the anchor took in the same configuration.
+
+    Searches add steps of several terms up, and it is seconds that add up: of two steps of one second each
+    a configuration that was always slow shows smaller ratios. One figure for each configuration serves all
+    its ratios (the median of the first observations), so that the anchor's own noise does not come back.
+    """
+
+    def __init__(self) -> None:
+        self._anchors: dict[Configuration, float] = {}
+
+    def seconds(self, observations: Sequence[Observation]) -> list[Observation]:
+        """The observations with ratio x anchor for their value."""
+        fresh: dict[Configuration, list[float]] = defaultdict(list)
+        for o in observations:
+            if o.value > 0 and o.probe.configuration not in self._anchors:
+                fresh[o.probe.configuration].append(o.anchor)
+        self._anchors |= {configuration: float(np.median(found)) for configuration, found in fresh.items()}
+        return [
+            replace(o, value=o.value * self._anchors.get(o.probe.configuration, 1.0)) for o in observations
+        ]
