@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from bot.adapters.subject_file import load_subject
-from bot.model.subject import FlagOption
+from bot.model.subject import FlagOption, Program
 from bot.sampling.constraints import ConstraintSolver
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "python-markdown"
@@ -75,8 +75,10 @@ def test_the_configuration_file_is_right() -> None:
     subject = load_subject(EXAMPLE / "suspects.yml")
     assert len(subject.options) >= 12
     assert not ConstraintSolver(subject.space).default_note()
+    assert isinstance(subject.program, Program)
     for name, option in subject.options.items():
         assert isinstance(option, FlagOption)
+        assert f"-x {name} " not in subject.program.run
         assert option.flag == f"-x {name}"
 
 
@@ -91,7 +93,6 @@ def test_the_document_has_something_for_every_option() -> None:
         "fenced_code": "~~~ python",
         "footnotes": "[^1]: ",
         "md_in_html": 'markdown="1"',
-        "meta": "Title: ",
         "nl2br": "\n",
         "sane_lists": "\n1. ",
         "smarty": "--",

@@ -1,0 +1,119 @@
+"""Bisects Python-Markdown's releases and compares what it finds with the judge's steps.
+
+python -m benchmarks.releases.run table [--noise 0.02] [--seeds 3] [--share 0.15]
+python -m benchmarks.releases.run git   [--seeds 3] [--share 0.15] [--budget 30m]
+python -m benchmarks.releases.run show
+
+`table` bisects the judge's counts, with noise of that coefficient of variation, as a table program; `git`
+bisects the example's repository: real builds, real trials, CPU time. Both may take `share` of the exhaustive
+trials, which are all releases x all configurations that the judge took, once each. `show` prints the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.releases.judge import EXAMPLE, ROOT, WORK, Counts, make_range, read_counts
+from benchmarks.releases.scoring import score
+from benchmarks.releases.steps import releases_of, steps
+from benchmarks.releases.table import written
+from bot.adapters.subject_file import load_subject
+from bot.model.space import Space
+
+RUNS = Path(__file__).with_name("results") / "runs.jsonl"
+TABLE = Path(__file__).with_name("results") / "table.md"
+REPETITIONS = 6
+"""Of each cell of a noisy table."""
+
+
+def table_program(space: Space, counts: Counts, noise: float, seed: int) -> Path:
+    """A folder with the counts as `perf.csv`, each with several noisy repetitions, and its suspects.yml."""
+    folder = WORK / f"table-{noise}-{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(seed)
+    with (folder / "perf.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["release", *space.names, "instructions"])
+        for (release, configuration), count in counts.items():
+            for factor in rng.lognormal(0, noise, REPETITIONS if noise else 1):
+                value = "" if count is None else f"{count * factor:.0f}"
+                writer.writerow([release, *(int(bool(v)) for v in configuration), value])
+    program = {"table": "perf.csv", "revision": "release", "metric": "instructions"}
+    options = {name: {"flag": f"-x {name}"} for name in space.names}
+    # JSON is YAML, too.
+    (folder / "suspects.yml").write_text(json.dumps({"program": program, "options": options}, indent=1))
+    return folder
+
+
+def bisected(folder: Path, arguments: list[str], report: Path) -> dict[str, Any]:
+    """The report of `suspects bisect` in a folder."""
+    command = [sys.executable, "-m", "bot", "bisect", *arguments, "--json", str(report), "--quiet"]
+    subprocess.run(command, check=True, cwd=folder)
+    found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    return found
+
+
+def runs() -> list[dict[str, Any]]:
+    """The runs so far."""
+    if not RUNS.exists():
+        return []
+    return [json.loads(line) for line in RUNS.read_text(encoding="utf-8").splitlines()]
+
+
+def run(kind: str, *, noise: float, seed: int, share: float, budget: str) -> dict[str, Any]:
+    """One bisection and how it compares with the judge."""
+    space = load_subject(EXAMPLE / "suspects.yml").space
+    counts = read_counts(space)
+    releases = releases_of(counts)
+    trials = int(share * len(counts))
+    arguments = [f"{releases[0]}..{releases[-1]}", "--trials", str(trials), "--seed", str(seed)]
+    if kind == "table":
+        folder = table_program(space, counts, noise, seed)
+        arguments += ["--config", str(folder / "suspects.yml")]
+    else:
+        folder = make_range(WORK / "range")
+        arguments += ["--budget", budget]
+    report = bisected(folder, arguments, WORK / f"{kind}-{noise}-{seed}.json")
+    return {
+        "kind": kind,
+        "noise": noise,
+        "seed": seed,
+        "exhaustive": len(counts),
+        "trials": report["spent"]["trials"],
+        "seconds": report["spent"]["seconds"],
+        "notes": report["notes"],
+        **score(space, counts, steps(space, counts), report["change_points"]),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("kind", choices=["table", "git", "show"])
+    parser.add_argument("--noise", type=float, default=0.02)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--share", type=float, default=0.15)
+    parser.add_argument("--budget", default="30m")
+    asked = parser.parse_args()
+    known = {(r["kind"], r["noise"], r["seed"]) for r in runs()}
+    noise = asked.noise if asked.kind == "table" else 0.0
+    for seed in range(asked.seeds if asked.kind != "show" else 0):
+        if (asked.kind, noise, seed) not in known:
+            told = run(asked.kind, noise=noise, seed=seed, share=asked.share, budget=asked.budget)
+            with RUNS.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(told) + "\n")
+    space = load_subject(EXAMPLE / "suspects.yml").space
+    counts = read_counts(space)
+    TABLE.write_text(written(steps(space, counts), counts, runs()), encoding="utf-8")
+    print(TABLE.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The judge's regression finds what is built into counts, and the scores say what was found of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from benchmarks.releases.judge import Counts, configurations
+from benchmarks.releases.scoring import score
+from benchmarks.releases.steps import fit, steps
+from benchmarks.releases.table import written
+from bot.model.space import Configuration, Option, Space
+
+SPACE = Space(tuple(Option(n, "flag", (False, True), default=False) for n in "abcdef"))
+RELEASES = ("1.0", "1.1", "1.2")
+
+
+def counted(factor: Callable[[str, Configuration], float | None]) -> Counts:
+    """Counts of three releases that differ from a million by a factor; None: failed."""
+    factors = {(r, c): factor(r, c) for c in product((False, True), repeat=6) for r in RELEASES}
+    return {key: None if f is None else round(1e6 * f) for key, f in factors.items()}
+
+
+def example(release: str, configuration: Configuration) -> float | None:
+    """1.1: everything +10 %, a and b together +20 %, c +3 %; 1.2: d -10 %. f fails before 1.2."""
+    a, b, c, d, _, f = configuration
+    if f and release != "1.2":
+        return None
+    return (
+        (1.0 if release == "1.0" else 1.1 * (1.2 if a and b else 1.0) * (1.03 if c else 1.0))
+        * (0.9 if d and release == "1.2" else 1.0)
+        * (1.5 if a else 1.0)
+    )
+
+
+def point(release: str, term: Sequence[str], ratio: float, **more: Any) -> dict[str, Any]:
+    return {"label": release, "term": list(term), "aliases": [], "ratio": ratio, "probability": 0.9, **more}
+
+
+def test_the_set_has_the_default_each_option_alone_all_and_no_duplicates() -> None:
+    chosen = configurations(SPACE)
+    assert chosen[0] == (False,) * 6
+    assert [sum(bool(v) for v in c) for c in chosen[1:8]] == [1, 1, 1, 1, 1, 1, 6]
+    assert len(set(chosen)) == len(chosen) > 13
+
+
+def test_steps_are_found_at_their_release_with_their_term_and_ratio() -> None:
+    found = steps(SPACE, counted(example))
+    assert [(s.release, s.term) for s in found] == [("1.1", ()), ("1.1", ("a", "b")), ("1.2", ("d",))]
+    assert np.allclose([s.ratio for s in found], [1.1, 1.2, 0.9], atol=1e-4)
+    assert np.isclose(found[2].plain, 0.9, atol=1e-4)
+
+
+def test_a_smaller_change_is_no_step_but_known() -> None:
+    first = fit(SPACE, counted(example))[0]
+    assert np.isclose(first.ratios["c",], 1.03, atol=1e-4)
+    assert ("f",) not in first.ratios
+    assert first.spread < 1e-6
+
+
+def test_found_missed_displaced_and_wrong_change_points_are_told_apart() -> None:
+    counts = counted(example)
+    reported = [
+        point("1.1", [], 1.09),
+        point("1.1", ["x"], 0.9, aliases=[["d"]]),
+        point("1.1", ["c"], 1.04),
+        point("1.2", ["a"], 1.06),
+        point("1.2", ["f"], 0.5, shape="failing"),
+    ]
+    told = score(SPACE, counts, steps(SPACE, counts), reported)
+    off = {tuple(s["term"]): s["off"] for s in told["steps"]}
+    assert off == {(): 0, ("a", "b"): None, ("d",): -1}
+    assert [(o["term"], o["real"]) for o in told["others"]] == [(["c"], True), (["a"], False)]
+
+
+def test_a_change_in_the_other_direction_is_not_the_step() -> None:
+    counts = counted(example)
+    told = score(SPACE, counts, steps(SPACE, counts), [point("1.2", ["d"], 1.1)])
+    assert [s["off"] for s in told["steps"]] == [None, None, None]
+    assert not told["others"][0]["real"]
+
+
+def test_the_table_names_what_was_missed_and_what_was_wrong() -> None:
+    counts = counted(example)
+    scored = score(SPACE, counts, steps(SPACE, counts), [point("1.1", [], 1.1), point("1.2", ["a"], 1.06)])
+    run = {"kind": "git", "noise": 0.0, "seed": 7, "trials": 9, "exhaustive": len(counts), **scored}
+    text = written(steps(SPACE, counts), counts, [run])
+    assert "| 7 | 9 |" in text
+    assert "| 1 of 3 | 1 | 0 | 1 |" in text
+    assert "1.1 a + b +20.0% (missed)" in text
+    assert "1.2 a +6.0% (judge: " in text
