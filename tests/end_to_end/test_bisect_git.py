@@ -1,4 +1,4 @@
-"""`suspects bisect` on real repositories: found at the exact revision, resumed after a kill, one clear line."""
+"""`suspects bisect` of real repositories: the exact revision, a kill, signals, ranges that are wrong."""
 
 from __future__ import annotations
 
@@ -6,58 +6,88 @@ import json
 import signal
 import subprocess
 import time
-from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from tests.end_to_end.builders import CONFIG, FLAGS, STEADY, Ended, Place, config, loop, shell
+from tests.end_to_end.builders import CONFIG, STEADY, Ended, Place, config, loop, shell
 
-BUILD = {"build": "sh ./build.sh"}
-FAILING = "exit 1\n"
-
-
-def program(revision: int, slower: dict[str, int], *lines: str, turns: int = 6000) -> str:
-    """A program that does the same work once more for each of its flags that became slower by then."""
-    more = [
-        f"case \" $* \" in *' --{flag} '*) {loop(str(turns))};; esac"
-        for flag, at in slower.items()
-        if revision >= at
-    ]
-    return shell(f"# {revision}", *lines, *more, turns=str(turns))
+LONG = 100_000
+"""Turns of a program that is long enough not to be repeated within a trial."""
 
 
-def history(
-    place: Place, count: int, slower: dict[str, int], *, broken: Sequence[int] = (), merge: int = -1
-) -> list[str]:
-    """Commits revisions 0 to count - 1 on the first-parent line; their ids."""
-    ids = []
-    for revision in range(count):
-        files = {
-            CONFIG: config(program=BUILD),
-            "program.sh": program(revision, slower),
-            "build.sh": FAILING if revision in broken else "true\n",
-        }
-        if revision != merge:
-            ids.append(place.commit(files))
-            continue
-        place.git("checkout", "--quiet", "-b", "side")
-        place.commit({"side": "1"})
-        place.commit(files)
-        place.git("checkout", "--quiet", "main")
-        place.git("merge", "--quiet", "--no-ff", "--message", "merge side", "side")
-        ids.append(place.git("rev-parse", "HEAD"))
-    return ids
+class Line:
+    """A range of revisions whose program does its work once more for each flag that became slower."""
+
+    def __init__(self, place: Place, slower: Mapping[str, int], *, turns: int = 6000) -> None:
+        self.place, self.slower, self.turns = place, slower, turns
+        self.ids: list[str] = []
+        self.marks = place.folder / "marks"
+        """Where every run of the program leaves a line."""
+        self.marks.touch()
+        self.marks.chmod(0o666)
+
+    def grow(
+        self, count: int, *, broken: Sequence[int] = (), merged: Sequence[int] = (), **keys: Any
+    ) -> None:
+        """Commits so many revisions on the first-parent line; some do not build, some come by a merge."""
+        for revision in range(count):
+            files = {
+                CONFIG: config(program={"build": "sh ./build.sh", **keys}),
+                "program.sh": self.program(revision),
+                "build.sh": f"{'exit 1' if revision in broken else 'true'} # {revision}\n",
+            }
+            if revision in merged:
+                self.place.git("checkout", "--quiet", "-b", "side")
+                self.place.commit({"side": "1"})
+            self.place.commit(files)
+            if revision in merged:
+                self.place.git("checkout", "--quiet", "main")
+                self.place.git("merge", "--quiet", "--no-ff", "--message", "merge side", "side")
+            self.ids.append(self.place.git("rev-parse", "HEAD"))
+
+    def program(self, revision: int) -> str:
+        work = loop(str(self.turns))
+        more = [
+            f"case \" $* \" in *' --{flag} '*) {work};; esac"
+            for flag, since in self.slower.items()
+            if revision >= since
+        ]
+        return shell(f'echo "{revision} $*" >> {self.marks}', *more, turns=str(self.turns))
+
+    def asking(self, *arguments: str) -> list[str]:
+        report = str(self.place.out / "report.json")
+        return ["bisect", f"{self.ids[0]}..{self.ids[-1]}", "--json", report, *arguments]
+
+    def bisected(self, *arguments: str, **how: Any) -> Ended:
+        return self.place.suspects(*self.asking(*arguments), **how)
+
+    def killed(self, number: signal.Signals, *arguments: str) -> subprocess.Popen[str]:
+        """A bisection that gets a signal once some trials are in its journal."""
+        process = self.place.start(*self.asking(*arguments))
+        while len(self.journal()) < 6:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        return process
+
+    def journal(self) -> list[dict[str, Any]]:
+        """The whole lines of the only journal."""
+        found = [
+            path.read_text() for path in (self.place.repository / ".suspects" / "bisect").glob("*.jsonl")
+        ]
+        return [json.loads(line) for text in found for line in text.splitlines() if line.endswith("}")]
+
+    def runs(self) -> int:
+        """How often the program was run."""
+        return len(self.marks.read_text().splitlines())
 
 
-def asking(place: Place, range_: str, *arguments: str) -> list[str]:
-    return ["bisect", range_, "--json", str(place.out / "report.json"), *arguments]
-
-
-def bisected(place: Place, range_: str, *arguments: str, **how: Any) -> Ended:
-    return place.suspects(*asking(place, range_, *arguments), **how)
+@pytest.fixture
+def line(place: Place) -> Line:
+    """Twice as slow with `beta` from the fifth revision on."""
+    return Line(place, {"beta": 4}, turns=LONG)
 
 
 def measured(ended: Ended) -> dict[str, Any]:
@@ -65,20 +95,120 @@ def measured(ended: Ended) -> dict[str, Any]:
     return ended.report
 
 
-def journal(place: Place) -> list[dict[str, Any]]:
-    (path,) = (place.repository / ".suspects" / "bisect").glob("*.jsonl")
-    return [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
-
-
 def test_steps_are_found_at_their_revision_or_around_the_one_that_does_not_build(place: Place) -> None:
-    ids = history(place, 12, {"beta": 5, "gamma": 9}, broken=[9], merge=5)
-    report = measured(bisected(place, f"{ids[0]}..main"))
+    line = Line(place, {"beta": 5, "gamma": 9})
+    line.grow(12, broken=[9], merged=[5])
+    report = measured(line.bisected())
     points = {tuple(point["term"]): point for point in report["change_points"]}
     assert set(points) == {("beta",), ("gamma",)}
-    assert points["beta",]["interval"] == [ids[5], ids[5]] and points["beta",]["subject"] == "merge side"
-    assert set(points["gamma",]["interval"]) <= {ids[9], ids[10]}
+    assert points["beta",]["interval"] == [line.ids[5]] * 2 and points["beta",]["subject"] == "merge side"
+    assert set(points["gamma",]["interval"]) <= {line.ids[9], line.ids[10]}
     assert report["verdict"] == "regression" and report["interrupted"] == ""
     assert "1 of 12 revisions could not be built" in "\n".join(report["notes"])
     assert report["spent"]["builds"] == 12 and report["spent"]["failed_trials"] == 0
-    again = measured(bisected(place, f"{ids[0]}..main"))
-    assert again["spent"]["trials"] == 0 and again["change_points"] == report["change_points"]
+
+
+def test_a_killed_bisection_goes_on_and_measures_nothing_twice(line: Line) -> None:
+    line.grow(8)
+    line.killed(signal.SIGKILL, "--trials", "40").communicate()
+    kept, runs = line.journal(), line.runs()
+    report = measured(line.bisected("--trials", "40"))
+    lines = line.journal()
+    new = [(entry["revision"], json.dumps(entry["options"])) for entry in lines[len(kept) :]]
+    assert lines[: len(kept)] == kept and len(lines) == 20 and new
+    assert report["spent"]["trials"] == 2 * len(new)
+    warm_ups = set(new) | {(line.ids[-1], options) for _, options in new}
+    # The same pair on several cores at once warms up on each.
+    assert 2 * len(new) + len(warm_ups) <= line.runs() - runs <= 4 * len(new)
+    runs = line.runs()
+    again = measured(line.bisected("--trials", "40"))
+    assert line.runs() == runs and again["spent"]["trials"] == 0
+    assert again["change_points"] == report["change_points"] and again["series"] == report["series"]
+
+
+def test_a_signal_ends_in_a_partial_report_that_can_go_on(line: Line) -> None:
+    line.grow(6)
+    ended = line.place.finish(line.killed(signal.SIGINT))
+    report = measured(ended)
+    assert report["interrupted"] == "signal" and report["spent"]["trials"] >= 12
+    assert "cut short" in ended.notes and "goes on from here" in ended.notes
+
+
+def test_a_range_whose_end_does_not_build_is_compared_with_another_revision(line: Line) -> None:
+    line.grow(5, broken=[4])
+    ended = line.bisected("--trials", "16")
+    report = measured(ended)
+    assert report["spent"]["trials"] <= 16 and report["spent"]["failed_trials"] == 0
+    assert "cannot be built: all were compared with" in ended.notes
+    assert all(point["place"] != 4 for series in report["series"] for point in series["points"])
+
+
+def test_a_range_where_nothing_builds_is_not_green(line: Line) -> None:
+    line.grow(4, broken=range(4))
+    ended = line.bisected()
+    assert ended.code == 3 and ended.report is not None and ended.report["verdict"] == "inconclusive"
+    (failure,) = ended.report["build_failures"]
+    assert "ended with exit code 1" in failure["reason"] and ended.report["spent"]["trials"] == 0
+
+
+def test_a_program_that_waits_is_compared_by_the_clock(place: Place) -> None:
+    place.commit({CONFIG: config(), "program.sh": shell("sleep 0.1", turns="10")})
+    place.commit({"program.sh": shell("sleep 0.1 # again", turns="10")})
+    arguments = ("--json", str(place.out / "report.json"), "--trials", "8")
+    ended = place.suspects("bisect", "HEAD~1..HEAD", *arguments)
+    assert measured(ended)["primary_metric"] == "wall" and "in turn" in ended.notes
+
+
+def test_equal_trees_are_not_measured(line: Line) -> None:
+    line.grow(1)
+    line.place.commit({})
+    line.ids.append("HEAD")
+    ended = line.bisected()
+    assert measured(ended)["verdict"] == "none" and line.runs() == 0
+    assert "same tree" in ended.notes
+
+
+def test_tags_are_coarse_revisions_and_the_file_may_be_the_bad_end_s(line: Line) -> None:
+    line.grow(6)
+    line.place.git("tag", "v1", "HEAD~3")
+    folder = line.place.repository / "below"
+    folder.mkdir()
+    ended = line.bisected("--tags", "--trials", "8", cwd=folder)
+    assert measured(ended)["revisions"] == 3 and "3 of 6 commits are tagged" in ended.notes
+
+
+@pytest.mark.parametrize(
+    ("range_", "words"),
+    [
+        ("HEAD..HEAD", ["one commit"]),
+        ("HEAD..HEAD~1", ["in the history of HEAD"]),
+        ("nothing..HEAD", ["nothing", "not in the repository"]),
+        ("HEAD~1...HEAD", ["not a range"]),
+        ("other..HEAD", ["no common history"]),
+    ],
+)
+def test_a_wrong_range_is_one_line(place: Place, range_: str, words: list[str]) -> None:
+    place.pull_request()
+    place.git("checkout", "--quiet", "--orphan", "other")
+    place.commit({"z": "z"})
+    place.git("checkout", "--quiet", "main")
+    place.suspects("bisect", range_).refused(*words)
+
+
+def test_one_trial_is_too_few_and_no_file_is_told(place: Place) -> None:
+    place.commit({"program.sh": STEADY})
+    place.commit({"a": "1"})
+    place.suspects("bisect", "HEAD~1..HEAD", "--trials", "1").refused("--trials 1", "pairs")
+    place.suspects("bisect", "HEAD~1..HEAD").refused(CONFIG, "suspects init")
+
+
+def test_a_journal_that_another_run_writes_is_left_to_it(line: Line) -> None:
+    line.grow(4)
+    process = line.place.start(*line.asking())
+    while not line.journal():
+        assert process.poll() is None
+        time.sleep(0.01)
+    _, said = line.place.start(*line.asking()).communicate()
+    assert "running already" in said.splitlines()[-1] and "Traceback" not in said
+    process.send_signal(signal.SIGINT)
+    measured(line.place.finish(process))
