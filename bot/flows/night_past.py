@@ -1,0 +1,93 @@
+"""Earlier nights from the history: their trials over tonight's revisions, and where tonight begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.flows.night_search import Window
+from bot.model.change_points import Observation, Probe
+from bot.model.history import NO_METRIC, Measurements, RunRecord
+from bot.model.revisions import Revision
+from bot.model.space import Configuration, Space, Value
+
+NIGHTS = 14
+"""Nights that are looked back: older trials add little to what the younger ones say."""
+FIRST_REACH = 30
+"""Revisions between anchor and tip in the first night."""
+FARTHEST = 500
+"""Revisions after which the anchor is too old to be a measure: a younger one takes its place."""
+
+
+@dataclass(frozen=True)
+class Night:
+    """What one earlier run measured at revisions of tonight's window; tip: the newest of them."""
+
+    run: RunRecord
+    observations: tuple[Observation, ...]
+
+    @property
+    def tip(self) -> int:
+        """The newest revision that gave a value."""
+        return max((o.probe.revision for o in self.observations if o.value > 0), default=0)
+
+
+def anchor_of(past: Measurements, revisions: Sequence[str]) -> int:
+    """Where tonight's window begins: at the newest night's oldest revision, as long as it is near enough.
+
+    revisions: ids in first-parent order, the tip last. A first night begins `FIRST_REACH` before the tip.
+    """
+    place = {revision: i for i, revision in enumerate(revisions)}
+    known = np.array([place.get(r.revision, -1) for r in past.revisions], dtype=np.intp)
+    for run in range(len(past.runs) - 1, -1, -1):
+        rows = (past.run == run) & (past.metric != NO_METRIC)
+        found = known[past.revision[rows]]
+        found = found[found >= max(len(revisions) - 1 - FARTHEST, 0)]
+        if len(found):
+            return int(found.min())
+    return max(len(revisions) - 1 - FIRST_REACH, 0)
+
+
+def nights(past: Measurements, space: Space, revisions: Sequence[Revision], metric: str) -> tuple[Night, ...]:
+    """Each run's trials at these revisions, oldest first; configurations that are gone are left out."""
+    place = {revision.id: i for i, revision in enumerate(revisions)}
+    where = [place.get(r.revision) for r in past.revisions]
+    what = [configuration_of(options, space) for options in past.configurations]
+    code = past.metrics.index(metric) if metric in past.metrics else None
+    wanted = (past.metric == NO_METRIC) | (past.metric == (NO_METRIC if code is None else code))
+    found: list[list[Observation]] = [[] for _ in past.runs]
+    for row in np.flatnonzero(wanted):
+        revision, configuration = where[past.revision[row]], what[past.configuration[row]]
+        if revision is not None and configuration is not None:
+            value = float(past.value[row])
+            found[past.run[row]].append(Observation(Probe(configuration, revision), value))
+    order = sorted(range(len(past.runs)), key=lambda i: past.runs[i].started)
+    return tuple(Night(past.runs[i], tuple(found[i])) for i in order if found[i])
+
+
+def window(revisions: int, past: Sequence[Night]) -> Window:
+    """What tonight's tip is compared with: the tip of the night before last, as far as there was one."""
+    earlier = list(dict.fromkeys(night.tip for night in reversed(past)))
+    older = [tip for tip in earlier if tip < revisions - 1]
+    reference = older[1] if len(older) > 1 else 0
+    return Window(revisions, reference=reference, previous=older[0] if older else 0)
+
+
+def configuration_of(options: Mapping[str, Value], space: Space) -> Configuration | None:
+    """A recorded configuration in today's space; None: it has a value that is not known any more.
+
+    An option that was not there had the program's own behaviour, which is today's default.
+    """
+    known = {option.name for option in space.options}
+    if any(name not in known for name in options):
+        return None
+    values = []
+    for option in space.options:
+        value = options.get(option.name, option.default)
+        match = [v for v in option.values if v == value and isinstance(v, bool) == isinstance(value, bool)]
+        if not match:
+            return None
+        values.append(match[0])
+    return tuple(values)

@@ -1,0 +1,102 @@
+"""What earlier nights' trials show already: steps that are proven, and steps to ask about tonight."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bot.analysis.change_points.rivals import rivals
+from bot.analysis.change_points.steps import Step, StepModel
+from bot.analysis.change_points.terms import Term
+from bot.flows.change_point_inquiry import Inquiry
+
+MOST_STEPS = 64
+"""Steps looked for at most."""
+REVISITS = 2
+"""How often each step is named again after a new one was found: early names may have mixed two steps."""
+CLOSE, LEAST_CLOSE = 0.04, 3.0
+"""Only trials within this share of the window (and so many revisions) of a step name it: none of another."""
+PROVEN, SURE = 8.0, 0.9
+"""Log posterior odds of a step (besides the number of places) and probability of its term to be known."""
+KEPT = 4.5
+"""Standard errors that a step's size must have."""
+GROWTHS = 3
+
+
+def recall(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
+    """Fills the model with the steps of its trials without asking for any.
+
+    Steps that an earlier night named and confirmed are settled again, because trials on both of their sides
+    are there; what stands out otherwise is in the model, too, but not settled: it is to be asked about.
+    """
+    for _ in range(MOST_STEPS):
+        choose_unit(model)
+        step = inquiry.leader()
+        if step is None:
+            break
+        model.steps.append(step)
+        for _ in range(REVISITS):
+            for known in list(model.steps):
+                known.settled = _named(model, known, revisions)
+                known.confirmed = (known.term, known.at) if known.settled else None
+        inquiry.tidy()
+    choose_unit(model)
+    _drop_weak(model)
+
+
+def choose_unit(model: StepModel) -> None:
+    """Seconds, or shares of a configuration's level: whichever explains the trials better by these steps."""
+    if not model.steps:
+        return
+    left: dict[bool, float] = {}
+    for relative in (True, False):
+        model.log.relative = relative
+        model.log.forget()
+        left[relative] = model.fit()
+    model.log.relative = left[True] <= left[False]
+    model.log.forget()
+    model.fit()
+
+
+def _named(model: StepModel, step: Step, revisions: int) -> bool:
+    """Places a step and names it by the trials right beside it; whether both are proven."""
+    model.fit()
+    _place(model, step)
+    close = max(revisions * CLOSE, LEAST_CLOSE)
+    grown: list[Term] = []
+    term = step.term
+    for _ in range(GROWTHS):
+        grown = model.terms.grow(term, grown)
+        found = rivals(model, step, close, grown)
+        term = found.terms[0]
+    proven = found.evidence > PROVEN + math.log(revisions) and found.sure > SURE
+    if proven:
+        step.term, step.size, step.probability = term, found.size, found.sure
+    return proven
+
+
+def _place(model: StepModel, step: Step) -> None:
+    """Narrows a step's interval to 90 % of its posterior."""
+    places, moment, information = model.contrasts(step, (step.low, step.high))
+    if not len(places):
+        return
+    cover = model.cover(step).astype(np.float64)
+    measured = np.unique(model.log.columns()[1])
+    previous = measured[np.searchsorted(measured, places) - 1]
+    log = model.gain(cover @ moment, cover @ information) + np.log(places - previous)
+    mass = np.exp(log - log.max())
+    cumulative = mass.cumsum() / mass.sum()
+    first, last = (min(int(np.searchsorted(cumulative, q)), len(places) - 1) for q in (0.05, 0.95))
+    step.at = int(places[int(np.argmax(mass))])
+    step.low, step.high = int(previous[first]) + 1, int(places[last])
+
+
+def _drop_weak(model: StepModel) -> None:
+    """Takes out, the weakest first, what the other steps explain as well."""
+    while True:
+        model.fit()
+        weakest = min(model.steps, key=lambda s: abs(s.size) / max(s.error, 1e-300), default=None)
+        if weakest is None or abs(weakest.size) > KEPT * weakest.error:
+            return
+        model.steps.remove(weakest)

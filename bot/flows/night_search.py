@@ -1,0 +1,189 @@
+"""What a night asks: is the tip what it was, which term moved and where, and what was never looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bot.analysis.change_points.findings import told
+from bot.analysis.change_points.steps import Step, StepModel
+from bot.analysis.change_points.terms import Terms
+from bot.flows.change_point_inquiry import Inquiry
+from bot.flows.night_log import NightLog
+from bot.flows.night_recall import choose_unit, recall
+from bot.model.change_points import ChangePoint, Observation, Probe
+from bot.model.space import Configuration, Space
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.contrast import Configurator
+
+ANCHOR_TRIALS = 4
+"""Trials of the emptiest and of the fullest configuration at the anchor, each night."""
+SENTINEL_TRIALS = 4
+"""... and at both ends of what is new: the two hold most terms, and their repetitions teach the noise."""
+BLOCK = 8
+"""Fresh configurations that are compared at once."""
+AIM, AIM_MARGINS = 0.03, 3.0
+"""A night goes on until it would have seen a change of 3 %, or of three margins, in ..."""
+COVERED = 0.9
+"""... this share of the levels and pairs of levels."""
+STANDS_OUT, LUCK = 3.0, 2.0
+"""Log posterior odds at which a step is asked about, and so much more that bad luck does not hide it."""
+MOST_STEPS = 32
+"""Steps asked about after one block."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Revisions of one night by their place: 0 is the anchor, the last one is the tip.
+
+    revisions: how many. reference: what the tip is compared with. previous: the newest tip that an earlier
+    night has measured (0: none); what lies after it is new.
+    """
+
+    revisions: int
+    reference: int = 0
+    previous: int = 0
+
+    @property
+    def tip(self) -> int:
+        """The newest revision."""
+        return self.revisions - 1
+
+
+class NightSearch:
+    """One night's questions; satisfies `ChangePointSearch`, with earlier nights through `remember`.
+
+    The tip is compared with the tip of two nights ago in fresh configurations, both measured tonight: so each
+    commit is looked at in two nights at the price of one. The model, and the questions to a step that stands
+    out, are those of a bisection; see docs/how-it-decides.md.
+
+    Args:
+        space: options and constraints.
+        window: tonight's revisions.
+        solver: of the space.
+        rng: source of randomness.
+        candidates: the only configurations that can be measured (a table's); None: all valid ones.
+        threshold: the margin; smaller changes are not worth a reader's time.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        window: Window,
+        solver: ConstraintSolver,
+        *,
+        rng: np.random.Generator,
+        candidates: Collection[Configuration] | None = None,
+        threshold: float = 0.01,
+    ) -> None:
+        self.space, self.window, self.aim = space, window, max(AIM, AIM_MARGINS * threshold)
+        terms = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
+        self.log_ = NightLog(space, terms.levels)
+        self.log_.relative = True
+        self.model_ = StepModel(self.log_, terms)
+        self.known_: Sequence[ChangePoint] = ()
+        """What earlier nights had shown."""
+        self.enough_ = False
+        """Whether the tip was looked at closely enough."""
+        self._choose = Configurator(space, solver, rng=rng, candidates=candidates)
+        self._inquiry = Inquiry(self.model_, self._choose, window.revisions)
+        self._script: Iterator[list[Probe]] | None = None
+        self._pending: list[Probe] = []
+        self._unanswered = 0
+
+    @property
+    def change_points_(self) -> Sequence[ChangePoint]:
+        """What all nights' trials so far show, in order of revision."""
+        return told(self.model_, self.window.revisions)
+
+    @property
+    def unclear_(self) -> Sequence[Step]:
+        """Steps that stand out and are not settled, the clearest first; what tomorrow asks about."""
+        return sorted((s for s in self.model_.steps if not s.settled), key=lambda s: -_clarity(s))
+
+    def remember(self, nights: Sequence[Sequence[Observation]]) -> Self:
+        """Takes in earlier nights, oldest first."""
+        for night in nights:
+            self.log_.add_night(night)
+        return self
+
+    def wishes(self) -> Sequence[Probe]:
+        """The next trials; empty: nothing is left to learn tonight."""
+        if self._script is None:
+            self._script = self._plan()
+            self._advance()
+        return tuple(self._pending)
+
+    def partial_fit(self, observations: Sequence[Observation]) -> Self:
+        """Takes in tonight's trials; the night goes on when as many came as were wished."""
+        self.log_.add(observations)
+        if self._script is not None and self._pending:
+            self._unanswered -= len(observations)
+            if self._unanswered <= 0:
+                self._advance()
+        return self
+
+    def _advance(self) -> None:
+        """Runs the plan up to its next wish for something that is not known to fail."""
+        assert self._script is not None
+        for wished in self._script:
+            self._pending = [p for p in wished if self.log_.usable(p.configuration, p.revision)]
+            self._unanswered = len(self._pending)
+            if self._pending:
+                return
+        self._pending = []
+
+    def _plan(self) -> Iterator[list[Probe]]:
+        """The anchor, then block after block of comparisons, each with questions to what stands out."""
+        extremes = list(dict.fromkeys([self._choose.sparse, self._choose.dense]))
+        yield [Probe(c, 0) for c in extremes for _ in range(ANCHOR_TRIALS)]
+        self.log_.as_tonight(anchor=0)
+        self.log_.learn_scale()
+        if len(self.log_):
+            recall(self.model_, self._inquiry, self.window.revisions)
+            self.known_ = self.change_points_
+        ends = (self.window.reference, self.window.tip)
+        if ends[0] == ends[1]:
+            return
+        wished = [Probe(c, r) for c in extremes for r in ends for _ in range(SENTINEL_TRIALS)]
+        while not self.enough_:
+            fresh = self._choose.balanced(BLOCK, list(self.log_.place))
+            yield [*wished, *(Probe(c, r) for c in fresh for r in ends)]
+            wished = []
+            self.log_.learn_scale()
+            yield from self._explained()
+            if not fresh:
+                return
+            self.enough_ = self._has_seen_enough()
+
+    def _explained(self) -> Iterator[list[Probe]]:
+        """Asks about what stands out until nothing does."""
+        for _ in range(MOST_STEPS):
+            choose_unit(self.model_)
+            step = next(iter(self.unclear_), None)
+            if step is None:
+                step = self._inquiry.leader()
+                if step is None:
+                    break
+                self.model_.steps.append(step)
+            yield from self._inquiry.settle(step)
+            self._inquiry.tidy()
+
+    def _has_seen_enough(self) -> bool:
+        """Whether a change of the aimed size after the previous tip would have stood out in most terms."""
+        first = min(self.window.previous, self.window.tip - 1) + 1
+        places, _, information = self.model_.contrasts(None, (first, self.window.tip))
+        if not len(places):
+            return False
+        covers = self.model_.terms.covers(self.log_.holds)
+        level = 1.0 if self.log_.relative else float(np.median(self.log_.means()))
+        gain = 0.5 * (self.aim * level) ** 2 * (covers @ information).min(axis=1)
+        odds = gain + self.model_.terms.log_priors(()) - np.log(len(places))
+        return bool(np.quantile(odds, 1.0 - COVERED) > STANDS_OUT + LUCK)
+
+
+def _clarity(step: Step) -> float:
+    return abs(step.size) / max(step.error, 1e-300)
