@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
-import warnings
 from dataclasses import dataclass
-from io import StringIO
-from typing import TYPE_CHECKING, Any
-
-from markupsafe import escape
+from typing import TYPE_CHECKING
 
 from bot.model.report import ConfigurationChange, Effect, Report
 from bot.report import words
 from bot.report.formats import percent, shorten
+from bot.report.svg import BAD, BAND, GOOD, MUTED, drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_EFFECTS, MOST_DOTS = 14, 300
 LABEL_LENGTH = 44
 WIDTH = 7.6  # inches of 72 SVG units; the page scales it down on small screens
-# matplotlib wants fixed colours; these stand for the page's variables and are replaced in the finished SVG.
-INK, MUTED, BAD, GOOD, BAND = "#000001", "#000002", "#000003", "#000004", "#000005"
-_VARIABLES = {INK: "--ink", MUTED: "--muted", BAD: "--bad", GOOD: "--good", BAND: "--band"}
-_STYLE: dict[Any, Any] = {  # matplotlib types the keys as one long Literal
-    "svg.fonttype": "none",  # text stays text: readable by machines, small, in the page's font
-    "svg.hashsalt": "suspects",
-    "text.parse_math": False,  # a dollar in a name is a dollar
-    "font.size": 9.5,
-    "text.color": INK,
-    "axes.labelcolor": MUTED,
-    "axes.edgecolor": MUTED,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": MUTED,
-    "ytick.labelcolor": INK,
-}
 
 
 @dataclass(frozen=True)
@@ -114,26 +95,13 @@ def _in_percent(ratio: float, interval: tuple[float, float]) -> tuple[float, flo
 
 def _drawn(marks: list[_Mark], *, margin: float, alt: str, noun: str, labels: bool = True) -> str:
     """Marks from top to bottom over the margin band, as an SVG element."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
 
-    height = 0.9 + 0.32 * len(marks) if labels else 3.2
-    # Names may need glyphs that matplotlib's font lacks; the browser's font has them.
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"Glyph .* missing from", category=UserWarning)
-        figure = Figure(figsize=(WIDTH, height))
+    def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         _place(axes, marks, margin=100 * margin, labels=labels)
         axes.set_xlabel(f"change{noun and f' of {noun}'}, head against base (%)")
-        buffer = StringIO()
-        figure.savefig(
-            buffer,
-            format="svg",
-            transparent=True,
-            bbox_inches="tight",
-            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-        )
-    return _inline(buffer.getvalue(), alt)
+
+    return drawn((WIDTH, 0.9 + 0.32 * len(marks) if labels else 3.2), draw, alt=alt)
 
 
 def _place(axes: Axes, marks: list[_Mark], *, margin: float, labels: bool) -> None:
@@ -151,13 +119,3 @@ def _place(axes: Axes, marks: list[_Mark], *, margin: float, labels: bool) -> No
         axes.spines[side].set_visible(False)
     if not labels:
         axes.set_ylabel("configurations, sorted")
-
-
-def _inline(svg: str, alt: str) -> str:
-    """The SVG element alone, with the page's colours, a description, and no ids that could clash."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)
-    for colour, variable in _VARIABLES.items():
-        svg = svg.replace(colour, f"var({variable})")
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)

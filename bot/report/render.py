@@ -40,12 +40,21 @@ def summary(report: Report, *, fork: bool = False) -> str:
 def page(report: Report, *, fork: bool = False) -> str:
     """A self-contained HTML page: no script, no request; the report itself lies inside, to download."""
     from bot.report.pictures import configurations, effects
+    from bot.report.ranges.plot import plots
 
     told = view(report, fork=fork, rows=PAGE_ROWS)
     data = base64.b64encode(report.model_dump_json(indent=1).encode()).decode()
-    pictures = {"suspects": effects(report), "configurations": configurations(report)}
+    pictures = {
+        "suspects": (effects(report),),
+        "configurations": (configurations(report),),
+        "series": plots(report),
+    }
     template = _environment(html).get_template("page.html.j2")
-    shown = {key: Markup(svg) for key, svg in pictures.items() if svg}  # noqa: S704 - escaped by matplotlib
+    shown = {
+        key: [Markup(svg) for svg in svgs]  # noqa: S704 - escaped by matplotlib
+        for key, svgs in pictures.items()
+        if any(svgs)
+    }
     return template.render(view=told, pictures=shown, data=data)
 
 

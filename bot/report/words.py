@@ -102,18 +102,18 @@ def default_options(report: Report) -> Mapping[str, Value] | None:
     return next((c.options for c in report.configurations if c.default), None)
 
 
-def _parts(level: str) -> tuple[str, str, str] | None:
+def level_parts(level: str) -> tuple[str, str, str] | None:
     """Name, operator and value of a level; None for a switch (only numbers are compared)."""
     match = re.fullmatch(r"(.+?)(>=|<)([-+.\deE]+)", level) or re.fullmatch(r"(.+?)(=)(.*)", level)
     return (match[1], match[2], match[3]) if match else None
 
 
 def _switched_on(level: str) -> bool:
-    return not level.startswith("!") and _parts(level) is None
+    return not level.startswith("!") and level_parts(level) is None
 
 
 def _level(level: str) -> Prose:
-    parts = _parts(level)
+    parts = level_parts(level)
     if parts is None:
         return prose(code(level[1:]), " off") if level.startswith("!") else prose(code(level), " on")
     name, operator, value = parts

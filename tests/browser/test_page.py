@@ -9,6 +9,7 @@ import pytest
 
 from bot.report.render import page
 from tests.unit.report.builders import states
+from tests.unit.report.ranges.builders import several
 
 QUIET = (
     "--headless",
@@ -51,6 +52,14 @@ def test_a_page_shows_its_headline_and_asks_nobody(state: str, tmp_path: Path) -
     assert shown.count("<svg") == (2 if state == "regression" else 0)
     expected = "+34 % CPU time" if state == "regression" else "Nothing was measured: head did not build"
     assert expected in shown
+
+
+def test_the_page_of_a_range_shows_its_plot_and_asks_nobody(tmp_path: Path) -> None:
+    file, log = tmp_path / "report.html", tmp_path / "net.json"
+    file.write_text(page(several()), encoding="utf-8")
+    shown = opened(file, tmp_path, f"--log-net-log={log}")
+    assert requests(log) == []
+    assert shown.count("<svg") == 2 and "4 change points" in shown and "1 v5.3" in shown
 
 
 def test_the_log_would_show_a_request(tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.model.report import ChangePoint, Report
+from bot.model.space import Term, Value, value_text
 from bot.report import words
 from bot.report.formats import Prose, change, clean, code, prose, sentence, strong
 
@@ -140,3 +142,24 @@ def comparison(point: ChangePoint) -> str:
     line = "suspects pr --base {} --head {} --exact-base".format(*map(shlex.quote, ends))
     usable = clean(line) == line and len(line) <= LONGEST_COMMAND
     return line if usable and not any(e.startswith("-") for e in ends) else ""
+
+
+def holds(term: Term, options: Mapping[str, Value]) -> bool:
+    """Whether a configuration is at each level of a term."""
+    return all(_at(level, options) for level in term)
+
+
+def _at(text: str, options: Mapping[str, Value]) -> bool:
+    parts = words.level_parts(text)
+    if parts is None:
+        return options.get(text.removeprefix("!")) is (not text.startswith("!"))
+    name, operator, wanted = parts
+    value = options.get(name)
+    if value is None:
+        return False
+    if operator == "=":
+        return value_text(value) == wanted
+    try:
+        return float(value) >= float(wanted) if operator == ">=" else float(value) < float(wanted)
+    except ValueError:
+        return False

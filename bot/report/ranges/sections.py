@@ -8,7 +8,7 @@ from bot.report.formats import Listing, Prose, Words, code, count, probability, 
 from bot.report.parts import Block, Bullets, Section, Table
 from bot.report.ranges import moves
 from bot.report.ranges.headline import doubtful
-from bot.report.ranges.sparklines import drawing, length
+from bot.report.ranges.sparklines import drawing, length, positive
 from bot.report.sections import history, listed_notes, machine
 from bot.report.suspects import more
 
@@ -36,7 +36,7 @@ def change_points(report: Report, rows: int) -> Section | None:
         for c in courses[:rows]
     )
     header = ("", "Since", "Where", "Change", "How sure", *(("Then",) if fated else ()))
-    table = Table(header, cells, "rllnll"[: len(header)])
+    table = Table(header, cells, "rlllll"[: len(header)])
     return Section(
         "change_points", "Change points", (table, *more(len(found), rows, "change point")), open=True
     )
@@ -54,7 +54,7 @@ def _cells(point: ChangePoint) -> tuple[Prose, ...]:
 
 def values(report: Report) -> Section | None:
     """The measured values of a few configurations over the range."""
-    if not report.series or length(report) < 2:
+    if length(report) < 2 or not any(positive(s) for s in report.series):
         return None
     ends = prose("")
     if report.base and report.head:

@@ -7,7 +7,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from bot.model.report import ChangePoint, OptionValue, Report, Series
+from bot.model.report import ChangePoint, OptionValue, Point, Report, Series
 from bot.model.space import value_text
 from bot.report.formats import Listing, clean, shorten
 
@@ -26,7 +26,7 @@ def sparkline(series: Series, revisions: int, *, width: int = WIDTH, span: float
     """
     columns = min(width, revisions)
     found: dict[int, list[float]] = defaultdict(list)
-    for point in series.points:
+    for point in positive(series):
         found[column(point.place, revisions, columns)].append(point.value)
     if not found:
         return " " * columns
@@ -40,6 +40,11 @@ def sparkline(series: Series, revisions: int, *, width: int = WIDTH, span: float
         level = round((last - low) / reach * (len(BLOCKS) - 1))
         shown.append(" " if c in failed else BLOCKS[level])
     return "".join(shown)
+
+
+def positive(series: Series) -> list[Point]:
+    """The points that can be shown: a stranger's report may hold anything."""
+    return [p for p in series.points if 0.0 < p.value < math.inf]
 
 
 def column(place: int, revisions: int, columns: int) -> int:
@@ -65,7 +70,7 @@ def drawing(report: Report) -> Listing:
 
 def spread(series: Series) -> float:
     """How far the highest value is above the lowest, as a share of it."""
-    values = [p.value for p in series.points if 0.0 < p.value < math.inf]
+    values = [p.value for p in positive(series)]
     return max(values) / min(values) - 1.0 if values else 0.0
 
 
@@ -98,9 +103,10 @@ def label(options: Mapping[str, OptionValue], reference: Mapping[str, OptionValu
 
 
 def _ends(series: Series) -> str:
-    if not series.points:
+    points = positive(series)
+    if not points:
         return ""
-    first, last = (series.points[i].value for i in (0, -1))
+    first, last = points[0].value, points[-1].value
     return f"{_short(first)} to {_short(last)}{' s' * (series.unit == 'seconds')}"
 
 

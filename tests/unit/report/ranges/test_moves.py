@@ -1,0 +1,94 @@
+"""Change points in words: names, who undid whom, and the command that shows one alone."""
+
+import pytest
+
+from bot.model.report import ChangePoint, RevisionRef
+from bot.model.space import Value
+from bot.report.formats import markdown
+from bot.report.ranges.headline import range_headline
+from bot.report.ranges.moves import comparison, courses, holds, revision
+from tests.unit.report.ranges.builders import bisection, move, series, sha
+
+
+def fates(*found: ChangePoint, **fields: object) -> list[str]:
+    return [markdown(c.fate) for c in courses(bisection(change_points=found, **fields))]
+
+
+def test_a_step_that_a_later_one_of_its_term_takes_back_is_undone() -> None:
+    assert fates(move(8, "a", ratio=1.3), move(16, "b", ratio=0.77), move(20, "a", ratio=0.77)) == [
+        "undone at `v5.5`",
+        "",
+        "undoes `v5.2`",
+    ]
+
+
+def test_a_step_that_is_only_half_taken_back_stays() -> None:
+    assert fates(move(8, "a", ratio=1.3), move(20, "a", ratio=0.9)) == ["", ""]
+    assert fates(move(8, "a", ratio=1.3), move(20, "a", ratio=1.3)) == ["", ""]
+
+
+def test_both_ends_of_an_episode_name_each_other_however_their_sizes_were_measured() -> None:
+    ends = (move(8, ratio=1.3, shape="transient"), move(12, ratio=0.6, shape="transient"))
+    assert fates(*ends) == ["transient: passed again at `v5.3`", "ends the episode since `v5.2`"]
+    assert fates(ends[0]) == ["transient"]
+
+
+def test_a_change_next_to_failures_says_so() -> None:
+    assert fates(move(8, ratio=1.3, shape="failing")) == ["next to a run of failures"]
+
+
+def test_a_slow_down_that_was_undone_is_not_the_worst_and_not_red() -> None:
+    undone = (move(8, "a", ratio=3.0), move(12, "a", ratio=1 / 3.0))
+    found = bisection(verdict="mixed", change_points=(*undone, move(20, "b", ratio=1.05)), series=(series(),))
+    assert "worst: slower with `b` since" in markdown(range_headline(found).title)
+    alone = range_headline(bisection(verdict="mixed", change_points=undone, series=(series(),)))
+    assert (alone.tone, alone.icon, alone.accept) == ("unclear", "🟡", None)
+
+
+def test_the_end_of_an_episode_that_was_faster_is_no_slow_down() -> None:
+    ends = (move(8, ratio=0.5, shape="transient"), move(12, ratio=2.0, shape="transient"))
+    found = range_headline(bisection(verdict="mixed", change_points=ends, series=(series(),)))
+    assert found.tone == "good"
+
+
+def test_a_metric_that_is_better_when_higher_turns_the_words() -> None:
+    point = move(8, "a", ratio=0.8, metric="throughput")
+    found = bisection(verdict="improvement", higher_is_better=("throughput",), change_points=(point,))
+    assert markdown(range_headline(found).title) == "Worse with `a` since `v5.2`: -20 % `throughput`"
+
+
+def test_a_revision_has_its_label_its_short_id_and_its_subject() -> None:
+    assert markdown(revision(move(12, ratio=1.1, subject="Fix #12"))) == (
+        f"`v5.3` `{sha(12)[:10]}` “Fix #&#8203;12”"
+    )
+    assert markdown(revision(move(13, ratio=1.1))) == f"`{sha(13)[:10]}`"
+    bare = ChangePoint(revision="7", interval=("7", "7"), term=(), metric="cpu", ratio=1.1, probability=0.9)
+    assert markdown(revision(bare)) == "revision `7`"
+
+
+def test_the_comparison_spans_the_whole_interval() -> None:
+    point = move(12, ratio=1.1, first=10, last=14)
+    assert comparison(point) == f"suspects pr --base {sha(9)} --head {sha(14)} --exact-base"
+    assert comparison(move(0, ratio=1.1)) == ""
+
+
+@pytest.mark.parametrize("name", ["--config=x", "a\nb", "\u202ex", "n" * 1000])
+def test_a_comparison_that_cannot_be_pasted_is_left_out(name: str) -> None:
+    point = move(12, ratio=1.1, before=RevisionRef(revision=name, label="v1"))
+    assert comparison(point) == ""
+
+
+def test_a_revision_with_a_space_is_quoted() -> None:
+    point = move(12, ratio=1.1, before=RevisionRef(revision="v 1; rm x", label="v1"))
+    assert "--base 'v 1; rm x' --head" in comparison(point)
+
+
+@pytest.mark.parametrize(
+    ("level", "held"),
+    [("a", True), ("!a", False), ("b", False), ("!b", True), ("level=6", True), ("level>=6", True),
+     ("level<6", False), ("mode=fast", True), ("mode=slow", False), ("mode>=3", False), ("other", False)],
+)  # fmt: skip
+def test_a_configuration_holds_its_levels(level: str, held: bool) -> None:
+    options: dict[str, Value] = {"a": True, "b": False, "level": 6, "mode": "fast"}
+    assert holds((level,), options) is held
+    assert holds((), options)

@@ -1,0 +1,67 @@
+"""Measured values in a line of text."""
+
+import pytest
+
+from bot.model.report import OptionValue, Point, Series
+from bot.report.ranges.sparklines import drawing, label, length, sparkline
+from tests.unit.report.ranges.builders import bisection, move, series, several
+
+
+def line(values: dict[int, float], revisions: int, *, width: int = 36, failed: tuple[int, ...] = ()) -> str:
+    points = tuple(Point(revision=str(p), place=p, value=v, trials=1) for p, v in values.items())
+    return sparkline(Series(options={}, points=points, failed=failed), revisions, width=width)
+
+
+def test_a_doubling_fills_the_height_and_noise_does_not() -> None:
+    assert line({0: 1.0, 1: 1.0, 2: 2.0, 3: 2.0}, 4) == "▁▁██"
+    assert line({0: 1.0, 1: 1.01, 2: 1.0, 3: 1.01}, 4) == "▁▂▁▂"
+
+
+def test_revisions_that_were_not_tried_repeat_the_last_value() -> None:
+    assert line({2: 1.0, 5: 3.0}, 8) == "▁▁▁▁▁███"
+
+
+def test_a_failed_revision_is_a_gap_unless_a_neighbour_in_its_column_was_measured() -> None:
+    assert line({0: 1.0, 3: 3.0}, 4, failed=(1, 2)) == "▁  █"
+    assert line({0: 1.0, 3: 3.0}, 4, width=2, failed=(1, 2)) == "▁█"
+
+
+def test_a_long_range_is_squeezed_by_medians() -> None:
+    values = {i: 1.0 if i < 500 else 2.0 for i in range(1000)} | {100: 50.0}
+    assert line(values, 1000, width=10) == "▁▁▁▁▁█████"
+
+
+@pytest.mark.parametrize("values", [{}, {0: 0.0}, {0: float("inf"), 1: 1.0}])
+def test_odd_values_are_no_accident(values: dict[int, float]) -> None:
+    assert len(line(values, 4)) == 4
+
+
+def test_numbers_stand_below_their_change_points_and_never_on_each_other() -> None:
+    found = (move(0, ratio=1.1), move(20, ratio=1.1), move(21, ratio=1.1), move(39, ratio=1.1))
+    lines = drawing(bisection(series=(series(),), change_points=found)).text.splitlines()
+    start = len("default  ")
+    assert lines[1:] == [" " * start + "1" + " " * 17 + "2" + " " * 16 + "4", " " * (start + 18) + "3"]
+
+
+def test_small_changes_beside_a_large_one_stay_small() -> None:
+    large, small = move(12, ratio=4.0), move(12, "extreme", ratio=1.05)
+    shown = bisection(series=(series(large), series(small, extreme=True)), change_points=(large, small))
+    first, second = drawing(shown).text.splitlines()[:2]
+    assert "█" in first and "▂" not in second
+
+
+def test_a_configuration_is_called_by_what_differs_from_the_default_one() -> None:
+    default: dict[str, OptionValue] = {"a": False, "b": True, "level": 6, "mode": "x"}
+    assert label(default, default, limit=20) == "default"
+    assert label(default | {"a": True, "b": False}, default, limit=20) == "a !b"
+    assert label(default | {"level": 9, "mode": "fast", "a": True}, default, limit=16) == "a level=9 +1"
+    assert len(label({"o" * 100: True}, {}, limit=20)) == 20
+
+
+def test_without_the_default_configuration_none_is_called_so() -> None:
+    assert "default" not in drawing(bisection(series=(series(extreme=True),))).text
+
+
+def test_the_length_of_a_range_is_known_without_being_told() -> None:
+    assert length(several().model_copy(update={"revisions": 0})) == 40
+    assert length(bisection(series=(), revisions=0)) == 0
