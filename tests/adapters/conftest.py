@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters import checkout
+from tests.adapters.shop import Shop
 from tests.adapters.workbench import Workbench
 from tests.adapters.yard import Yard
 
@@ -33,5 +34,13 @@ def workbench(open_path: Path) -> Workbench:
 def yard(open_path: Path) -> Iterator[Yard]:
     """A yard whose workshops are closed at the end."""
     made = Yard(open_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def shop(open_path: Path) -> Iterator[Shop]:
+    """A shop whose workshops are closed at the end."""
+    made = Shop(open_path)
     yield made
     made.close()
