@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+import resource
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from bot.adapters.journal import FileJournal
 from bot.model.change_points import Observation, Probe
+from bot.model.errors import UsageError
 from bot.model.space import Option, Space
 
 SPACE = Space((Option("a", "flag", (False, True), False), Option("n", "number", (1, 2), 1)))
 IDS = ["r0", "r1", "r2"]
-FIRST = Observation(Probe((True, 2), 1), 1.25)
+FIRST = Observation(Probe((True, 2), 1), 1.25, anchor=0.04)
 
 
 def kept(path: Path, *observations: Observation) -> None:
@@ -49,3 +54,24 @@ def test_a_line_cut_short_by_a_kill_is_passed_over_and_does_not_spoil_the_next(t
     second = Observation(Probe((True, 1), 2), 3.5)
     kept(tmp_path / "j", second)
     assert known(tmp_path / "j") == (FIRST, second)
+
+
+def test_a_journal_that_another_run_writes_is_not_shared(tmp_path: Path) -> None:
+    with FileJournal(tmp_path / "j", SPACE, IDS) as journal:
+        with pytest.raises(BlockingIOError):
+            FileJournal(tmp_path / "j", SPACE, IDS)
+        journal.append(FIRST)
+    assert known(tmp_path / "j") == (FIRST,)
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    with FileJournal(tmp_path / "j", SPACE, IDS) as journal:
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+        try:
+            with pytest.raises(UsageError, match="trials cannot be kept: File too large"):
+                journal.append(FIRST)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, ignored)

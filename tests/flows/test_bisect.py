@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Self
 
@@ -14,12 +15,13 @@ from bot.adapters.journal import NoJournal
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import CallableSource
 from bot.adapters.terminal import QuietProgress
-from bot.flows.bisect import RangeJob, bisect
+from bot.flows.bisect import Earlier, RangeJob, bisect, unmeasured
 from bot.model.change_points import ChangePoint, Observation, Probe
+from bot.model.report import BuildFailure
 from bot.model.revisions import Revision
 from bot.model.subject import CallableProgram, FlagOption, Subject
 
-REVISIONS = [Revision(f"id{i}", f"v{i}") for i in range(10)]
+REVISIONS = [Revision(f"id{i}", f"v{i}", subject=f"change {i}") for i in range(10)]
 
 
 def seconds(revision: int, configurations: np.ndarray) -> np.ndarray:
@@ -96,6 +98,7 @@ def test_a_change_point_is_reported_with_the_ids_of_its_revisions() -> None:
     report = bisect(job())
     (point,) = report.change_points
     assert (point.revision, point.label, point.interval) == ("id5", "v5", ("id5", "id5"))
+    assert point.subject == "change 5"
     assert point.interval_labels == ("v5", "v5") and point.places == (5, 5, 5)
     assert point.before is not None and (point.before.revision, point.before.label) == ("id4", "v4")
     assert report.revisions == 10 and report.spent.budget_seconds is None
@@ -122,6 +125,35 @@ def test_nothing_is_measured_twice_when_a_journal_knows_it() -> None:
     report = bisect(job(journal=second))
     assert report.spent.trials == 4 and len({o.probe for o in second.kept}) == len(second.kept) == 10
     assert [p.revision for p in report.change_points] == ["id5"]
+
+
+def test_a_search_that_an_earlier_run_finished_counts_as_measured() -> None:
+    first = KeptJournal()
+    expected = bisect(job(journal=first))
+    report = bisect(job(journal=KeptJournal(first.kept)))
+    assert report.spent.trials == 0 and report.measured and report.change_points == expected.change_points
+
+
+def test_a_journal_answers_each_wish_once_and_in_the_order_of_measuring() -> None:
+    one, two = (Probe((True,), r) for r in range(2))
+    kept = [Observation(two, 2.0), Observation(one, 1.0), Observation(two, 2.5)]
+    earlier = Earlier(kept)
+    assert earlier.answer([one, two]) == ([kept[0], kept[1]], [])
+    assert earlier.answer([two, two, one]) == ([kept[2]], [two, one])
+
+
+def test_where_more_is_better_a_rise_is_an_improvement() -> None:
+    report = bisect(replace(job(), higher_is_better=True, metric="rate"))
+    assert report.verdict == "improvement" and report.higher_is_better == ("rate",)
+
+
+def test_a_range_without_a_difference_or_without_a_build_is_told_apart() -> None:
+    subject = job().subject
+    same = unmeasured(subject, REVISIONS, name="demo", notes=["why"])
+    failure = BuildFailure(side="head", step="build", reason="exit code 1")
+    broken = unmeasured(subject, REVISIONS, name="demo", notes=["why"], failure=failure)
+    assert (same.verdict, broken.verdict) == ("none", "inconclusive") and not broken.measured
+    assert broken.build_failures == (failure,) and broken.notes == ("why",) and broken.revisions == 10
 
 
 def test_the_series_hold_what_was_measured() -> None:
