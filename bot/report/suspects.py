@@ -144,6 +144,7 @@ def logs(report: Report) -> Section | None:
     blocks: list[Block] = []
     for failure in report.build_failures:
         listing = log_tail(failure.log)
-        blocks.append(prose(failure.side.capitalize(), ", last lines of ", code(failure.step), ":"))
+        side = f"{failure.side.capitalize()}, last" if report.mode == "pull_request" else "Last"
+        blocks.append(prose(f"{side} lines of ", code(failure.step), ":"))
         blocks.append(listing if listing.text else prose("(the log is empty)"))
     return Section("logs", "Build logs", tuple(blocks), open=True) if blocks else None

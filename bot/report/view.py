@@ -77,7 +77,8 @@ def _range_footer(report: Report) -> Prose:
         parts.append(prose(code(report.base.label), " to ", code(report.head.label)))
     if report.revisions:
         parts.append(prose(count(report.revisions, "revision")))
-    parts.append(prose(f"{count(report.spent.trials, 'trial')} in {seconds(report.spent.seconds)}"))
+    if report.spent.trials:
+        parts.append(prose(f"{count(report.spent.trials, 'trial')} in {seconds(report.spent.seconds)}"))
     if report.spent.build_seconds:
         parts.append(prose(f"builds {seconds(report.spent.build_seconds)}"))
     return join(parts, " · ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.model.report import ChangePoint, Report
+from bot.model.report import BuildFailure, ChangePoint, Report
 from bot.report import claims, words
 from bot.report.formats import (
     Listing,
@@ -122,13 +122,32 @@ def _unclear(report: Report) -> Headline:
 
 
 def _unmeasured(report: Report) -> Headline:
+    """No trial ended well: there was nothing to compare, nothing could be built, or everything failed."""
+    if report.build_failures:
+        return _unbuilt(report.build_failures[0])
     spent = report.spent
+    if report.verdict == "none" and not spent.trials and not report.interrupted:
+        told = [sentence(note) for note in report.notes if "nothing to measure" in note]
+        lead = told or [prose("In this range there was nothing to compare.")]
+        return Headline("neutral", "⚪", prose("Nothing to measure"), tuple(lead[:1]))
     why = ": every trial failed" if spent.failed_trials and spent.failed_trials >= spent.trials else ""
-    lead = prose("No trial ended well, so nothing is known about this range.")
-    action = prose(
-        "run ", code("suspects check"), " at one of these revisions, and repair what fails."
-    )  # fmt: skip
-    return Headline("broken", "⛔", prose("Nothing was measured", why), (lead,), action)
+    return Headline(
+        "broken",
+        "⛔",
+        prose("Nothing was measured", why),
+        (prose("No trial ended well, so nothing is known about this range."),),
+        prose("run ", code("suspects check"), " at one of these revisions, and repair what fails."),
+    )
+
+
+def _unbuilt(failure: BuildFailure) -> Headline:
+    return Headline(
+        "broken",
+        "⛔",
+        prose("Nothing was measured: no revision could be built"),
+        (prose(code(failure.step), " failed: ", sentence(failure.reason)),),
+        prose("check ", code(failure.step), " in ", code(".github/suspects.yml"), "; the log is below."),
+    )
 
 
 def _searched(report: Report) -> Prose:

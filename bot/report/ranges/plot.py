@@ -164,7 +164,7 @@ def _numbers(axes: Axes, marks: list[_Mark], *, revisions: int, inches: float) -
 def _revisions(axes: Axes, report: Report) -> None:
     """The ends of the range below the last panel."""
     last = length(report) - 1
-    axes.set_xlim(-0.5, last + 0.5)
+    axes.set_xlim(-0.5 - last / 150, last + 0.5 + last / 150)
     ends = (report.base.label if report.base else "", report.head.label if report.head else "")
     axes.set_xticks([0, last], [shorten(end, 24) for end in ends])
     first, second = axes.get_xticklabels()

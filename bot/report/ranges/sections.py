@@ -108,7 +108,9 @@ def conditions(report: Report) -> Section:
     spent = report.spent
     budget = f" of {seconds(spent.budget_seconds)}" if spent.budget_seconds else ""
     failed = f", {spent.failed_trials:,} failed" if spent.failed_trials else ""
-    rows.append(("Measuring", f"{seconds(spent.seconds)}{budget}: {count(spent.trials, 'trial')}{failed}"))
+    if spent.trials:
+        measured = f"{seconds(spent.seconds)}{budget}: {count(spent.trials, 'trial')}{failed}"
+        rows.append(("Measuring", measured))
     if spent.builds or spent.build_seconds:
         rows.append(("Building", f"{seconds(spent.build_seconds)}: {count(spent.builds, 'build')}"))
     rows += machine(report)

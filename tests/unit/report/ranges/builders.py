@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from bot.model.report import (
+    BuildFailure,
     ChangePoint,
     Environment,
     Listed,
@@ -27,7 +28,7 @@ SUBJECTS = {
     33: "Revert",
 }
 SIMULATED = "The trials are simulated or were measured elsewhere: nothing was built or run here."
-CUT = "The search was cut short: changes may have been missed. Run the same command again to go on."
+CUT = "The search was cut short: changes may have been missed. Run it again with more time or trials."
 
 
 def sha(place: int) -> str:
@@ -167,6 +168,22 @@ def unmeasured() -> Report:
     )
 
 
+def unbuilt() -> Report:
+    """No revision could be built."""
+    failure = BuildFailure(
+        side="head", step="build", reason="it ended with exit code 2", log="cc: not found\n"
+    )
+    return bisection(
+        verdict="inconclusive", series=(), spent=Spent(builds=4, build_seconds=9.0), build_failures=(failure,)
+    )
+
+
+def same() -> Report:
+    """All revisions have the same files."""
+    note = "All revisions have the same tree: nothing to measure."
+    return bisection(series=(), spent=Spent(), environment=Environment(), notes=(note,))
+
+
 def night() -> Report:
     """A night that confirmed one change and has plans."""
     slow = move(12, "extreme", ratio=1.23)
@@ -234,6 +251,8 @@ def states() -> dict[str, Report]:
         "bisect_cut_short": cut_short(),
         "bisect_found_and_cut_short": several(interrupted="signal", notes=(CUT, SIMULATED)),
         "bisect_unmeasured": unmeasured(),
+        "bisect_unbuilt": unbuilt(),
+        "bisect_same_files": same(),
         "bisect_hostile": hostile(
             "`</td>`|@mona #12 <script>alert(1)</script> [a](http://b.example) \u202e$x$\n# a"
         ),
