@@ -13,11 +13,11 @@ from bot.commands.bisect import bisect
 from bot.commands.check import check
 from bot.commands.github import action_command, publish
 from bot.commands.history import history
+from bot.commands.nightly import nightly
 from bot.commands.pr import pr
 from bot.model.errors import UsageError
 
 LATER = (
-    "nightly",
     "plan",
     "shard",
     "merge",
@@ -75,6 +75,7 @@ def _refuse(name: str) -> None:
 
 application.command()(pr)
 application.command()(bisect)
+application.command()(nightly)
 application.command()(check)
 application.command()(publish)
 application.command("action")(action_command)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bot.flows.night_search import Window
 from bot.model.change_points import Observation, Probe
-from bot.model.history import NO_METRIC, Measurements, RunRecord
+from bot.model.history import NO_METRIC, NO_PAIR, Measurements, RunRecord
 from bot.model.revisions import Revision
 from bot.model.space import Configuration, Space, Value
 
@@ -52,6 +52,7 @@ def anchor_of(past: Measurements, revisions: Sequence[str]) -> int:
 
 def nights(past: Measurements, space: Space, revisions: Sequence[Revision], metric: str) -> tuple[Night, ...]:
     """Each run's trials at these revisions, oldest first; configurations that are gone are left out."""
+    beside = _anchors(past, metric)
     place = {revision.id: i for i, revision in enumerate(revisions)}
     where = [place.get(r.revision) for r in past.revisions]
     what = [configuration_of(options, space) for options in past.configurations]
@@ -60,11 +61,25 @@ def nights(past: Measurements, space: Space, revisions: Sequence[Revision], metr
     found: list[list[Observation]] = [[] for _ in past.runs]
     for row in np.flatnonzero(wanted):
         revision, configuration = where[past.revision[row]], what[past.configuration[row]]
-        if revision is not None and configuration is not None:
-            value = float(past.value[row])
-            found[past.run[row]].append(Observation(Probe(configuration, revision), value))
+        pair = (int(past.run[row]), int(past.pair[row]))
+        partner = pair in beside and not past.second[row]
+        if revision is not None and configuration is not None and not partner:
+            anchor = beside.get(pair, 1.0)
+            value = float(past.value[row]) / anchor
+            found[past.run[row]].append(Observation(Probe(configuration, revision), value, anchor=anchor))
     order = sorted(range(len(past.runs)), key=lambda i: past.runs[i].started)
     return tuple(Night(past.runs[i], tuple(found[i])) for i in order if found[i])
+
+
+def _anchors(past: Measurements, metric: str) -> dict[tuple[int, int], float]:
+    """What the first trial of each pair gave: (run, pair) -> value."""
+    if metric not in past.metrics:
+        return {}
+    rows = (past.pair != NO_PAIR) & ~past.second & (past.metric == past.metrics.index(metric))
+    return {
+        (int(run), int(pair)): float(value)
+        for run, pair, value in zip(past.run[rows], past.pair[rows], past.value[rows], strict=True)
+    }
 
 
 def window(revisions: int, past: Sequence[Night]) -> Window:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -15,7 +16,7 @@ from bot.flows.change_point_inquiry import Inquiry
 from bot.flows.night_log import NightLog
 from bot.flows.night_recall import choose_unit, recall
 from bot.model.change_points import ChangePoint, Observation, Probe
-from bot.model.space import Configuration, Space
+from bot.model.space import Configuration, Space, Term
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.contrast import Configurator
 
@@ -150,14 +151,24 @@ class NightSearch:
             return
         wished = [Probe(c, r) for c in extremes for r in ends for _ in range(SENTINEL_TRIALS)]
         while not self.enough_:
-            fresh = self._choose.balanced(BLOCK, list(self.log_.place))
-            yield [*wished, *(Probe(c, r) for c in fresh for r in ends)]
+            before = len(self.log_)
+            yield [*wished, *(Probe(c, r) for c in self._block() for r in ends)]
             wished = []
+            if len(self.log_) == before:  # whatever is asked fails
+                return
             self.log_.learn_scale()
             yield from self._explained()
-            if not fresh:
-                return
             self.enough_ = self._has_seen_enough()
+
+    def _block(self) -> list[Configuration]:
+        """Configurations to compare: those never tried first, then not tonight, then tonight's again."""
+        tonight = list(self.log_.place)
+        found = self._choose.balanced(BLOCK, self.log_.configurations)
+        for known in (tonight, []):
+            if len(found) < BLOCK:
+                more = self._choose.balanced(BLOCK - len(found), [*known, *found])
+                found += more
+        return found
 
     def _explained(self) -> Iterator[list[Probe]]:
         """Asks about what stands out until nothing does."""
@@ -172,17 +183,26 @@ class NightSearch:
             yield from self._inquiry.settle(step)
             self._inquiry.tidy()
 
-    def _has_seen_enough(self) -> bool:
-        """Whether a change of the aimed size after the previous tip would have stood out in most terms."""
+    def slow_downs(self) -> dict[Term, float]:
+        """The smallest slow-down since the newest earlier tip that would have stood out; infinite: none.
+
+        For `()` and each level and pair of levels that some but not all valid configurations hold.
+        """
+        terms = self.model_.terms
         first = min(self.window.previous, self.window.tip - 1) + 1
         places, _, information = self.model_.contrasts(None, (first, self.window.tip))
         if not len(places):
-            return False
-        covers = self.model_.terms.covers(self.log_.holds)
+            return {terms.named(terms.term(k)): math.inf for k in range(len(terms))}
+        have = (terms.covers(self.log_.holds) @ information).min(axis=1)
         level = 1.0 if self.log_.relative else float(np.median(self.log_.means()))
-        gain = 0.5 * (self.aim * level) ** 2 * (covers @ information).min(axis=1)
-        odds = gain + self.model_.terms.log_priors(()) - np.log(len(places))
-        return bool(np.quantile(odds, 1.0 - COVERED) > STANDS_OUT + LUCK)
+        odds = STANDS_OUT + LUCK + np.log(len(places)) - terms.log_priors(())
+        with np.errstate(divide="ignore"):
+            least = np.sqrt(2.0 * odds / have) / level
+        return {terms.named(terms.term(k)): float(v) for k, v in enumerate(least)}
+
+    def _has_seen_enough(self) -> bool:
+        """Whether a change of the aimed size after the previous tip would have stood out in most terms."""
+        return bool(np.quantile(list(self.slow_downs().values()), COVERED) <= self.aim)
 
 
 def _clarity(step: Step) -> float:

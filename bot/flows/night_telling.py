@@ -1,0 +1,148 @@
+"""What a night tells: its change points, what was learnt, what is still unclear, what tomorrow would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.analysis.change_points.steps import Step
+from bot.flows.night_search import NightSearch, Window
+from bot.model.change_points import ChangePoint as Found
+from bot.model.report import ChangePoint, Listed, RevisionRef, Visible, VisibleOption
+from bot.model.revisions import Revision
+from bot.model.space import Space, Term
+
+MOST_PAIRS = 20
+"""Pairs of levels that are named when they were not exercised."""
+
+
+class Telling:
+    """Sentences and parts of the report about one night's revisions."""
+
+    def __init__(self, search: NightSearch, revisions: Sequence[Revision], metric: str) -> None:
+        self._search, self._revisions, self._metric = search, revisions, metric
+
+    @property
+    def fresh(self) -> list[Found]:
+        """Change points that no earlier night had shown."""
+        return [p for p in self._search.change_points_ if not any(same(p, k) for k in self._search.known_)]
+
+    @property
+    def known(self) -> list[Found]:
+        """Change points that earlier nights had shown already."""
+        return [p for p in self._search.change_points_ if any(same(p, k) for k in self._search.known_)]
+
+    def lists(self) -> tuple[Listed, ...]:
+        """The three lists; those that are empty are left out."""
+        learnt, unclear, tomorrow = self._learnt(), self._unclear(), self._tomorrow()
+        found = [
+            Listed(kind="learnt", items=tuple(learnt)),
+            Listed(kind="unclear", items=tuple(unclear)),
+            Listed(kind="tomorrow", items=tuple(tomorrow)),
+        ]
+        return tuple(one for one in found if one.items)
+
+    def point(self, found: Found, measured: Sequence[int]) -> ChangePoint:
+        """A change point with the ids, labels and subjects of its revisions, and the one before it."""
+        first, last = (self._revisions[i] for i in found.interval)
+        revision = self._revisions[found.revision]
+        before = next((self._revisions[r] for r in reversed(measured) if r < found.interval[0]), None)
+        return ChangePoint(
+            revision=revision.id,
+            label=revision.label,
+            subject=revision.subject,
+            interval=(first.id, last.id),
+            interval_labels=(first.label, last.label),
+            before=before and RevisionRef(revision=before.id, label=before.label),
+            places=(found.revision, *found.interval),
+            term=found.term,
+            aliases=found.aliases,
+            metric=self._metric,
+            ratio=found.ratio,
+            ratio_interval=found.ratio_interval,
+            probability=found.probability,
+            shape=found.shape,
+        )
+
+    def visible(self, space: Space) -> Visible:
+        """Per option the smallest slow-down that tonight would have shown, and what was not exercised."""
+        least = self._search.slow_downs()
+        options = []
+        for option in space.options:
+            seen = [least[(str(level),)] for level in option.levels if (str(level),) in least]
+            if seen:
+                options.append(VisibleOption(option=option.name, slow_down=_finite(max(seen))))
+        missing = [term for term, value in least.items() if value == float("inf")]
+        pairs = [(t[0], t[1]) for t in missing if len(t) == 2]
+        return Visible(
+            options=tuple(options),
+            everything=_finite(least[()]),
+            levels_not_exercised=tuple(t[0] for t in missing if len(t) == 1),
+            pairs_not_exercised=tuple(pairs[:MOST_PAIRS]),
+            pairs_not_exercised_count=len(pairs),
+        )
+
+    def _learnt(self) -> list[str]:
+        said = [f"{self._changed(p)} since {self._where(p.interval)}." for p in self.fresh]
+        said += [
+            f"Known from earlier nights and not accepted: {self._changed(p)} since {self._where(p.interval)}."
+            for p in self.known
+        ]
+        passed = [k for k in self._search.known_ if not any(same(k, p) for p in self._search.change_points_)]
+        said += [f"No longer believed: {self._changed(k)} since {self._where(k.interval)}." for k in passed]
+        if not self.fresh and self._search.enough_:
+            said.append(
+                f"Nothing new moved: {100 * self._search.aim:.0f} % would have been seen in most options and"
+                f" pairs of options since {self._name(self._search.window.previous)}."
+            )
+        return said
+
+    def _unclear(self) -> list[str]:
+        return [self._doubt(step) for step in self._search.unclear_]
+
+    def _doubt(self, step: Step) -> str:
+        term = self._search.model_.terms.named(step.term)
+        way = "slower" if step.size > 0 else "faster"
+        return f"{_spoken(term)} may be {way} since {self._where((step.low, step.high))}."
+
+    def _tomorrow(self) -> list[str]:
+        window: Window = self._search.window
+        said = [
+            f"Ask again whether {_spoken(self._search.model_.terms.named(s.term))} moved"
+            f" at {self._where((s.low, s.high))}."
+            for s in self._search.unclear_
+        ]
+        said.append(
+            f"Compare the new tip with {self._name(window.previous)} in configurations that were not tried"
+            " yet: what tonight overlooked is looked at once more."
+        )
+        if not self._search.enough_:
+            said.append(
+                f"Look more closely: tonight ended before {100 * self._search.aim:.0f} % would have been seen"
+                " in most options and pairs of options."
+            )
+        return said
+
+    def _changed(self, point: Found) -> str:
+        way = "slower" if point.ratio > 1 else "faster"
+        return f"{_spoken(point.term)} became {100 * abs(point.ratio - 1):.3g} % {way}"
+
+    def _where(self, interval: tuple[int, int]) -> str:
+        first, last = interval
+        return self._name(first) if first == last else f"{self._name(first)} to {self._name(last)}"
+
+    def _name(self, revision: int) -> str:
+        return f"`{self._revisions[revision].label}`"
+
+
+def same(one: Found, other: Found) -> bool:
+    """Whether two nights speak of one change: the same term, in overlapping intervals, the same way."""
+    overlap = one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
+    return one.term == other.term and overlap and (one.ratio > 1) == (other.ratio > 1)
+
+
+def _spoken(term: Term) -> str:
+    return " with ".join(f"`{level}`" for level in term) or "everything"
+
+
+def _finite(value: float) -> float | None:
+    return value if value < float("inf") else None
