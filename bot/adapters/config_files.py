@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import stat
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from bot.model.trials import Side
 
 LARGEST_OUTPUT = 1 << 20
 RENDER_SECONDS = 2.0
+MOST_COPIES = 16
+"""Copies that a slot keeps, those used last: a range has many sites."""
 
 
 class _Bounded(SandboxedEnvironment):
@@ -68,7 +71,7 @@ class ConfigFiles:
         self._sites = sites
         self._scratch = scratch
         self._rendered: dict[tuple[tuple[str, Value], ...], dict[str, str]] = {}
-        self._placed: dict[Path, tuple[tuple[str, Value], ...]] = {}
+        self._placed: dict[int, dict[Path, tuple[tuple[str, Value], ...]]] = defaultdict(dict)
         self._numbers: dict[Path, int] = {}
         self._templates = {path: self._template(path) for path in files.values()}
 
@@ -89,12 +92,18 @@ class ConfigFiles:
             }
         number = self._numbers.setdefault(site.root, len(self._numbers))
         root = self._scratch / f"site-{number:05}-slot-{slot:03}"
-        if root not in self._placed:
+        copies = self._placed[slot]
+        held = copies.pop(root, None)
+        if held is None:
+            while len(copies) >= MOST_COPIES:
+                oldest = next(iter(copies))
+                del copies[oldest]
+                checkout.remove(oldest)
             checkout.link_copy(site.root, root)
-        if self._placed.get(root) != values:
+        if held != values:
             for target, text in self._rendered[values].items():
                 _replace(root, target, text)
-            self._placed[root] = values
+        copies[root] = values
         return root
 
     def _template(self, path: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from bot.adapters.bench import PairBench
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.model.change_points import Observation, Probe
-from bot.model.report import Environment, Spent
+from bot.model.report import Environment, Noise, Spent
 from bot.model.revisions import Revision
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Track, Wish
@@ -20,6 +20,8 @@ TRIALS = 2
 """Trials of a pair: the anchor's count, too."""
 WAITING = 0.8
 """A program whose CPU time is below this share of its wall time waits."""
+LEAST_FOR_SCALE = 3
+"""A standard deviation of fewer values is not worth stating."""
 LONGEST_DETAIL = 300
 
 
@@ -46,6 +48,7 @@ class DuetRange:
         self._metric, self._track = "cpu", track_of("cpu")
         self._trials = self._ok = self._failed = 0
         self._under_way = 0
+        self._controls: list[float] = []
         self._failure = ""
 
     def compare(self, metric: str) -> None:
@@ -106,8 +109,17 @@ class DuetRange:
         return (said, *self._workshop.notes(), *self._pairs.notes(), *([self._failure] * bool(self._failure)))
 
     def environment(self) -> Environment:
-        """The machine."""
-        return self._pairs.environment()
+        """The machine, and the noise of the anchor beside itself."""
+        return self._pairs.environment().model_copy(update={"noise": (self._noise(),)})
+
+    def _noise(self) -> Noise:
+        """Robust standard deviation and middle of the log ratios, in percent."""
+        found = np.log(self._controls)
+        if len(found) < LEAST_FOR_SCALE:
+            return Noise(metric=self._metric, pairs=len(found), sd_percent=None, bias_percent=None)
+        middle = float(np.median(found))
+        scale = 1.4826 * float(np.median(np.abs(found - middle)))
+        return Noise(metric=self._metric, pairs=len(found), sd_percent=100 * scale, bias_percent=100 * middle)
 
     def _wishes(self, queue: deque[Probe], unbuilt: deque[Observation]) -> Iterator[Wish | None]:
         """The pairs of what is built, as it is built; probes of what cannot be built are answered at once."""
@@ -150,6 +162,8 @@ class DuetRange:
         probe = Probe(pair.wish.configuration, pair.wish.revision)
         anchor, revision = (t.metrics.get(self._metric, math.nan) for t in (pair.first, pair.second))
         if pair.ok and anchor > 0 and revision > 0:
+            if pair.wish.control:
+                self._controls.append(revision / anchor)
             return Observation(probe, revision / anchor, anchor=anchor)
         self._failure = self._failure or self._example(pair)
         return Observation(probe, math.nan)

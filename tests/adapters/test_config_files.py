@@ -67,6 +67,26 @@ def test_slots_do_not_share_a_file_and_a_new_configuration_replaces_it(tmp_path:
         checkout.remove(place)
 
 
+def test_of_very_many_sites_a_slot_keeps_the_copies_it_used_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.adapters.config_files.MOST_COPIES", 2)
+    sites = trees(tmp_path, {"c.j2": "{{ level }}"}, {})
+    files = ConfigFiles({"app.cfg": "c.j2"}, sites, tmp_path)
+    third = tmp_path / "third"
+    checkout.copy(sites["head"].root, third)
+    base, head = sites["base"], sites["head"]
+    anchor, first = (files.place(site, 0, command(level=1)) for site in (base, head))
+    assert files.place(base, 0, command(level=1)) == anchor
+    files.place(head, 1, command(level=1))
+    second = files.place(Site("head", third), 0, command(level=1))
+    assert anchor.exists() and second.exists() and not first.exists()
+    assert (files.place(head, 0, command(level=2)) / "app.cfg").read_text() == "2"
+    assert not anchor.exists()
+    for place in tmp_path.glob("site-*"):
+        checkout.remove(place)
+
+
 def test_without_files_the_checkout_itself_is_used(tmp_path: Path) -> None:
     sites = trees(tmp_path, {}, {})
     assert ConfigFiles({}, sites, tmp_path).place(sites["head"], 3, command()) == sites["head"].root

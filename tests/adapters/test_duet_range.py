@@ -98,6 +98,8 @@ def test_repetitions_and_the_anchor_beside_itself_are_measured(shop: Shop, opene
     found = list(bench.measure([Probe(SLOW, 1)] * 3))
     assert [o.probe for o in found] == [Probe(SLOW, 1)] * 3 and all(o.value > 0 for o in found)
     assert len({o.value for o in found}) > 1, "real trials are noisy"
+    (noise,) = bench.environment().noise
+    assert noise.pairs == 3 and noise.sd_percent is not None and noise.sd_percent > 0
 
 
 def test_a_revision_that_does_not_build_and_one_that_fails_have_no_value(shop: Shop, opened: Open) -> None:
