@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates, Equivalent, candidates
+from bot.analysis.experience import Expected, Experience
 from bot.analysis.judgement import Judgement, judgement
 from bot.analysis.pairs import Floats
 from bot.analysis.reading import Reading
@@ -35,6 +36,8 @@ EVEN_ROUNDS = 3
 """After so many even rounds ..."""
 FOCUS = 0.25
 """... every other turn belongs to this share of the configurations, those of the leading candidates."""
+EXPECTED = 0.5
+"""Before that, where history knows what changes, to this share, those that show it best."""
 PATIENCE = 1.25
 """After an alarm the naming is repeated when pairs have grown by this factor."""
 
@@ -54,6 +57,7 @@ class PairedEstimator:
     space: options. configurations: the sample; the first is the default. rules: metrics, primary first.
     false_alarms: error rate over all metrics and both directions, at whatever time one looks. equivalent:
     whether two terms hold in the same valid configurations. possible: whether any of those holds a term.
+    experience: what history lets expect; it may be wrong.
 
     Learned: `active_`, `alarmed_`, `decided_`, `leader_` (cheap; brought up to date about once a round).
     See docs/how-it-decides.md.
@@ -69,6 +73,7 @@ class PairedEstimator:
         equivalent: Equivalent,
         rng: np.random.Generator,
         possible: Callable[[Term], bool] | None = None,
+        experience: Experience | None = None,
     ) -> None:
         self.space, self.configurations, self.rules = space, tuple(configurations), tuple(rules)
         self.false_alarms, self.rng = false_alarms, rng
@@ -83,13 +88,25 @@ class PairedEstimator:
         self._batch = max(LEAST_BATCH, len(self.configurations))
         self._focused = False
         self._watches: dict[str, Watch] = {}
+        self._expected = dict(experience.metrics) if experience is not None else {}
         if self.configurations:
             found = candidates(space, self.configurations, self.equivalent)
             for rule in rules:
-                sign = 1.0 if rule.better == "lower" else -1.0
-                self._watches[rule.name] = Watch(
-                    found, margin=math.log1p(rule.threshold), sign=sign, alpha=alpha
-                )
+                self._watches[rule.name] = self._watch(found, rule, alpha)
+
+    def _watch(self, found: Candidates, rule: Rule, alpha: float) -> Watch:
+        """A metric's pairs, with what history says of it."""
+        expected = self._expected.get(rule.name, Expected())
+        informed = expected.informed(found, self.space)
+        return Watch(
+            informed,
+            margin=math.log1p(rule.threshold),
+            sign=1.0 if rule.better == "lower" else -1.0,
+            alpha=alpha,
+            pattern=expected.pattern(self.configurations),
+            rate=expected.rate if rule.name in self._expected else None,
+            hope=np.maximum(informed.prior - found.prior, 0.0) @ found.covers,
+        )
 
     def partial_fit(self, configuration: int, log_ratios: Mapping[str, float]) -> Self:
         """Takes one pair: its configuration's index, log(head / base) per metric (missing or NaN: none)."""
@@ -124,14 +141,14 @@ class PairedEstimator:
             )
         location, variance = watch.summary()
         alarms = watch.alarms
-        found = self._candidates(watch.found, location, variance) if alarms.any() else watch.found
+        found = watch.found
+        if alarms.any() and found.screened:
+            found = self._paired(location, variance, self._expected.get(rule.name, Expected()))
         fit = single_effects(found, location, variance, guess=bool(alarms.any()))
         return Reading(rule.name, watch, found, fit, location, variance, alarms)
 
-    def _candidates(self, found: Candidates, location: Floats, variance: Floats) -> Candidates:
+    def _paired(self, location: Floats, variance: Floats, expected: Expected) -> Candidates:
         """After an alarm, pairs of the most suspicious levels join when all pairs were too many."""
-        if not found.screened:
-            return found
         weight = np.where(np.isfinite(variance), 1.0 / variance, 0.0)
 
         def suspicious(covers: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -139,7 +156,8 @@ class PairedEstimator:
             score = np.abs(covers @ (weight * location)) / np.sqrt(np.maximum(total, 1e-12))
             return np.sort(np.argsort(-score, kind="stable")[:SCREENED])
 
-        return candidates(self.space, self.configurations, self.equivalent, suspicious=suspicious)
+        found = candidates(self.space, self.configurations, self.equivalent, suspicious=suspicious)
+        return expected.informed(found, self.space)
 
     def _update(self, *, naming: bool = True) -> None:
         """Brings the learned attributes up to date."""
@@ -173,10 +191,24 @@ class PairedEstimator:
         if not self._focused and pairs >= EVEN_ROUNDS * len(still):
             leading = max(watches, key=lambda watch: watch.bettor.lead)
             focus = leading.bettor.promising(int(FOCUS * still.sum())) & still
+        elif not self._focused and pairs >= len(still):
+            focus = self._hopeful(still, watches)
         self._focused = bool(focus.any())
         self.active_ = tuple(int(i) for i in np.flatnonzero(focus if self._focused else still))
         # Later batches grow: there is nothing to gain from looking ten thousand times.
         self._batch = max(LEAST_BATCH, len(self.active_) * (1 + self._focused), pairs // 40)
+
+    def _hopeful(self, still: NDArray[np.bool_], watches: Sequence[Watch]) -> NDArray[np.bool_]:
+        """Configurations in which the changes that history expects would show soonest, (n_configurations,).
+
+        They hold half of every other term, too: where history is wrong, little is lost.
+        """
+        chosen = np.zeros_like(still)
+        hope = sum((watch.hope / watch.scale**2 for watch in watches), np.zeros(len(still)))
+        if hope.any():
+            order = np.argsort(-np.where(still, hope, -1.0), kind="stable")
+            chosen[order[: int(EXPECTED * still.sum())]] = True
+        return chosen
 
     def _leader(self) -> str:
         """The best candidate so far in a few words, once it is ten times likelier than chance."""

@@ -108,6 +108,7 @@ def _effect(reading: Reading, effect: SingleEffect) -> Effect:
         ratio=ratio,
         interval=interval,
         probability=min(inclusion * told.share, 1.0),
+        prior=_before(reading, told.share * float(found.prior[effect.top])),
         significant=True,
         relevant=True,
     )
@@ -128,9 +129,15 @@ def _overall(reading: Reading) -> Effect:
         ratio=ratio,
         interval=interval,
         probability=float(reading.fit.inclusion()[0]),
+        prior=_before(reading, float(reading.found.prior[0])),
         significant=False,
         relevant=abs(size) > reading.watch.margin,
     )
+
+
+def _before(reading: Reading, mass: float) -> float | None:
+    """Probability before this run that a pull request changes a term: rate of changes x prior mass."""
+    return None if reading.watch.rate is None else min(reading.watch.rate * mass, 1.0)
 
 
 def _unexplained(reading: Reading, named: Sequence[Effect]) -> list[str]:

@@ -13,6 +13,10 @@ PRIOR_PAIRS = 4.0
 """A configuration's own scale counts against the pooled one like its pairs against so many."""
 UNKNOWN = 0.1
 """Scale of a pair's log ratio while nothing is known of the noise."""
+TRUSTS = np.linspace(0.0, 1.0, 5)
+"""Powers of a pattern of noise that are compared."""
+LEAST_PATTERN = 8
+"""Fewer configurations with a pair do not tell a right pattern from a wrong one."""
 SMALL_SAMPLE = np.array([1.0, 1.0, 1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107])
 """Factors that unbias the median absolute deviation of n < 10 values (Croux and Rousseeuw 1992)."""
 
@@ -41,13 +45,18 @@ class PairLog:
         self.counts[configuration] = count + 1
 
 
-def scales(values: Floats, counts: NDArray[np.int64], floor: float) -> Floats:
+def scales(values: Floats, counts: NDArray[np.int64], floor: float, pattern: Floats | None = None) -> Floats:
     """Scale of one pair's log ratio in each configuration, shape (n_configurations,), never below `floor`.
 
     The median absolute deviation of a configuration, drawn towards a pooled scale: the median over all
     configurations of successive differences, which needs no location and forgives slow drift.
+
+    pattern: how noisy each configuration is believed to be beside the others, (n_configurations,). It is
+    followed as far as these pairs bear it out, and never below what a configuration's own pairs show.
     """
-    pooled = max(_pooled(values, counts), floor)
+    believed = np.ones(len(values)) if pattern is None else pattern
+    unit = believed ** trust(values, counts, believed)
+    pooled = max(_pooled(values / unit[:, None], counts), floor)
     n = np.maximum(counts, 1)
     centre = _medians(values, counts)
     deviations = np.abs(values - centre[:, None])
@@ -55,7 +64,33 @@ def scales(values: Floats, counts: NDArray[np.int64], floor: float) -> Floats:
     own = 1.4826 * factor * _medians(deviations, counts)
     weight = np.where(counts >= 2, n - 1.0, 0.0)
     own = np.where(weight > 0, own, 0.0)
-    return np.maximum(np.sqrt((weight * own**2 + PRIOR_PAIRS * pooled**2) / (weight + PRIOR_PAIRS)), floor)
+    prior = np.maximum(pooled * unit, np.minimum(own, pooled))
+    return np.maximum(np.sqrt((weight * own**2 + PRIOR_PAIRS * prior**2) / (weight + PRIOR_PAIRS)), floor)
+
+
+def trust(values: Floats, counts: NDArray[np.int64], pattern: Floats) -> float:
+    """The power of a pattern of noise, 0 (nothing of it) to 1, that fits the pairs so far.
+
+    Posterior mean over `TRUSTS` by the likelihood of absolute differences (Laplace's distribution) of
+    successive pairs and of the first pairs from their median: none depends on the sign of a change.
+    """
+    started = np.flatnonzero(counts > 0)
+    if len(started) < LEAST_PATTERN or np.ptp(pattern) == 0.0:
+        return 0.0
+    steps = np.abs(np.diff(values, axis=1)) / np.sqrt(2.0)
+    rows, columns = np.nonzero(~np.isnan(steps))
+    first = values[started, 0]
+    away = np.concatenate([steps[rows, columns], np.abs(first - np.median(first))])
+    home = np.concatenate([rows, started])
+    fit = np.array(
+        [
+            -np.log(pattern[home] ** share).sum()
+            - len(away) * np.log(np.mean(away / pattern[home] ** share) + 1e-300)
+            for share in TRUSTS
+        ]
+    )
+    chance = np.exp(fit - fit.max())
+    return float(chance @ TRUSTS / chance.sum())
 
 
 def locations(values: Floats, counts: NDArray[np.int64], scale: Floats) -> tuple[Floats, Floats]:

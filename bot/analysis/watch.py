@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
 from bot.analysis.look import SHARE, needed_score, standing_out
-from bot.analysis.pairs import Floats, PairLog, locations, scales
+from bot.analysis.pairs import Floats, PairLog, locations, scales, trust
 from bot.analysis.power import smallest_visible
 from bot.analysis.sequential import Bettor
 
@@ -19,11 +19,26 @@ class Watch:
     """All pairs of one metric, as harm: log(head / base), negated when higher is better.
 
     margin: log ratio that is not worth a reader's time. sign: -1 when higher is better. alpha: error rate of
-    each direction, at any time.
+    each direction, at any time. pattern: how noisy each configuration is believed to be beside the others.
+    hope: how much of the changes that history expects each one would show; both (n_configurations,).
+    rate: changes to expect of a pull request (None: nobody knows).
     """
 
-    def __init__(self, found: Candidates, *, margin: float, sign: float, alpha: float) -> None:
+    def __init__(
+        self,
+        found: Candidates,
+        *,
+        margin: float,
+        sign: float,
+        alpha: float,
+        pattern: Floats | None = None,
+        rate: float | None = None,
+        hope: Floats | None = None,
+    ) -> None:
         n = found.covers.shape[1]
+        self.pattern = np.ones(n) if pattern is None else pattern
+        self.hope = np.zeros(n) if hope is None else hope
+        self.rate = rate
         self.found, self.margin, self.sign = found, margin, sign
         self.log = PairLog(n)
         self.scale = np.full(n, np.nan)
@@ -55,11 +70,12 @@ class Watch:
             self.bettor.bet(rows, values, self.scale[rows])
         for row, value in zip(rows, values, strict=True):
             self.log.add(int(row), float(value))
-        self.scale = scales(self.log.values, self.log.counts, FLOOR * self.margin)
+        self.scale = scales(self.log.values, self.log.counts, FLOOR * self.margin, self.pattern)
         if first:
             # Nothing is known before the first batch. Its common scale hardly depends on any pair's sign,
             # which is all that a bet is about.
-            self.bettor.bet(rows, values, np.full(len(rows), float(np.median(self.scale))))
+            unit = self.pattern ** trust(self.log.values, self.log.counts, self.pattern)
+            self.bettor.bet(rows, values, (float(np.median(self.scale / unit)) * unit)[rows])
         self.bettor.weigh()
 
     def summary(self) -> tuple[Floats, Floats]:

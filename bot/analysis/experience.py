@@ -1,0 +1,117 @@
+"""What history lets a pull request expect: how often which terms change, which configurations are noisy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bot.analysis.candidates import Candidates, Group
+from bot.analysis.pairs import Floats
+from bot.analysis.past_changes import PastChange
+from bot.model.space import Configuration, Space, Term
+
+MOST_WEIGHT = 0.3
+"""History's share of the prior at most: where it misleads it costs 0.36 of log evidence, half a pair."""
+CHANGES = 12.0
+"""The prior without history counts as so many known changes."""
+KIN = 0.25
+"""Share of a known change that speaks for other terms of the same options."""
+USUAL, REVISIONS = 0.05, 20.0
+"""Changes of a revision beforehand (a judgement), and how many revisions that is worth."""
+FEW = 8.0
+"""Differences that a configuration's noise must be known from to count half."""
+WILDEST = 4.0
+"""A configuration's noise is at most so many times the others', or so much less: more is an accident."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What history says of one metric.
+
+    changes: in order of place. revisions: how many were compared with the one before. noise: standard
+    deviation of a pair's log ratio and how many differences it is known from.
+    """
+
+    changes: tuple[PastChange, ...] = ()
+    revisions: int = 0
+    noise: Mapping[Configuration, tuple[float, int]] = field(default_factory=dict)
+
+    @property
+    def rate(self) -> float:
+        """Changes to expect of one more revision."""
+        return (len(self.changes) + USUAL * REVISIONS) / (self.revisions + REVISIONS)
+
+    @property
+    def weight(self) -> float:
+        """History's share of the prior: it grows with the changes it knows."""
+        return min(len(self.changes) / (len(self.changes) + CHANGES), MOST_WEIGHT)
+
+    def informed(self, found: Candidates, space: Space) -> Candidates:
+        """Candidates whose prior is a mixture of the one without history and of what changed before.
+
+        A mixture, so that nothing becomes impossible: whoever history does not know keeps `1 - weight`.
+        """
+        exact, kin = self._blame(found, space)
+        blamed = [sum(masses) for masses in exact] + kin
+        total = float(blamed.sum())
+        if total <= 0.0:
+            return found
+        weight = self.weight / total
+        groups = tuple(
+            Group(
+                group.terms,
+                tuple(
+                    (1.0 - self.weight) * mass + weight * (own + k * mass / prior)
+                    for mass, own in zip(group.masses, masses, strict=True)
+                ),
+            )
+            for group, masses, k, prior in zip(found.groups, exact, kin, found.prior, strict=True)
+        )
+        return replace(found, groups=groups, prior=(1.0 - self.weight) * found.prior + weight * blamed)
+
+    def _blame(self, found: Candidates, space: Space) -> tuple[list[list[float]], Floats]:
+        """How many known changes were in each term of each group, and in terms of the same options."""
+        shares: dict[Term, float] = {}
+        for change in self.changes:
+            for term, share in change.shares.items():
+                shares[term] = shares.get(term, 0.0) + share
+        alone = {term: 1.0 if not _options(term, space) else 1.0 - KIN for term in shares}
+        exact = [[alone.get(t, 0.0) * shares.get(t, 0.0) for t in group.terms] for group in found.groups]
+        kin = np.zeros(len(found.groups))
+        options = [_options(group.terms[0], space) for group in found.groups]
+        for term, share in shares.items():
+            mine = _options(term, space)
+            related = found.prior * np.array([bool(mine & theirs) for theirs in options])
+            if related.any():
+                kin += KIN * share * related / related.sum()
+        return exact, kin
+
+    def pattern(self, configurations: Sequence[Configuration]) -> Floats:
+        """How noisy each configuration is beside the others, (n,): 1 where nothing is known.
+
+        Only the pattern is taken over: how noisy the machine is today, this run's own pairs say.
+        """
+        known = [self.noise.get(c, (0.0, 0)) for c in configurations]
+        scale, count = np.array(known).reshape(-1, 2).T
+        usable = scale > 0
+        if usable.sum() < 2:
+            return np.ones(len(configurations))
+        log = np.where(usable, np.log(np.where(usable, scale, 1.0)), 0.0)
+        log = np.where(usable, log - np.median(log[usable]), 0.0) * count / (count + FEW)
+        pattern: Floats = np.clip(np.exp(log), 1.0 / WILDEST, WILDEST)
+        return pattern
+
+
+@dataclass(frozen=True)
+class Experience:
+    """What history says of each metric, and of each configuration how many trials were made and failed."""
+
+    metrics: Mapping[str, Expected] = field(default_factory=dict)
+    trials: Mapping[Configuration, tuple[int, int]] = field(default_factory=dict)
+
+
+def _options(term: Term, space: Space) -> frozenset[str]:
+    """Options that a term names."""
+    return frozenset(space.level_of[level].option for level in term)

@@ -1,0 +1,168 @@
+"""Changes that earlier runs show: steps over the revisions of a line, and the terms that carry them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.analysis.candidates import Candidates
+from bot.analysis.hindsight import Condensed, Ints
+from bot.analysis.pairs import Floats
+from bot.model.space import Term
+
+PROVEN = 8.0
+"""Log posterior odds of a step, besides the number of places it could be at."""
+SIZE = 0.1
+"""Standard deviation of a step's size beforehand (log ratio)."""
+MOST = 40
+"""Steps looked for at most: so many teach all that a prior can use."""
+PLACES = 400
+"""Only the newest so many measured revisions are searched."""
+UNEVEN, NEAR = 0.4, 2
+"""Within so many places of a step a further one is believed from this share of it on: effects are uneven."""
+CHUNK = 2000
+"""Groups looked at at once, to bound memory."""
+KEPT = 0.02
+"""Terms that carry a step with a smaller probability are left out."""
+
+
+@dataclass(frozen=True)
+class PastChange:
+    """A step that history shows.
+
+    place: of the first measured revision that has it; before: of the last measured one that has not.
+    size: log ratio. shares: probability of each term to carry it.
+    """
+
+    place: int
+    before: int
+    size: float
+    shares: Mapping[Term, float]
+
+    @property
+    def term(self) -> Term:
+        """The likeliest term."""
+        return max(self.shares, key=lambda term: self.shares[term], default=())
+
+
+@dataclass
+class _Step:
+    row: int
+    column: int
+    size: float = 0.0
+
+
+def past_changes(past: Condensed, found: Candidates) -> tuple[PastChange, ...]:
+    """All steps that stand out, in order of place; `found`: candidates over `past.configurations`.
+
+    Matching pursuit over (term, place): the step with the largest posterior odds (normal prior of its size)
+    joins until none is proven, and all sizes are fitted together; a configuration's level in a run is free.
+    """
+    if not len(past):
+        return ()
+    search = _Search(past, found)
+    for _ in range(MOST):
+        score = search.score(None)
+        for step in search.steps:  # what is left of an uneven step is no step
+            near = slice(max(step.column - NEAR, 0), step.column + NEAR + 1)
+            score[:, near][np.abs(search.sizes[:, near]) < UNEVEN * abs(step.size)] = -np.inf
+            score[step.row, step.column] = -np.inf
+        row, column = np.unravel_index(int(np.argmax(score)), score.shape) if score.size else (0, 0)
+        if not score.size or score[row, column] < PROVEN:
+            break
+        search.steps.append(_Step(int(row), int(column)))
+        search.fit()
+    return tuple(search.told(step) for step in sorted(search.steps, key=lambda s: s.column))
+
+
+class _Search:
+    """The sum of steps so far and what it leaves."""
+
+    def __init__(self, past: Condensed, found: Candidates) -> None:
+        self.past, self.found = past, found
+        self.steps: list[_Step] = []
+        self._covers = found.covers.astype(np.float64)
+        self._weight = 1.0 / past.variance
+        self._revisions = np.unique(past.place)
+        self.places = self._revisions[1:][-PLACES:]
+        order = np.argsort(past.group, kind="stable")
+        _, start = np.unique(past.group[order], return_index=True)
+        self._chunks = np.split(order, start[CHUNK::CHUNK])
+        _, self._group = np.unique(past.group, return_inverse=True)
+        self._total = np.bincount(self._group, self._weight)
+        self.sizes: Floats = np.zeros((len(found.terms), len(self.places)))
+
+    def score(self, without: _Step | None) -> Floats:
+        """Log posterior odds of one more step, (n_terms, n_places), the others but one taken out.
+
+        For the rows that hold a term: moment N and information V give the log Bayes factor
+        N^2 / (V + p) / 2 - log(1 + V / p) / 2 with the prior precision p.
+        """
+        kept = [step for step in self.steps if step is not without]
+        left = self._centred(
+            self.past.value - sum((s.size * self._on(s) for s in kept), np.zeros(len(self.past)))
+        )
+        n = len(self.past.configurations)
+        moment, information = np.zeros((2, n, len(self.places)))
+        for rows in self._chunks:
+            self._add(rows, left, moment, information)
+        m, v = self._covers @ moment, self._covers @ information
+        precision = SIZE**-2.0
+        self.sizes = m / (v + precision)
+        gain = 0.5 * m * self.sizes - 0.5 * np.log1p(v / precision)
+        score: Floats = gain + np.log(self.found.prior)[:, None] - math.log(max(len(self.places), 1))
+        return score
+
+    def fit(self) -> None:
+        """Weighted least squares of all sizes."""
+        x = np.stack([self._centred(self._on(step)) for step in self.steps], axis=1)
+        heavy = x * self._weight[:, None]
+        gram = heavy.T @ x + SIZE**-2.0 * np.eye(len(self.steps))
+        sizes = np.linalg.solve(gram, heavy.T @ self._centred(self.past.value))
+        for step, size in zip(self.steps, sizes, strict=True):
+            step.size = float(size)
+
+    def told(self, step: _Step) -> PastChange:
+        """A step with the posterior of its term at its place."""
+        score = self.score(step)[:, step.column]
+        chance = np.exp(score - score.max())
+        chance /= chance.sum()
+        shares: dict[Term, float] = {}
+        for k in np.flatnonzero(chance >= KEPT):
+            if self.found.kinds[int(k)] == "configuration":
+                continue  # a quirk of one configuration says nothing of an option
+            group = self.found.groups[int(k)]
+            for term, mass in zip(group.terms, group.masses, strict=True):
+                shares[term] = float(chance[k] * mass / self.found.prior[k])
+        place = int(self.places[step.column])
+        before = int(self._revisions[np.searchsorted(self._revisions, place) - 1])
+        return PastChange(place, before, step.size, shares)
+
+    def _on(self, step: _Step) -> Floats:
+        """1 where a step has happened, (n,)."""
+        held = self._covers[step.row, self.past.configuration]
+        on: Floats = held * (self.past.place >= self.places[step.column])
+        return on
+
+    def _centred(self, values: Floats) -> Floats:
+        """Values without their group's weighted mean."""
+        mean = np.bincount(self._group, self._weight * values) / self._total
+        centred: Floats = values - mean[self._group]
+        return centred
+
+    def _add(self, rows: Ints, left: Floats, moment: Floats, information: Floats) -> None:
+        """Adds what some groups say of a step at each place to their configurations."""
+        _, first, local = np.unique(self._group[rows], return_index=True, return_inverse=True)
+        bins = np.searchsorted(self.places, self.past.place[rows], side="right")
+        shape = (len(first), len(self.places) + 1)
+        w, v = np.zeros(shape), np.zeros(shape)
+        np.add.at(w, (local, bins), self._weight[rows])
+        np.add.at(v, (local, bins), self._weight[rows] * left[rows])
+        after = w[:, ::-1].cumsum(axis=1)[:, ::-1]
+        own = after[:, 1:] * (after[:, :1] - after[:, 1:]) / after[:, :1]
+        home = self.past.configuration[rows[first]]
+        np.add.at(moment, home, v[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:])
+        np.add.at(information, home, own)
