@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bot.analysis.change_points.rivals import Rivals, rivals
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term, in_order
+from bot.analysis.change_points.trials import Floats
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_placing import Placing
 from bot.flows.change_point_witness import Witnessing
@@ -34,8 +35,8 @@ FAR, CLOSE = 0.25, 0.04
 KEPT = 4.5
 """Standard errors that a step's size must have in the end."""
 REPETITIONS = 6
-WEARY = 3
-"""A place where so many steps were refuted is left alone."""
+NARROW, WEARY, AGAIN = 0.02, 3, 2
+"""A place (so wide, as a share) where so many steps were refuted is left alone; or so many of a term."""
 PATIENCE, PATIENCE_PER_STEP = 12, 3
 """Refuted steps, in all and for each confirmed one, after which what is left is no step but drift."""
 
@@ -48,7 +49,7 @@ class Inquiry:
         self._choose, self._revisions = configurator, revisions
         self._ask = Placing(model, configurator, revisions)
         self._witnessing = Witnessing(model, configurator, revisions)
-        self._refuted: list[tuple[int, int]] = []
+        self._refuted: list[tuple[int, int, Term]] = []
         # A step could be at any revision: that it stands out at one of them must count for less.
         self._proven = PROVEN + math.log(revisions)
 
@@ -68,6 +69,14 @@ class Inquiry:
         if found is not None:
             step.term, step.at, step.low, step.high = found[0].term, found[0].at, found[0].low, found[0].high
 
+    def renamed(self, steps: list[Step]) -> None:
+        """Puts these steps into the model, each with the simplest term that its contrasts allow."""
+        self._model.steps[:] = steps
+        for step in sorted(steps, key=lambda s: -abs(s.size) / max(s.error, 1e-300)):
+            self._model.fit()
+            found = rivals(self._model, step, max(self._revisions * CLOSE, 3.0), ())
+            step.term = found.terms[0]
+
     def settle(self, step: Step) -> Asking[None]:
         """Finds a step's term and place; a step that its contrasts refute is taken out of the model."""
         if self._model.exact and step.settled and len(step.term) >= MANY:
@@ -85,7 +94,7 @@ class Inquiry:
             alive = yield from self._ask.confirm(step)
         if not alive and step in self._model.steps:
             self._model.steps.remove(step)
-            self._refuted.append((step.low, step.high))
+            self._refuted.append((step.low, step.high, step.term))
         step.settled = True
 
     def _witnessed(self, step: Step, alive: bool) -> Asking[bool]:
@@ -160,9 +169,7 @@ class Inquiry:
         if not len(places):
             return None
         score = self._model.evidence(moment, information) - math.log(len(places))
-        # Where steps were refuted time and again (a drift, an odd machine) nothing more is looked for.
-        weary = [sum(low <= place <= high for low, high in self._refuted) >= WEARY for place in places]
-        score[:, weary] = -np.inf
+        self._leave_alone(score, places)
         row, column = np.unravel_index(int(np.argmax(score)), score.shape)
         best = float(score[row, column])
         if not math.isfinite(best):
@@ -173,6 +180,18 @@ class Inquiry:
         if self._model.exact:
             self._narrow(step, without)
         return step, best
+
+    def _leave_alone(self, score: Floats, places: NDArray[np.intp]) -> None:
+        """Rules out places and terms at which steps were refuted time and again (a drift, an odd machine)."""
+        narrow = max(self._revisions * NARROW, 2.0)
+        placed = [(low, high) for low, high, _ in self._refuted if high - low < narrow]
+        weary = [sum(low <= place <= high for low, high in placed) >= WEARY for place in places]
+        score[:, weary] = -np.inf
+        for low, high, term in self._refuted:
+            again = [t for a, b, t in self._refuted if t == term and a <= high and low <= b]
+            number = self._terms.number(term) if len(again) >= AGAIN else None
+            if number is not None:
+                score[number, (places >= low) & (places <= high)] = -np.inf
 
     def _narrow(self, step: Step, without: Step | None) -> None:
         """Without noise a step lies between two neighbouring measured revisions."""

@@ -7,11 +7,14 @@ import math
 import numpy as np
 
 from bot.analysis.change_points.steps import Step
+from bot.analysis.change_points.trials import Floats
 from bot.flows.change_point_asking import Asker, Asking
 from bot.model.space import Configuration
 
 PLACINGS = 80
 """Trials (or handfuls of them) that placing a step may take."""
+WIDENINGS = 4
+"""Times that an interval may be doubled to either side when the step turns out not to be in it."""
 CONFIRMED, EXPECTED, MOST_AGAIN, CONFIRMATIONS = 3.7, 20.0, 40, 2
 """Scales that fresh trials on both sides of a step must differ; (squared, halved) what is planned for."""
 MEDIAN = 1.25
@@ -26,11 +29,18 @@ class Placing(Asker):
         where = self.clearest(step)
         if where is None:
             return
-        times = int(np.clip(math.ceil(4.0 / max(self.clearness(step, where), 1e-9)), 1, 12))
-        yield self.trials(where, step.low - 1, -1, times) + self.trials(where, step.high, 1, times)
+        times = int(np.clip(math.ceil(6.0 / max(self.clearness(step, where), 1e-9)), 1, 12))
+        for _ in range(WIDENINGS):
+            start = len(self.log)
+            yield self.trials(where, step.low - 1, -1, times) + self.trials(where, step.high, 1, times)
+            if self.model.exact or self._moved(step, where, start) > 0.5:
+                break
+            width = step.high - step.low + 1
+            step.low = max(1, step.low - width)
+            step.high = min(self.revisions - 1, step.high + width)
         for _ in range(PLACINGS):
             self.model.fit()
-            middle = self._median(step)
+            middle = self._median(step, where)
             if middle is None:
                 return
             revision = self._inside(where, middle, step)
@@ -39,12 +49,16 @@ class Placing(Asker):
             times = int(np.clip(math.ceil(2.0 / max(self.clearness(step, where), 1e-9)), 1, 8))
             yield self.trials(where, revision, 1, times if not self.log.frozen else 1)
 
-    def _median(self, step: Step) -> int | None:
-        """Narrows a step's interval to 90 %; the revision that halves the rest, or None: it is placed."""
+    def _median(self, step: Step, where: Configuration) -> int | None:
+        """Narrows a step's interval to 90 %; the revision that halves the rest, or None: it is placed.
+
+        Only the trials of one configuration speak: others may hold terms of steps nearby, not known yet.
+        """
         places, moment, information = self.model.contrasts(step, (step.low, step.high))
         if not len(places):
             return None
-        cover = self.model.cover(step).astype(np.float64)
+        cover = np.zeros(len(self.log.configurations))
+        cover[self.log.place[where]] = 1.0
         revisions = np.unique(self.log.columns()[1])
         previous = revisions[np.searchsorted(revisions, places) - 1]
         width = places - previous
@@ -90,10 +104,23 @@ class Placing(Asker):
 
     def _differs(self, step: Step, where: Configuration, start: int) -> float:
         """Scales between fresh trials before and after a step, in its direction."""
+        before, after, noise = self._fresh(step, where, start)
+        if not len(before) or not len(after):
+            return 0.0
+        error = MEDIAN * noise * math.sqrt(1.0 / len(before) + 1.0 / len(after))
+        return float(np.sign(step.size) * (np.median(after) - np.median(before)) / error)
+
+    def _moved(self, step: Step, where: Configuration, start: int) -> float:
+        """The share of a step's size by which fresh trials before and after its interval differ."""
+        before, after, _ = self._fresh(step, where, start)
+        if not len(before) or not len(after):
+            return 1.0
+        level = self.level(where) if self.log.relative else 1.0
+        return float((after.mean() - before.mean()) / (step.size * level)) if step.size else 0.0
+
+    def _fresh(self, step: Step, where: Configuration, start: int) -> tuple[Floats, Floats, float]:
+        """Seconds of the trials since `start` before and after a step's interval, and their mean noise."""
         c, r, y, sd = self.log.since(start)
         mine = c == self.log.place.get(where, -1)
         before, after = mine & (r < step.low), mine & (r >= step.high)
-        if not before.any() or not after.any():
-            return 0.0
-        error = math.sqrt(float(sd[mine].mean()) ** 2 * (1.0 / before.sum() + 1.0 / after.sum()))
-        return float(np.sign(step.size) * (np.median(y[after]) - np.median(y[before])) / (MEDIAN * error))
+        return y[before], y[after], float(sd[mine].mean()) if mine.any() else 0.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from bot.analysis.change_points.steps import StepModel
+from bot.analysis.change_points.steps import Step, StepModel
 from bot.model.change_points import Probe
 from bot.model.space import Configuration
 from bot.sampling.contrast import Configurator
@@ -26,6 +27,8 @@ GRID_NOISE = 0.006
 """Noise of which the grid has the square in revisions: a step of 6 % is then five scales away."""
 SCANNED, FEWEST = 0.4, 6
 """Share of limited trials for the first round, and the fewest revisions a configuration is scanned at."""
+STEP_COSTS, RELUCTANCE = 12.0, 20.0
+"""Squared scales that a step must explain, and shares must explain more than seconds."""
 BALANCED = (0.8, 16, 64)
 """Random configurations of a round: as a share of the options, at least and at most."""
 
@@ -139,19 +142,27 @@ class Scan:
                 gaps.append((self._log.configurations[int(c[i])], before, after))
         return gaps, list(placed)
 
-    def choose_unit(self, sweep: Callable[[], None]) -> None:
-        """Seconds or shares: whichever leaves less to explain after a sweep of each."""
+    def choose_unit(self, look: Callable[[list[Step]], None], known: Sequence[Step] = ()) -> bool:
+        """Seconds or shares: whichever leaves less to explain after a look at each; whether it changed.
+
+        look: takes the known steps and puts into the model what it sees in the present unit.
+        """
+        model, before = self._model, self._log.relative
         found = []
         for relative in (False, True):
-            self._log.relative = relative
-            self._log.forget()
-            self._model.steps.clear()
-            sweep()
-            found.append((self._model.fit() + 12.0 * len(self._model.steps), list(self._model.steps)))
-        self._log.relative = found[1][0] < found[0][0]
+            self._use(relative, [])
+            look([replace(step, settled=False, confirmed=None) for step in known])
+            found.append((model.fit() + STEP_COSTS * len(model.steps), list(model.steps)))
+        relative = found[1][0] < found[0][0] - RELUCTANCE
+        changed = relative != before
+        self._use(relative, known if known and not changed else found[relative][1])
+        model.fit()
+        return changed
+
+    def _use(self, relative: bool, steps: Sequence[Step]) -> None:
+        self._log.relative = relative
         self._log.forget()
-        self._model.steps[:] = found[self._log.relative][1]
-        self._model.fit()
+        self._model.steps[:] = steps
 
     def _round(self, number: int) -> Iterator[list[Probe]]:
         """Each level alone, and random configurations, each spread over the range with its own offset."""
@@ -175,8 +186,9 @@ class Scan:
         self._log.learn_scale()
 
     def _spread(self, configuration: Configuration, count: int) -> list[Probe]:
-        """Trials at random offsets in equal stretches of the range."""
+        """Trials at both ends, and at random offsets in equal stretches between."""
         places = ((np.arange(count) + self._rng.random()) / count * self._revisions).astype(int)
+        places[0], places[-1] = 0, self._revisions - 1
         return [Probe(configuration, int(r)) for r in np.clip(places, 0, self._revisions - 1)]
 
     def _grid(self, count: int) -> list[int]:

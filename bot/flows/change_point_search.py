@@ -113,7 +113,7 @@ class ChangePointFinder:
         if self.model_.exact:
             yield from self._scan.bisected()
         else:
-            self._scan.choose_unit(self._sweep)
+            self._scan.choose_unit(lambda _: self._sweep())
         yield from self._revised()
 
     def _revised(self) -> Iterator[list[Probe]]:
@@ -122,9 +122,12 @@ class ChangePointFinder:
         rounds = 1 if self.model_.exact else int(np.clip(round(self.log_.scale / NOISE_PER_ROUND), 1, most))
         scanned = 0
         before: set[tuple[object, int]] | None = None
-        for _ in range(SWEEPS):
+        for sweep in range(SWEEPS):
             self._sweep()
             state: set[tuple[object, int]] = {(s.term, s.at) for s in self.model_.steps}
+            if not self.model_.exact and (sweep == 1 or state == before):
+                changed = self._scan.choose_unit(self._inquiry.renamed, list(self.model_.steps))
+                before = None if changed else before
             if state == before:
                 if scanned >= rounds:
                     break

@@ -80,6 +80,14 @@ class Terms:
             return in_order((self.levels[i], self.levels[j]))
         return grown[number - len(self)]
 
+    def number(self, term: Term) -> int | None:
+        """The number of everything, a level or a pair; None: it is another term."""
+        places = sorted(self.index[level] for level in term)
+        if len(term) < 2:
+            return 1 + places[0] if term else 0
+        rows = np.flatnonzero((self.pairs == places).all(axis=1)) if len(term) == 2 else ()
+        return 1 + len(self.levels) + int(rows[0]) if len(rows) else None
+
     def log_priors(self, grown: Sequence[Term]) -> NDArray[np.float64]:
         """Log prior of all terms and the grown ones."""
         whole = max(float(self._share.sum()), 1e-12)
