@@ -63,6 +63,7 @@ def _simulated(asked: AskedRange, local: Subjected, progress: Progress, stop: Ca
         journal=NoJournal(),
         progress=progress,
         notes=local.notes,
+        visible=asked.estimator == "ours",
     )
 
 

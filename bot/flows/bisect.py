@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.analysis.change_points.visible import visible_steps
 from bot.flows.chaining import Chain
 from bot.flows.ports import Journal, Progress, RevisionBench
 from bot.flows.series import series
 from bot.model.change_points import ChangePoint as Found
 from bot.model.change_points import ChangePointSearch, Observation, Probe
-from bot.model.report import BuildFailure, ChangePoint, Report, RevisionRef, Verdict
+from bot.model.report import BuildFailure, ChangePoint, Report, RevisionRef, Verdict, Visible
 from bot.model.revisions import Revision
 from bot.model.subject import Subject
 
@@ -24,7 +25,7 @@ class RangeJob:
 
     metric: what a trial's value is, in seconds or as a ratio to an anchor. budget: seconds (infinite:
     the trials alone are limited). notes: what the reader must be told already. resumes: whether the journal
-    outlives the run.
+    outlives the run. visible: whether it is known what the search would have found.
     """
 
     subject: Subject
@@ -40,6 +41,7 @@ class RangeJob:
     unit: Literal["seconds", "ratio"] = "seconds"
     higher_is_better: bool = False
     resumes: bool = False
+    visible: bool = False
 
 
 def bisect(job: RangeJob) -> Report:
@@ -148,6 +150,9 @@ def _report(job: RangeJob, observations: Sequence[Observation], *, finished: boo
             job.subject.space, job.revisions, observations, terms=[p.term for p in found], unit=job.unit
         ),
         revisions=len(job.revisions),
+        visible=visible_steps(job.subject.space, observations, len(job.revisions))
+        if job.visible and finished
+        else Visible(),
         spent=job.bench.spent().model_copy(update={"budget_seconds": budget}),
         environment=job.bench.environment(),
         notes=tuple(

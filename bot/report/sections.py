@@ -117,12 +117,13 @@ def visible(report: Report, rows: int) -> Section | None:
             Table(("Option", "Smallest slow-down seen"), cells, "lr"),
             *more(len(options), rows, "option"),
         ]
-    blocks += _not_exercised("Levels", [(x,) for x in seen.levels_not_exercised])
-    blocks += _not_exercised("Pairs", seen.pairs_not_exercised, seen.pairs_not_exercised_count)
+    blocks += not_exercised("Levels", [(x,) for x in seen.levels_not_exercised])
+    blocks += not_exercised("Pairs", seen.pairs_not_exercised, seen.pairs_not_exercised_count)
     return Section("visible", "What this run could have seen", tuple(blocks))
 
 
-def _not_exercised(what: str, terms: Sequence[Term], counted: int = 0) -> list[Block]:
+def not_exercised(what: str, terms: Sequence[Term], counted: int = 0) -> list[Block]:
+    """Levels or pairs that no configuration had: how many, and the first of them by name."""
     total = max(len(terms), counted)
     if not total:
         return []

@@ -17,7 +17,7 @@ from bot.adapters.simulated_sources import CallableSource
 from bot.adapters.terminal import QuietProgress
 from bot.flows.bisect import Earlier, RangeJob, bisect, unmeasured
 from bot.model.change_points import ChangePoint, Observation, Probe
-from bot.model.report import BuildFailure
+from bot.model.report import BuildFailure, Visible
 from bot.model.revisions import Revision
 from bot.model.subject import CallableProgram, FlagOption, Subject
 
@@ -160,3 +160,11 @@ def test_the_series_hold_what_was_measured() -> None:
     (shown,) = bisect(job()).series
     assert [p.place for p in shown.points] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
     assert [p.value for p in shown.points] == pytest.approx([1, 1, 1, 1, 2, 2, 2, 2, 2])
+
+
+def test_what_would_have_been_found_is_told_only_of_a_finished_search_that_knows_it() -> None:
+    known = bisect(replace(job(), visible=True))
+    assert [o.option for o in known.visible.options] == ["a"] and known.visible.levels_not_exercised == (
+        "!a",
+    )
+    assert bisect(job()).visible == bisect(replace(job(trials=4), visible=True)).visible == Visible()

@@ -11,11 +11,13 @@ from bot.report.formats import (
     Prose,
     code,
     count,
+    fraction,
     percent,
     probability,
     prose,
     seconds,
     sentence,
+    strong,
 )
 from bot.report.parts import Headline
 from bot.report.ranges import moves
@@ -112,7 +114,7 @@ def _what_to_do(point: ChangePoint) -> tuple[Prose, Listing | None]:
 
 def _nothing(report: Report) -> Headline:
     title = prose("No change found", f" among {count(report.revisions, 'revision')}" * bool(report.revisions))
-    return Headline("good", "🟢", title, (_searched(report), _power(report)))
+    return Headline("good", "🟢", title, (_searched(report), power(report)))
 
 
 def _unclear(report: Report) -> Headline:
@@ -150,6 +152,23 @@ def _unbuilt(failure: BuildFailure) -> Headline:
     )
 
 
+def power(report: Report) -> Prose:
+    """What this search would have found, and what it did not exercise, in one sentence."""
+    options = report.visible.options
+    seen = [o.slow_down for o in options if o.slow_down is not None]
+    if not seen:
+        return prose("How small a change it could have found is not known.")
+    on = "any option" if len(seen) == len(options) else count(len(seen), "option")
+    missed = claims.unexercised(report)
+    return prose(
+        "A lasting change of ",
+        strong(fraction(max(seen))),
+        prose(" ", words.metric(report.primary_metric).noun, f" or more with {on}"),
+        " would have been found in four cases of five",
+        f"; {missed} not exercised." if missed else ".",
+    )
+
+
 def _searched(report: Report) -> Prose:
     spent = report.spent
     where = prose("")
@@ -157,12 +176,6 @@ def _searched(report: Report) -> Prose:
         where = prose(moves.name(report.base.label), " to ", moves.name(report.head.label), ": ")
     of = f"{count(report.revisions, 'revision')}, " if report.revisions else ""
     return prose("Searched ", where, of, f"{count(spent.trials, 'trial')} in {seconds(spent.seconds)}.")
-
-
-def _power(report: Report) -> Prose:
-    if report.visible.options or report.visible.everything is not None:
-        return claims.power(report)
-    return prose("How small a change it could have seen is not known.")
 
 
 def _caveats(report: Report) -> tuple[Prose, ...]:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from bot.model.report import ChangePoint, Listed, Report
 from bot.report import words
-from bot.report.formats import Listing, Prose, Words, code, count, probability, prose, seconds, sentence
+from bot.report.formats import (
+    Listing,
+    Prose,
+    Words,
+    code,
+    count,
+    fraction,
+    probability,
+    prose,
+    seconds,
+    sentence,
+)
 from bot.report.parts import Block, Bullets, Section, Table
 from bot.report.ranges import moves
-from bot.report.ranges.headline import doubtful
+from bot.report.ranges.headline import doubtful, power
 from bot.report.ranges.sparklines import drawing, length, positive
-from bot.report.sections import history, listed_notes, machine
+from bot.report.sections import history, listed_notes, machine, not_exercised
 from bot.report.suspects import more
 
 MOST_COMPARED, MOST_LISTED = 10, 20
@@ -94,6 +105,24 @@ def _listed(found: Listed) -> Section:
     items: list[Words] = [sentence(item) for item in found.items[:MOST_LISTED]]
     items += more(len(found.items), MOST_LISTED, "line")
     return Section(found.kind, _LISTS[found.kind], (Bullets(tuple(items)),), open=True)
+
+
+def visible(report: Report, rows: int) -> Section | None:
+    """The smallest lasting change that would have been found per option, the blindest first."""
+    seen = report.visible
+    if not report.measured or not (seen.options or seen.levels_not_exercised):
+        return None
+    options = sorted(seen.options, key=lambda o: (o.slow_down is not None, -(o.slow_down or 0.0)))
+    cells = tuple(
+        (code(o.option), "nothing" if o.slow_down is None else fraction(o.slow_down)) for o in options[:rows]
+    )
+    lasting = prose("Lasting: it does not begin in the first or last tenth of the range, and does not pass.")
+    blocks: list[Block] = [prose(power(report), " ", lasting)]
+    if seen.everything is not None:
+        blocks.append(prose(f"In every configuration at once: {fraction(seen.everything)}."))
+    blocks += [Table(("Option", "Smallest change found"), cells, "lr"), *more(len(options), rows, "option")]
+    blocks += not_exercised("Levels", [(level,) for level in seen.levels_not_exercised])
+    return Section("visible", "What this run could have found", tuple(blocks))
 
 
 def conditions(report: Report) -> Section:

@@ -14,7 +14,7 @@ from bot.report.formats import Listing, clean, shorten
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH, LABEL_WIDTH = 36, 20
 """Columns: with the values at the end a line fits a terminal of 80."""
-LEAST_SPAN, LEAST_OF_LARGEST = 0.1, 1 / 3
+LEAST_SPAN, LEAST_OF_LARGEST = 0.15, 1 / 3
 """Values that differ by less than this share, or less than this part of what the widest line shows, use
 only some of the blocks: noise must look flat."""
 

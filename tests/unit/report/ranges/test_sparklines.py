@@ -14,7 +14,7 @@ def line(values: dict[int, float], revisions: int, *, width: int = 36, failed: t
 
 def test_a_doubling_fills_the_height_and_noise_does_not() -> None:
     assert line({0: 1.0, 1: 1.0, 2: 2.0, 3: 2.0}, 4) == "▁▁██"
-    assert line({0: 1.0, 1: 1.01, 2: 1.0, 3: 1.01}, 4) == "▁▂▁▂"
+    assert line({0: 1.0, 1: 1.01, 2: 1.0, 3: 1.03}, 4) == "▁▁▁▂"
 
 
 def test_revisions_that_were_not_tried_repeat_the_last_value() -> None:

@@ -1,0 +1,93 @@
+"""What a finished search would have seen: the smallest lasting change of each option's cost."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.model.change_points import Observation
+from bot.model.report import Visible, VisibleOption
+from bot.model.space import Configuration, Level, Space
+
+Floats = NDArray[np.float64]
+
+NEEDED = 12.0
+"""Standard errors at which our search found four lasting changes of five, at any place but the first and last
+tenth of the range: 108 simulated searches of 8 or 16 options, 200 or 500 revisions, noise of 1 or 3 %
+(benchmarks/change_points/visible.py repeats this)."""
+EDGE, PLACES = 0.1, 17
+LEAST, MOST = 0.001, 2.0
+"""Smaller changes are not claimed, larger ones are as good as invisible."""
+
+
+def visible_steps(space: Space, observations: Sequence[Observation], revisions: int) -> Visible:
+    """The report's `visible`: per option its least visible level, and the levels that were not exercised.
+
+    A step of a level is seen by the configurations that hold it and were measured on both sides of it.
+    """
+    trials = _trials(observations)
+    if revisions < 2 or not trials:
+        return Visible()
+    scale = _scale(trials)
+    known = {c: _information(at, revisions) for c, (at, _) in trials.items() if len(np.unique(at)) > 1}
+    worst: dict[str, float] = {}
+    missing = []
+    for level in (level for level in space.levels if level.operator in ("on", "off", "=")):
+        holding = [information for c, information in known.items() if space.holds(level, c)]
+        if not holding:
+            missing.append(str(level))
+        elif _plain(level):
+            worst[level.option] = max(worst.get(level.option, 0.0), _smallest(holding, scale))
+    return Visible(
+        options=tuple(
+            VisibleOption(option=name, slow_down=_told(worst.get(name, math.inf))) for name in space.names
+        ),
+        everything=_told(_smallest(list(known.values()), scale)) if known else None,
+        levels_not_exercised=tuple(missing),
+    )
+
+
+def _trials(observations: Sequence[Observation]) -> dict[Configuration, tuple[NDArray[np.intp], Floats]]:
+    """Places and log values of each configuration's good trials, in order of place."""
+    found: dict[Configuration, list[tuple[int, float]]] = defaultdict(list)
+    for o in observations:
+        if 0.0 < o.value < math.inf:
+            found[o.probe.configuration].append((o.probe.revision, math.log(o.value)))
+    trials = {}
+    for configuration, pairs in found.items():
+        pairs.sort(key=lambda pair: pair[0])  # by place alone: sorted values would look less noisy
+        places, values = zip(*pairs, strict=True)
+        trials[configuration] = (np.array(places, dtype=np.intp), np.array(values, dtype=np.float64))
+    return trials
+
+
+def _scale(trials: dict[Configuration, tuple[NDArray[np.intp], Floats]]) -> float:
+    """Relative noise of one trial: from differences of neighbours in time, of which few hold a step."""
+    differences = np.concatenate([np.diff(values) for _, values in trials.values()])
+    return float(1.4826 * np.median(np.abs(differences)) / math.sqrt(2.0)) if len(differences) else math.inf
+
+
+def _information(places: NDArray[np.intp], revisions: int) -> Floats:
+    """What trials at these places tell of a step, in trials, for each of a few places where it may be."""
+    first, last = max(1.0, EDGE * revisions), min(revisions - 1.0, (1.0 - EDGE) * revisions)
+    before = (places[:, None] < np.round(np.linspace(first, last, PLACES))).sum(axis=0)
+    after = len(places) - before
+    return np.asarray(before * after / np.maximum(before + after, 1), dtype=np.float64)
+
+
+def _smallest(information: Sequence[Floats], scale: float) -> float:
+    least = float(np.sum(information, axis=0).min())
+    return math.expm1(min(NEEDED * scale / math.sqrt(least), 10.0)) if least > 0.0 else math.inf
+
+
+def _plain(level: Level) -> bool:
+    """Levels that stand for an option: on, or one of its values."""
+    return level.operator in ("on", "=")
+
+
+def _told(change: float) -> float | None:
+    return max(change, LEAST) if change <= MOST else None
