@@ -101,7 +101,7 @@ class Repository:
             UsageError: a revision is missing, the clone is too shallow, or no line connects them.
         """
         good_id, bad_id = self._known(good), self._known(bad)
-        line = self._line(f"^{good_id}", bad_id)
+        line = self.line(f"^{good_id}", bad_id)
         if not line:
             if good_id == bad_id:
                 raise UsageError(f"{good}..{bad} is one commit: there is nothing to bisect.")
@@ -119,7 +119,7 @@ class Repository:
         if start != good_id:
             last = f"the range begins at {self._short(start)}, the last revision there that is in its history"
             notes.append(f"{good} is not on the first-parent line of {bad}: {last}.")
-        line = [*self._line("--max-count=1", start), *line]
+        line = [*self.line("--max-count=1", start), *line]
         listed = self._git("for-each-ref", f"--format={first_parents.TAG_FORMAT}", "refs/tags")
         tagged = first_parents.tags(_text(listed))
         revisions, said = first_parents.revisions(line, tagged, (good, bad), coarse=tags)
@@ -187,8 +187,8 @@ class Repository:
         tag = self._git("describe", "--tags", "--exact-match", commit)
         return _text(tag) if tag.code == 0 else self._short(commit)
 
-    def _line(self, *which: str) -> list[first_parents.Commit]:
-        """First-parent commits, oldest first."""
+    def line(self, *which: str) -> list[first_parents.Commit]:
+        """First-parent commits, oldest first; `which`: what `git rev-list` is to list."""
         order = ("--first-parent", "--topo-order", "--reverse", "--encoding=UTF-8")
         pretty = f"--pretty=format:{first_parents.COMMIT_FORMAT}"
         return first_parents.commits(_text(self._git("rev-list", *order, pretty, *which)))

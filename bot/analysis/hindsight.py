@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,23 @@ class Condensed:
 
     def __len__(self) -> int:
         return len(self.value)
+
+    def narrowed(self, most: int) -> Condensed:
+        """Without all but the `most` configurations that have most values."""
+        count = np.bincount(self.configuration, minlength=len(self.configurations))
+        kept = np.sort(np.argsort(-count, kind="stable")[:most])
+        code = np.full(len(count), -1)
+        code[kept] = np.arange(len(kept))
+        rows = code[self.configuration] >= 0
+        return replace(
+            self,
+            configurations=tuple(self.configurations[k] for k in kept),
+            group=self.group[rows],
+            configuration=code[self.configuration[rows]],
+            place=self.place[rows],
+            value=self.value[rows],
+            variance=self.variance[rows],
+        )
 
 
 @dataclass(frozen=True)

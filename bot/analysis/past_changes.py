@@ -17,9 +17,9 @@ PROVEN = 8.0
 """Log posterior odds of a step, besides the number of places it could be at."""
 SIZE = 0.1
 """Standard deviation of a step's size beforehand (log ratio)."""
-MOST = 40
-"""Steps looked for at most: so many teach all that a prior can use."""
-PLACES = 400
+MOST = 24
+"""Steps looked for at most, the clearest first: so many teach all that a prior can use."""
+PLACES = 200
 """Only the newest so many measured revisions are searched."""
 UNEVEN, NEAR = 0.4, 2
 """Within so many places of a step a further one is believed from this share of it on: effects are uneven."""
@@ -65,7 +65,7 @@ def past_changes(past: Condensed, found: Candidates) -> tuple[PastChange, ...]:
         return ()
     search = _Search(past, found)
     for _ in range(MOST):
-        score = search.score(None)
+        score = search.score(None, search.places)
         for step in search.steps:  # what is left of an uneven step is no step
             near = slice(max(step.column - NEAR, 0), step.column + NEAR + 1)
             score[:, near][np.abs(search.sizes[:, near]) < UNEVEN * abs(step.size)] = -np.inf
@@ -82,9 +82,13 @@ class _Search:
     """The sum of steps so far and what it leaves."""
 
     def __init__(self, past: Condensed, found: Candidates) -> None:
-        self.past, self.found = past, found
+        self.past = past
         self.steps: list[_Step] = []
-        self._covers = found.covers.astype(np.float64)
+        # A quirk of one configuration says nothing of an option.
+        told = [k for k, kind in enumerate(found.kinds) if kind != "configuration"]
+        self._groups = [found.groups[k] for k in told]
+        self._prior = found.prior[told]
+        self._covers = found.covers[told].astype(np.float64)
         self._weight = 1.0 / past.variance
         self._revisions = np.unique(past.place)
         self.places = self._revisions[1:][-PLACES:]
@@ -93,9 +97,9 @@ class _Search:
         self._chunks = np.split(order, start[CHUNK::CHUNK])
         _, self._group = np.unique(past.group, return_inverse=True)
         self._total = np.bincount(self._group, self._weight)
-        self.sizes: Floats = np.zeros((len(found.terms), len(self.places)))
+        self.sizes: Floats = np.zeros((len(told), len(self.places)))
 
-    def score(self, without: _Step | None) -> Floats:
+    def score(self, without: _Step | None, places: Ints) -> Floats:
         """Log posterior odds of one more step, (n_terms, n_places), the others but one taken out.
 
         For the rows that hold a term: moment N and information V give the log Bayes factor
@@ -106,14 +110,14 @@ class _Search:
             self.past.value - sum((s.size * self._on(s) for s in kept), np.zeros(len(self.past)))
         )
         n = len(self.past.configurations)
-        moment, information = np.zeros((2, n, len(self.places)))
+        moment, information = np.zeros((2, n, len(places)))
         for rows in self._chunks:
-            self._add(rows, left, moment, information)
+            self._add(rows, left, places, (moment, information))
         m, v = self._covers @ moment, self._covers @ information
         precision = SIZE**-2.0
         self.sizes = m / (v + precision)
         gain = 0.5 * m * self.sizes - 0.5 * np.log1p(v / precision)
-        score: Floats = gain + np.log(self.found.prior)[:, None] - math.log(max(len(self.places), 1))
+        score: Floats = gain + np.log(self._prior)[:, None] - math.log(max(len(self.places), 1))
         return score
 
     def fit(self) -> None:
@@ -127,16 +131,14 @@ class _Search:
 
     def told(self, step: _Step) -> PastChange:
         """A step with the posterior of its term at its place."""
-        score = self.score(step)[:, step.column]
+        score = self.score(step, self.places[[step.column]])[:, 0]
         chance = np.exp(score - score.max())
         chance /= chance.sum()
         shares: dict[Term, float] = {}
         for k in np.flatnonzero(chance >= KEPT):
-            if self.found.kinds[int(k)] == "configuration":
-                continue  # a quirk of one configuration says nothing of an option
-            group = self.found.groups[int(k)]
+            group = self._groups[int(k)]
             for term, mass in zip(group.terms, group.masses, strict=True):
-                shares[term] = float(chance[k] * mass / self.found.prior[k])
+                shares[term] = float(chance[k] * mass / self._prior[k])
         place = int(self.places[step.column])
         before = int(self._revisions[np.searchsorted(self._revisions, place) - 1])
         return PastChange(place, before, step.size, shares)
@@ -153,16 +155,16 @@ class _Search:
         centred: Floats = values - mean[self._group]
         return centred
 
-    def _add(self, rows: Ints, left: Floats, moment: Floats, information: Floats) -> None:
-        """Adds what some groups say of a step at each place to their configurations."""
+    def _add(self, rows: Ints, left: Floats, places: Ints, sums: tuple[Floats, Floats]) -> None:
+        """Adds some groups' moments and informations of a step at each place to their configurations."""
         _, first, local = np.unique(self._group[rows], return_index=True, return_inverse=True)
-        bins = np.searchsorted(self.places, self.past.place[rows], side="right")
-        shape = (len(first), len(self.places) + 1)
+        bins = np.searchsorted(places, self.past.place[rows], side="right")
+        shape = (len(first), len(places) + 1)
         w, v = np.zeros(shape), np.zeros(shape)
         np.add.at(w, (local, bins), self._weight[rows])
         np.add.at(v, (local, bins), self._weight[rows] * left[rows])
         after = w[:, ::-1].cumsum(axis=1)[:, ::-1]
         own = after[:, 1:] * (after[:, :1] - after[:, 1:]) / after[:, :1]
         home = self.past.configuration[rows[first]]
-        np.add.at(moment, home, v[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:])
-        np.add.at(information, home, own)
+        np.add.at(sums[0], home, v[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:])
+        np.add.at(sums[1], home, own)

@@ -8,7 +8,6 @@ import typer
 
 from bot.commands import options
 from bot.commands.outcome import Outputs, finish
-from bot.model.errors import UsageError
 
 Base = Annotated[str, typer.Option("--base", help="Revision to compare with (its merge base with head).")]
 Head = Annotated[str, typer.Option("--head", help="Revision to judge.")]
@@ -35,8 +34,6 @@ def pr(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contra
     from bot.compose.measuring import analyse
     from bot.compose.subjects import Asked
 
-    if history is not None:
-        raise UsageError("--history: not yet supported; leave it out")
     asked = Asked(
         base=base,
         head=head,
@@ -45,6 +42,7 @@ def pr(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contra
         seed=seed,
         exact_base=exact_base,
         estimator=estimator,
+        history=history,
     )
     finish(
         Outputs(json, markdown, html, fail_on=fail_on, quiet=quiet), lambda progress: analyse(asked, progress)

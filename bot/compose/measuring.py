@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from types import FrameType
 
@@ -21,6 +22,7 @@ from bot.adapters.run_folder import first_uid, run_folder
 from bot.adapters.simulated import SimulatedBench, simulated_comparison
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.workshop import Workshop
+from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.subjects import (
     CONFIG,
     Asked,
@@ -30,6 +32,7 @@ from bot.compose.subjects import (
     read_checked,
     refuse_simulated,
 )
+from bot.flows.experience import Memory
 from bot.flows.job import Job
 from bot.flows.ports import Bench, Progress
 from bot.flows.pull_request import pull_request
@@ -40,8 +43,10 @@ from bot.model.revisions import Comparison
 from bot.model.subject import Program
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.pull_request import pull_request_sample
-from bot.settings import environment
+from bot.settings import Settings, environment
 
+REMEMBERED = 5000
+"""Revisions of base's line in which history's are looked for."""
 CACHE = Path(".suspects/builds")
 """Built trees, kept between runs; below the repository's top unless a cache folder is given."""
 
@@ -71,7 +76,9 @@ def analyse(asked: Asked, progress: Progress) -> Report:
         local = local_subject(asked)
         if local is not None and not isinstance(local.subject.program, Program):
             refuse_simulated(asked)
-            return pull_request(_simulated_job(asked, replace(local, notes=notes), progress, stop))
+            job = _simulated_job(asked, replace(local, notes=notes), progress, stop)
+            line = [str(place) for place in range(int(job.comparison.base.id) + 1)]
+            return pull_request(_remembering(asked, job, stack, lambda: line))
         folder = stack.enter_context(run_folder())
         repository = Repository(asked.repository, folder / "git")
         comparison = repository.resolve(asked.base, asked.head, exact_base=asked.exact_base)
@@ -84,9 +91,23 @@ def analyse(asked: Asked, progress: Progress) -> Report:
             refuse_simulated(asked)
             raise UsageError("A table or callable subject is read from the working directory, with --config.")
         local = replace(local, notes=(*notes, *local.notes))
+        job = real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
+        newest = f"--max-count={REMEMBERED}", comparison.base.id
         return pull_request(
-            real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
+            _remembering(asked, job, stack, lambda: [commit.id for commit in repository.line(*newest)])
         )
+
+
+def _remembering(asked: Asked, job: Job, stack: ExitStack, line: Callable[[], Sequence[str]]) -> Job:
+    """The job with the configured history, open for as long as the run; a pull request only reads it."""
+    where = AskedHistory(
+        Settings.read(environment()),
+        configured=job.subject.history,
+        place=asked.history,
+        folder=asked.repository,
+    )
+    store = stack.enter_context(opened_history(where))
+    return replace(job, memory=Memory(store, line, datetime.now(UTC)))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ class Asked:
     """What the command line (or the action) asks of one pull-request analysis.
 
     simulated: whether a table or a callable may be the subject (a callable is code of the working directory,
-    run as ourselves: the action refuses it).
+    run as ourselves: the action refuses it). history: `--history`.
     """
 
     base: str
@@ -31,6 +31,7 @@ class Asked:
     cache: Path | None = None
     repository: Path = Path()
     simulated: bool = True
+    history: str | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.analysis.diagnose import Judgement
 from bot.flows.evidence import Evidence
+from bot.flows.experience import Recalled
 from bot.flows.job import Job
 from bot.flows.ports import Bench
 from bot.model.report import ConfigurationChange, Report, RevisionRef, Spent, State, Suspects, Verdict
@@ -21,14 +22,16 @@ LATER = (
     "Not part of this version yet, so their lists are empty: methods, resource features, assertions, "
     "change points, influences."
 )
-NO_HISTORY = "No history was read: this run stands on its own pairs, and prior probabilities are not known."
 
 
-def report(job: Job, *, verdict: Verdict, notes: Sequence[str] = (), **found: Any) -> Report:
+def report(
+    job: Job, *, verdict: Verdict, notes: Sequence[str] = (), recalled: Recalled | None = None, **found: Any
+) -> Report:
     """A report of this job; what is not given stays empty, and the notes say why."""
     base, head = job.comparison.base, job.comparison.head
     built = job.workshop.notes() if job.workshop else ()
-    said = [*job.comparison.notes, *job.notes, *built, *notes, LATER, NO_HISTORY]
+    known = recalled or Recalled()
+    said = [*job.comparison.notes, *job.notes, *built, *notes, LATER, *known.notes]
     return Report(
         mode="pull_request",
         subject=job.name,
@@ -37,12 +40,13 @@ def report(job: Job, *, verdict: Verdict, notes: Sequence[str] = (), **found: An
         head=RevisionRef(revision=head.id, label=head.label),
         threshold=job.subject.threshold,
         false_alarms=job.subject.false_alarms,
+        history=known.history,
         notes=tuple(dict.fromkeys(said)),
         **found,
     )
 
 
-def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent) -> Report:
+def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent, recalled: Recalled) -> Report:
     """The report of a measured comparison (or of one in which nothing could be measured)."""
     assert evidence.estimator is not None
     job.progress.stage("deciding")
@@ -51,11 +55,13 @@ def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent) -> Report
     names = job.subject.space.names
     moved = [tuple(c.options[n] for n in names) for c in changes if c.state in ("slower", "faster")]
     flagged = sorted(dict.fromkeys(moved), key=lambda c: _distance(c, evidence.configurations[0]))
-    notes = [*bench.notes(), *judgement.notes]
+    environment = bench.environment()
+    notes = [*bench.notes(), *judgement.notes, *recalled.machine_notes(environment)]
     if any(m.name == "instructions" for m in job.subject.metrics):
         changes += _instructions(job, bench, flagged[:COUNTED], notes)
     return report(
         job,
+        recalled=recalled,
         verdict=judgement.verdict if evidence.pairs else "inconclusive",
         interrupted="signal" if bench.stopped() else "budget" if _cut_short(evidence) else "",
         effects=judgement.effects,
@@ -64,7 +70,7 @@ def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent) -> Report
         visible=judgement.visible,
         primary_metric=evidence.rules[0].name,
         higher_is_better=tuple(r.name for r in evidence.rules if r.better == "higher"),
-        environment=bench.environment().model_copy(update={"noise": evidence.noise()}),
+        environment=environment.model_copy(update={"noise": evidence.noise()}),
         spent=spent.model_copy(
             update={
                 "seconds": bench.elapsed(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bot.flows.experience import Memory
 from bot.flows.ports import Bench, Progress, Sampler, Solver, Workshop
 from bot.model.revisions import Comparison
 from bot.model.subject import Subject
@@ -18,6 +19,7 @@ class Job:
 
     workshop: None when nothing is built (simulated subjects). open_bench: the bench for the built sides,
     given the seconds it may measure. notes: what the reader must be told already (where base came from, ...).
+    memory: where the history is; None: there is none.
     """
 
     subject: Subject
@@ -31,3 +33,4 @@ class Job:
     progress: Progress
     rng: np.random.Generator
     notes: tuple[str, ...] = ()
+    memory: Memory | None = None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from bot.analysis.diagnose import PairedEstimator, Rule
 from bot.flows.conclusion import conclude, report
 from bot.flows.evidence import Evidence
+from bot.flows.experience import Recalled, recall
 from bot.flows.job import Job
 from bot.flows.ports import Bench
 from bot.model.report import BuildFailure, Report, Spent
@@ -27,6 +28,9 @@ def pull_request(job: Job) -> Report:
     """Runs the whole job; every failure of the subject program ends in the report, not in an exception."""
     if job.comparison.same_tree:
         return report(job, verdict="none", notes=("Base and head have the same tree: nothing to measure.",))
+    if job.memory is not None:
+        job.progress.stage("reading the history")
+    recalled = recall(job.memory, job.subject, rules(job.subject), job.solver)
     builds: Mapping[Side, Build] = {}
     if job.workshop is not None:
         job.progress.stage("building base and head")
@@ -41,11 +45,11 @@ def pull_request(job: Job) -> Report:
         if not b.ok
     )
     if failures:
-        return report(job, verdict="inconclusive", build_failures=failures, spent=spent)
+        return report(job, verdict="inconclusive", build_failures=failures, spent=spent, recalled=recalled)
     job.progress.stage("measuring")
     reporting = min(REPORTING_SHARE * job.budget, REPORTING_SECONDS) if job.workshop else 0.0
     measuring = job.budget - reporting
-    return _measure(job, job.open_bench(measuring), measuring, spent)
+    return _measure(job, job.open_bench(measuring), measuring, spent=spent, recalled=recalled)
 
 
 def rules(subject: Subject) -> list[Rule]:
@@ -68,14 +72,14 @@ def rules(subject: Subject) -> list[Rule]:
     return found or [Rule("cpu", "lower", subject.threshold)]
 
 
-def _measure(job: Job, bench: Bench, measuring: float, spent: Spent) -> Report:
+def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled: Recalled) -> Report:
     counting = any(m.name == "instructions" for m in job.subject.metrics)
     wanted = rules(job.subject)
     timed = _timed(job.subject)
     alone = all(rule.name in timed for rule in wanted[:1])
     evidence = Evidence(wanted, wall_only=frozenset() if alone else timed)
     schedule = Schedule(
-        sample=list(dict.fromkeys(bench.served(c) for c in job.sampler(MOST))),
+        sample=recalled.working_first(list(dict.fromkeys(bench.served(c) for c in job.sampler(MOST)))),
         slots=1 if alone else bench.slots,
         budget=measuring * (COUNTING_LEAVES if counting else 1.0),
         clock=bench.elapsed,
@@ -89,11 +93,11 @@ def _measure(job: Job, bench: Bench, measuring: float, spent: Spent) -> Report:
         schedule.observe(pair)
         evidence.observe(pair)
         if schedule.settled and evidence.estimator is None:
-            _settle(job, schedule, evidence)
+            _settle(job, schedule, evidence, recalled)
         job.progress.pairs(evidence.pairs, bench.elapsed(), job.budget, evidence.leader)
     if evidence.estimator is None:
-        _settle(job, schedule, evidence)
-    return conclude(job, bench, evidence, spent)
+        _settle(job, schedule, evidence, recalled)
+    return conclude(job, bench, evidence, spent, recalled)
 
 
 def _timed(subject: Subject) -> frozenset[str]:
@@ -101,7 +105,7 @@ def _timed(subject: Subject) -> frozenset[str]:
     return frozenset({"wall"} | {m.name for m in subject.metrics if m.regex})
 
 
-def _settle(job: Job, schedule: Schedule, evidence: Evidence) -> None:
+def _settle(job: Job, schedule: Schedule, evidence: Evidence, recalled: Recalled) -> None:
     """The sample is final: a waiting program gets its wall-clock track, and the estimator begins."""
     if schedule.primary == "duet" and evidence.waiting(WAITING) and not schedule.second_track:
         schedule.second_track = True
@@ -116,5 +120,6 @@ def _settle(job: Job, schedule: Schedule, evidence: Evidence) -> None:
             equivalent=job.solver.equivalent,
             possible=job.solver.possible,
             rng=job.rng,
+            experience=recalled.experience,
         ),
     )
