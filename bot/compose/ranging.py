@@ -85,11 +85,11 @@ def bisected_range(
             same = "All revisions have the same tree: nothing to measure."
             return unmeasured(subject, found.revisions, name=name, notes=(*notes, same))
         opened = Opened(asked, subject, repository, found.revisions, given, Run(stop, stack, folder))
-        workshop = _workshop(opened)
+        workshop = workshop_of(opened)
         progress.stage("building what the others are compared with")
         anchor = workshop.anchor()
         if anchor is None:
-            said, failure = (*notes, *workshop.notes()), _failure(workshop)
+            said, failure = (*notes, *workshop.notes()), build_failure(workshop)
             return unmeasured(subject, found.revisions, name=name, notes=said, failure=failure)
         return bisect(_job(opened, workshop, anchor, progress=progress, notes=notes))
 
@@ -101,12 +101,12 @@ def _job(
     searching, measuring, drawing = np.random.default_rng(asked.seed).spawn(3)
     budget = asked.budget or (subject.budget.bisect if asked.trials is None else math.inf)
     bench = DuetRange(
-        _pairs(opened, workshop, anchor, budget=_measuring(budget), rng=drawing),
+        pairs_of(opened, workshop, anchor, budget=measuring_seconds(budget), rng=drawing),
         workshop,
         opened.revisions,
         anchor=anchor,
         rng=measuring,
-        budget=_measuring(budget),
+        budget=measuring_seconds(budget),
     )
     solver = ConstraintSolver(subject.space)
     metric, path = _metric(opened, bench, anchor, solver)
@@ -133,6 +133,7 @@ def _job(
         unit="ratio",
         higher_is_better=rule is not None and rule.better == "higher",
         resumes=isinstance(journal, FileJournal),
+        visible=asked.estimator == "ours",
     )
 
 
@@ -148,7 +149,8 @@ def _subject_at(repository: Repository, revision: Revision) -> Subject:
     return subject
 
 
-def _workshop(opened: Opened) -> RangeWorkshop:
+def workshop_of(opened: Opened) -> RangeWorkshop:
+    """Builds the revisions; closed with the run."""
     return opened.run.stack.enter_context(
         RangeWorkshop(
             opened.repository,
@@ -163,7 +165,7 @@ def _workshop(opened: Opened) -> RangeWorkshop:
     )
 
 
-def _pairs(
+def pairs_of(
     opened: Opened, workshop: RangeWorkshop, anchor: int, *, budget: float, rng: np.random.Generator
 ) -> PairBench:
     """The bench of pairs: base is the anchor, head is whichever revision a wish names."""
@@ -223,13 +225,14 @@ def _journal(opened: Opened, path: Path) -> tuple[Journal, tuple[str, ...]]:
     return opened.run.stack.enter_context(journal), ()
 
 
-def _failure(workshop: RangeWorkshop) -> BuildFailure:
+def build_failure(workshop: RangeWorkshop) -> BuildFailure:
+    """Why there is no anchor, for the report."""
     build = workshop.failure
     if build is None:
         return BuildFailure(side="head", step="build", reason="It was stopped with the run.")
     return BuildFailure(side="head", step=build.step, reason=build.reason, log=build.log)
 
 
-def _measuring(budget: float) -> float:
+def measuring_seconds(budget: float) -> float:
     """Seconds until the last trial ends."""
     return budget - min(REPORTING_SHARE * budget, REPORTING_SECONDS) if math.isfinite(budget) else budget

@@ -30,7 +30,8 @@ class NightJob:
 
     revisions: from the anchor to the tip. past: earlier nights, oldest first. store: where the night is
     written to, None: nowhere. run: the record of this night, still without its environment. metric: what a
-    trial's value is, in seconds or as a ratio to the anchor. history: what is told of what was read.
+    trial's value is: seconds, or with a `partner` the ratio to that revision, which ran beside it. history:
+    what is told of what was read.
     """
 
     subject: Subject
@@ -46,7 +47,13 @@ class NightJob:
     history: History
     progress: Progress
     notes: tuple[str, ...] = ()
-    unit: Literal["seconds", "ratio"] = "seconds"
+    partner: int | None = None
+    higher_is_better: bool = False
+
+    @property
+    def unit(self) -> Literal["seconds", "ratio"]:
+        """What values are."""
+        return "seconds" if self.partner is None else "ratio"
 
 
 def night(job: NightJob) -> Report:
@@ -101,20 +108,23 @@ def _remembered(job: NightJob, measured: Sequence[Observation]) -> list[str]:
 
 
 def _record(recorder: Recorder, job: NightJob, observation: Observation, pair: int) -> None:
-    """One trial, or with ratios the pair of the anchor's and the revision's."""
+    """One trial, or with ratios the pair of the partner's and the revision's."""
     probe = observation.probe
     options = job.subject.space.as_dict(probe.configuration)
-    anchor, revision = (
-        RevisionRef(revision=r.id, label=r.label) for r in (job.revisions[0], job.revisions[probe.revision])
-    )
+    revision = _named(job.revisions[probe.revision])
     if not observation.value > 0:
         recorder.trial(Trial("exit"), revision, options)
-    elif job.unit == "seconds":
+    elif job.partner is None:
         recorder.trial(Trial("ok", {job.metric: observation.value}), revision, options)
     else:
+        beside = _named(job.revisions[job.partner])
         seconds = observation.anchor, observation.value * observation.anchor
-        recorder.trial(Trial("ok", {job.metric: seconds[0]}), anchor, options, pair=pair)
+        recorder.trial(Trial("ok", {job.metric: seconds[0]}), beside, options, pair=pair)
         recorder.trial(Trial("ok", {job.metric: seconds[1]}), revision, options, pair=pair, second=True)
+
+
+def _named(revision: Revision) -> RevisionRef:
+    return RevisionRef(revision=revision.id, label=revision.label)
 
 
 def _report(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[str]) -> Report:
@@ -129,9 +139,10 @@ def _report(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[s
         subject=job.name,
         verdict=_verdict(job, telling) if worked else "inconclusive",
         interrupted="signal" if job.bench.stopped() else "",
-        base=RevisionRef(revision=base.id, label=base.label),
-        head=RevisionRef(revision=tip.id, label=tip.label),
+        base=_named(base),
+        head=_named(tip),
         primary_metric=job.metric,
+        higher_is_better=(job.metric,) if job.higher_is_better else (),
         threshold=job.subject.threshold,
         false_alarms=job.subject.false_alarms,
         change_points=tuple(telling.point(p, usable) for p in found) if worked else (),
@@ -144,17 +155,38 @@ def _report(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[s
         spent=job.bench.spent().model_copy(update={"budget_seconds": job.budget}),
         environment=job.bench.environment(),
         history=job.history,
-        notes=tuple(dict.fromkeys([*job.notes, *notes, *_machine(job, measured), *job.bench.notes()])),
+        notes=tuple(
+            dict.fromkeys(
+                [*job.notes, *notes, *_machine(job, measured), *_doubts(job, measured), *job.bench.notes()]
+            )
+        ),
     )
 
 
 def _verdict(job: NightJob, telling: Telling) -> Verdict:
     """Of what is new tonight, and of regressions that stand: nobody accepted them."""
-    ratios = [p.ratio for p in telling.fresh] + [p.ratio for p in telling.known if p.ratio > 1]
-    if ratios:
-        harm, benefit = any(r > 1 for r in ratios), any(r < 1 for r in ratios)
-        return "mixed" if harm and benefit else "regression" if harm else "improvement"
+    fresh = [(p.ratio > 1) != job.higher_is_better for p in telling.fresh]
+    standing = [(p.ratio > 1) != job.higher_is_better for p in telling.known]
+    harm = any(fresh) or any(standing)
+    if harm or fresh:
+        return "mixed" if harm and not all(fresh) else "regression" if harm else "improvement"
     return "none" if job.search.enough_ and not job.search.unclear_ else "inconclusive"
+
+
+def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
+    """What a reader must know of tonight's trials: a tip that does not work, and which revisions failed."""
+    notes = []
+    tip = f"`{job.revisions[-1].label}`"
+    there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
+    if there and not any(o.value > 0 for o in there):
+        notes.append(f"Every trial at the tip {tip} failed: nothing can be said of what is new.")
+    elif len(job.search.compared_) == 1:
+        notes.append(f"No revision before {tip} could be measured: there is nothing to compare it with.")
+    broken = {o.probe.revision for o in measured if not o.built}
+    if broken:
+        shown = ", ".join(f"`{job.revisions[r].label}`" for r in sorted(broken)[:5])
+        notes.append(f"{len(broken)} revisions could not be built: {shown}{' ...' * (len(broken) > 5)}.")
+    return notes
 
 
 def _machine(job: NightJob, measured: Sequence[Observation]) -> list[str]:

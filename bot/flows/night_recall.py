@@ -14,7 +14,7 @@ from bot.flows.change_point_inquiry import Inquiry
 MOST_STEPS = 64
 """Steps looked for at most."""
 REVISITS = 2
-"""How often each step is named again after a new one was found: early names may have mixed two steps."""
+"""How often each step is named again once all are known: early names may have mixed two steps."""
 CLOSE, LEAST_CLOSE = 0.04, 3.0
 """Only trials within this share of the window (and so many revisions) of a step name it: none of another."""
 PROVEN, SURE = 8.0, 0.9
@@ -36,10 +36,11 @@ def recall(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
         if step is None:
             break
         model.steps.append(step)
-        for _ in range(REVISITS):
-            for known in list(model.steps):
-                known.settled = _named(model, known, revisions)
-                known.confirmed = (known.term, known.at) if known.settled else None
+        _name(model, step, revisions)
+        inquiry.tidy()
+    for _ in range(REVISITS):
+        for known in list(model.steps):
+            _name(model, known, revisions)
         inquiry.tidy()
     choose_unit(model)
     _drop_weak(model)
@@ -59,8 +60,8 @@ def choose_unit(model: StepModel) -> None:
     model.fit()
 
 
-def _named(model: StepModel, step: Step, revisions: int) -> bool:
-    """Places a step and names it by the trials right beside it; whether both are proven."""
+def _name(model: StepModel, step: Step, revisions: int) -> None:
+    """Places a step, and names and settles it when the trials right beside it prove its term."""
     model.fit()
     _place(model, step)
     close = max(revisions * CLOSE, LEAST_CLOSE)
@@ -70,10 +71,10 @@ def _named(model: StepModel, step: Step, revisions: int) -> bool:
         grown = model.terms.grow(term, grown)
         found = rivals(model, step, close, grown)
         term = found.terms[0]
-    proven = found.evidence > PROVEN + math.log(revisions) and found.sure > SURE
-    if proven:
+    step.settled = found.evidence > PROVEN + math.log(revisions) and found.sure > SURE
+    if step.settled:
         step.term, step.size, step.probability = term, found.size, found.sure
-    return proven
+    step.confirmed = (step.term, step.at) if step.settled else None
 
 
 def _place(model: StepModel, step: Step) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from bot.analysis.change_points.findings import told
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Terms
+from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_inquiry import Inquiry
 from bot.flows.night_log import NightLog
 from bot.flows.night_recall import choose_unit, recall
@@ -30,8 +31,8 @@ AIM, AIM_MARGINS = 0.03, 3.0
 """A night goes on until it would have seen a change of 3 %, or of three margins, in ..."""
 COVERED = 0.9
 """... this share of the levels and pairs of levels."""
-STANDS_OUT, LUCK = 3.0, 2.0
-"""Log posterior odds at which a step is asked about, and so much more that bad luck does not hide it."""
+STANDS_OUT, POWER = 3.0, 0.84
+"""Log posterior odds at which a step is asked about, and standard errors by which four in five stand out."""
 MOST_STEPS = 32
 """Steps asked about after one block."""
 
@@ -52,6 +53,13 @@ class Window:
     def tip(self) -> int:
         """The newest revision."""
         return self.revisions - 1
+
+
+class NightInquiry(Inquiry):
+    """Names a step that is not placed yet by all trials: tonight's lie at the two ends of the window."""
+
+    def _name(self, step: Step, reach: float) -> Asking[bool]:
+        return super()._name(step, float(self._revisions) if step.high > step.low else reach)
 
 
 class NightSearch:
@@ -87,10 +95,12 @@ class NightSearch:
         self.model_ = StepModel(self.log_, terms)
         self.known_: Sequence[ChangePoint] = ()
         """What earlier nights had shown."""
+        self.compared_: tuple[int, ...] = ()
+        """The revisions that could be compared: the tip and the one before; fewer when they do not work."""
         self.enough_ = False
         """Whether the tip was looked at closely enough."""
         self._choose = Configurator(space, solver, rng=rng, candidates=candidates)
-        self._inquiry = Inquiry(self.model_, self._choose, window.revisions)
+        self._inquiry = NightInquiry(self.model_, self._choose, window.revisions)
         self._script: Iterator[list[Probe]] | None = None
         self._pending: list[Probe] = []
         self._unanswered = 0
@@ -146,19 +156,27 @@ class NightSearch:
         if len(self.log_):
             recall(self.model_, self._inquiry, self.window.revisions)
             self.known_ = self.change_points_
-        ends = (self.window.reference, self.window.tip)
-        if ends[0] == ends[1]:
-            return
-        wished = [Probe(c, r) for c in extremes for r in ends for _ in range(SENTINEL_TRIALS)]
-        while not self.enough_:
-            before = len(self.log_)
-            yield [*wished, *(Probe(c, r) for c in self._block() for r in ends)]
-            wished = []
-            if len(self.log_) == before:  # whatever is asked fails
-                return
+        ends = self.compared_ = yield from self._ends(extremes)
+        while len(ends) == 2 and not self.enough_:
+            self._choose.avoided = tuple(self.log_.broken_levels())
+            yield [Probe(c, r) for c in self._block() for r in ends]
             self.log_.learn_scale()
             yield from self._explained()
             self.enough_ = self._has_seen_enough()
+
+    def _ends(self, extremes: Sequence[Configuration]) -> Asking[tuple[int, ...]]:
+        """The two revisions that are compared; fewer when nothing works at the tip, or nowhere before it.
+
+        Where the reference does not work, a later revision stands in for it, found at doubled distances.
+        """
+        ends: list[int] = []
+        for place in (self.window.tip, *_onwards(self.window.reference, self.window.tip)):
+            yield [Probe(c, place) for c in extremes for _ in range(SENTINEL_TRIALS)]
+            if place not in self.log_.unbuilt and any(self.log_.known(c, place) for c in extremes):
+                ends.append(place)
+            if len(ends) == 2 or self.window.tip not in ends:
+                break
+        return tuple(ends)
 
     def _block(self) -> list[Configuration]:
         """Configurations to compare: those never tried first, then not tonight, then tonight's again."""
@@ -184,9 +202,10 @@ class NightSearch:
             self._inquiry.tidy()
 
     def slow_downs(self) -> dict[Term, float]:
-        """The smallest slow-down since the newest earlier tip that would have stood out; infinite: none.
+        """The smallest slow-down since the newest earlier tip that stands out four times in five.
 
-        For `()` and each level and pair of levels that some but not all valid configurations hold.
+        For `()` and each level and pair of levels that some but not all valid configurations hold; infinite
+        where nothing would have been seen.
         """
         terms = self.model_.terms
         first = min(self.window.previous, self.window.tip - 1) + 1
@@ -195,14 +214,23 @@ class NightSearch:
             return {terms.named(terms.term(k)): math.inf for k in range(len(terms))}
         have = (terms.covers(self.log_.holds) @ information).min(axis=1)
         level = 1.0 if self.log_.relative else float(np.median(self.log_.means()))
-        odds = STANDS_OUT + LUCK + np.log(len(places)) - terms.log_priors(())
+        odds = STANDS_OUT + math.log(len(places)) - terms.log_priors(())
         with np.errstate(divide="ignore"):
-            least = np.sqrt(2.0 * odds / have) / level
+            least = (np.sqrt(2.0 * odds) + POWER) / np.sqrt(have) / level
         return {terms.named(terms.term(k)): float(v) for k, v in enumerate(least)}
 
     def _has_seen_enough(self) -> bool:
         """Whether a change of the aimed size after the previous tip would have stood out in most terms."""
         return bool(np.quantile(list(self.slow_downs().values()), COVERED) <= self.aim)
+
+
+def _onwards(first: int, end: int) -> Iterator[int]:
+    """A revision and those after it at doubled distances, before an end."""
+    distance = 1
+    while first < end:
+        yield first
+        first += distance
+        distance *= 2
 
 
 def _clarity(step: Step) -> float:

@@ -1,0 +1,156 @@
+"""Builds what a night over a git branch needs: the window, its builds, duets with the tip; and runs it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from dataclasses import replace
+
+import numpy as np
+
+from bot.adapters.confine import what_is_missing
+from bot.adapters.duet_range import DuetRange
+from bot.adapters.git import Repository
+from bot.adapters.process import accounts
+from bot.adapters.range_workshop import RangeWorkshop
+from bot.adapters.run_folder import first_uid, run_folder
+from bot.compose.measuring import Run
+from bot.compose.nights import AskedNight, Remembered, record, search_of
+from bot.compose.ranging import Opened, build_failure, measuring_seconds, pairs_of, workshop_of
+from bot.compose.searching import AskedRange
+from bot.flows.bisect import unmeasured
+from bot.flows.night import NightJob, night
+from bot.flows.night_past import FARTHEST, FIRST_REACH, nights
+from bot.flows.ports import Progress
+from bot.model.errors import UsageError
+from bot.model.history import NO_METRIC, Measurements
+from bot.model.report import Report
+from bot.model.revisions import Range
+from bot.model.subject import Program, Subject
+from bot.sampling.constraints import ConstraintSolver
+
+
+def night_of_branch(
+    asked: AskedNight,
+    subject: Subject,
+    remembered: Remembered,
+    *,
+    progress: Progress,
+    stop: threading.Event,
+) -> Report:
+    """Runs a night over the first-parent line of a commit.
+
+    Raises:
+        UsageError: the repository is none, has one commit only, or `sandbox: required` cannot be kept.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(run_folder())
+        repository = Repository(asked.repository, folder / "git")
+        head = asked.head or "HEAD"
+        found = _window(repository, head, remembered.past)
+        if subject.sandbox == "required" and (missing := what_is_missing()):
+            raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
+        given = accounts(subject.sandbox, first=stack.enter_context(first_uid()))
+        range_ = AskedRange(good=found.revisions[0].id, bad=head, seed=asked.seed, cache=asked.cache)
+        opened = Opened(range_, subject, repository, found.revisions, given, Run(stop, stack, folder))
+        notes = (*found.notes, *given.notes)
+        workshop = workshop_of(opened)
+        progress.stage("building the tip")
+        partner = workshop.anchor()
+        if partner is None:
+            said, failure = (*notes, *workshop.notes()), build_failure(workshop)
+            report = unmeasured(
+                subject, found.revisions, name=repository.top.name, notes=said, failure=failure
+            )
+            return report.model_copy(update={"mode": "nightly", "history": remembered.history()})
+        job = _job(asked, opened, workshop, partner, remembered=remembered, progress=progress)
+        return night(replace(job, notes=(*notes, *job.notes)))
+
+
+def _job(
+    asked: AskedNight,
+    opened: Opened,
+    workshop: RangeWorkshop,
+    partner: int,
+    *,
+    remembered: Remembered,
+    progress: Progress,
+) -> NightJob:
+    """The night's work; partner: the newest revision that can be built, beside which all others run."""
+    subject, name = opened.subject, opened.repository.top.name
+    searching, measuring, drawing = np.random.default_rng(asked.seed).spawn(3)
+    budget = asked.budget or subject.budget.nightly
+    seconds = measuring_seconds(budget)
+    bench = DuetRange(
+        pairs_of(opened, workshop, partner, budget=seconds, rng=drawing),
+        workshop,
+        opened.revisions,
+        anchor=partner,
+        rng=measuring,
+        budget=seconds,
+    )
+    metric = _metric(subject, bench)
+    bench.compare(metric)
+    # What cannot be built today is not judged today: the newest that can be is the tip.
+    revisions = opened.revisions[: partner + 1]
+    past = nights(remembered.past, subject.space, revisions, metric)
+    rule = next((m for m in subject.metrics if m.name == metric), None)
+    default = ConstraintSolver(subject.space).default_note()
+    return NightJob(
+        subject=subject,
+        name=name,
+        revisions=revisions,
+        metric=metric,
+        budget=budget,
+        search=search_of(subject, len(revisions), past, rng=searching),
+        bench=bench,
+        past=past,
+        store=remembered.store if asked.writes else None,
+        run=record(asked, subject, revisions[-1], name=name),
+        history=remembered.history(),
+        progress=progress,
+        notes=(*remembered.notes(past), *([default] if default else [])),
+        partner=partner,
+        higher_is_better=rule is not None and rule.better == "higher",
+    )
+
+
+def _window(repository: Repository, head: str, past: Measurements) -> Range:
+    """The first-parent line from the anchor to the head.
+
+    It begins at the oldest revision of the last night that is in the head's history and not too far; in a
+    first night a fixed number of commits before the head, or where the branch begins.
+
+    Raises:
+        UsageError: there is no commit before the head.
+    """
+    for run in range(len(past.runs) - 1, -1, -1):
+        measured = past.revision[(past.run == run) & (past.metric != NO_METRIC)]
+        known = [past.revisions[i].revision for i in dict.fromkeys(measured.tolist())]
+        lines = [line for good in known if (line := _line(repository, good, head)) is not None]
+        near = [line for line in lines if len(line.revisions) <= FARTHEST + 1]
+        if near:
+            return max(near, key=lambda line: len(line.revisions))
+    distance = FIRST_REACH
+    while distance:
+        line = _line(repository, f"{head}~{distance}", head)
+        if line is not None:
+            return line
+        distance //= 2
+    raise UsageError(f"There is no commit before {head}: a night compares at least two.")
+
+
+def _line(repository: Repository, good: str, head: str) -> Range | None:
+    """The line between two revisions; None: there is none."""
+    try:
+        return repository.range(good, head)
+    except UsageError:
+        return None
+
+
+def _metric(subject: Subject, bench: DuetRange) -> str:
+    """What is compared: the first metric, or wall time where the program is parallel or waits."""
+    assert isinstance(subject.program, Program)
+    first = "wall" if subject.program.parallel else subject.metrics[0].name
+    waits = first == "cpu" and bench.waits(ConstraintSolver(subject.space).default())
+    return "wall" if waits else first

@@ -1,0 +1,114 @@
+"""What is asked of a night, and what both kinds of nights are made of: history, search, record."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from bot import __version__
+from bot.flows.night_past import NIGHTS, Night, window
+from bot.flows.night_search import NightSearch
+from bot.flows.ports import Store
+from bot.model.history import (
+    Measurements,
+    RunRecord,
+    Selection,
+    known_options,
+    program_fingerprint,
+    told,
+)
+from bot.model.report import History
+from bot.model.revisions import Revision
+from bot.model.space import Configuration
+from bot.model.subject import Subject
+from bot.sampling.constraints import ConstraintSolver
+from bot.settings import Settings
+
+
+@dataclass(frozen=True)
+class AskedNight:
+    """What the command line (or the action) asks of a night.
+
+    head: the tip (None: the checked-out commit, or the last simulated revision). history: `--history`.
+    writes: whether this run's trials enter the history; only the default branch's do. simulated: whether a
+    table or a callable may be the subject.
+    """
+
+    settings: Settings
+    config: Path | None = None
+    head: str | None = None
+    budget: float | None = None
+    seed: int = 0
+    history: str | None = None
+    repository: Path = Path()
+    cache: Path | None = None
+    writes: bool = True
+    simulated: bool = True
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """The store, and what it knows of earlier nights of this program."""
+
+    store: Store
+    past: Measurements
+
+    @classmethod
+    def of(cls, store: Store, subject: Subject) -> Remembered:
+        """Reads the newest nights."""
+        program = program_fingerprint(subject)
+        wanted = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
+        return cls(store, store.read(wanted))
+
+    def history(self) -> History:
+        """What a report tells of it."""
+        return told(self.store.source, self.past, datetime.now(UTC))
+
+    def notes(self, past: Sequence[Night]) -> list[str]:
+        """What a reader must know of it, and when no earlier night is of use."""
+        said = list(self.store.notes())
+        if not past:
+            said.append("No earlier night of this program and branch is known: this is the first.")
+        return said
+
+
+def search_of(
+    subject: Subject,
+    revisions: int,
+    past: Sequence[Night],
+    *,
+    rng: np.random.Generator,
+    candidates: Collection[Configuration] | None = None,
+) -> NightSearch:
+    """The search of a night over so many revisions."""
+    return NightSearch(
+        subject.space,
+        window(revisions, past),
+        ConstraintSolver(subject.space),
+        rng=rng,
+        candidates=candidates,
+        threshold=subject.threshold,
+    )
+
+
+def record(asked: AskedNight, subject: Subject, tip: Revision, *, name: str) -> RunRecord:
+    """What history keeps of this run besides its trials and its machine."""
+    settings = asked.settings
+    own = f"{settings.run_id}-{settings.run_attempt}-" if settings.run_id is not None else ""
+    return RunRecord(
+        id=f"nightly-{own}{uuid.uuid4().hex}",
+        mode="nightly",
+        started=datetime.now(UTC),
+        subject=name,
+        program=program_fingerprint(subject),
+        ref=settings.ref or "",
+        label=tip.label,
+        tool_version=__version__,
+        options=known_options(subject.space),
+        metrics={m.name: m.unit for m in subject.metrics if m.unit},
+    )
