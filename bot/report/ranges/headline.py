@@ -22,6 +22,7 @@ from bot.report.formats import (
 from bot.report.parts import Headline
 from bot.report.ranges import moves
 
+MORE = prose("give it more: raise ", code("--trials"), " or ", code("--budget"), ".")
 MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
 DOUBTS = ("cut short", "could not be built", "trials failed")
@@ -59,8 +60,10 @@ def _found(report: Report) -> Headline:
         action = prose("nothing, unless it can come back: it is no longer there.")
         return Headline("unclear", "🟡", _title(report, gone[0]), _lead(gone + better), action)
     ranked = better or courses
-    action = prose("nothing; what changed made it cheaper.")
-    return Headline("good", "🟢", _title(report, ranked[0]), _lead(ranked), action)
+    title, lead = _title(report, ranked[0]), _lead(ranked)
+    if report.interrupted:
+        return Headline("unclear", "🟡", title, lead, prose("to be sure that nothing became slower, ", MORE))
+    return Headline("good", "🟢", title, lead, prose("nothing; what changed made it cheaper."))
 
 
 def _title(report: Report, first: moves.Course) -> Prose:
@@ -118,9 +121,8 @@ def _nothing(report: Report) -> Headline:
 
 
 def _unclear(report: Report) -> Headline:
-    action = prose("give it more: raise ", code("--trials"), " or ", code("--budget"), ".")
     title = prose("Not clear: no change found before the search ended")
-    return Headline("unclear", "🟡", title, (_searched(report),), action)
+    return Headline("unclear", "🟡", title, (_searched(report),), MORE)
 
 
 def _unmeasured(report: Report) -> Headline:

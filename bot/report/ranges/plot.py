@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from bot.model.report import OptionValue, Report, Series
@@ -132,18 +133,20 @@ def _lines(axes: Axes, marks: list[_Mark], options: Mapping[str, OptionValue]) -
     for mark in hits:
         if mark.last > mark.first:
             axes.axvspan(mark.first - 1, mark.last, color=BAND, linewidth=0, zorder=0)
-    coloured = [(mark.place - 0.5, mark.colour if mark in hits else LINE) for mark in marks]
-    places, colours = zip(*coloured, strict=True) if coloured else ((), ())
+    colours = {mark.place - 0.5: LINE for mark in marks} | {mark.place - 0.5: mark.colour for mark in hits}
     whole = axes.get_xaxis_transform()
-    axes.vlines(places, 0, 1, colors=colours, linewidth=1.2, zorder=1, transform=whole)
+    axes.vlines(list(colours), 0, 1, colors=list(colours.values()), linewidth=1.2, zorder=1, transform=whole)
 
 
 def _numbers(axes: Axes, marks: list[_Mark], *, revisions: int, inches: float) -> None:
     """Numbers and labels above the first panel, in a few rows; a label without room is left out."""
     ends = [-math.inf] * LABEL_ROWS
-    for mark in sorted(marks, key=lambda m: m.place):
-        at = inches * mark.place / (revisions - 1)
-        for text in (f"{mark.number} {mark.label}", str(mark.number)):
+    for place, group in groupby(sorted(marks, key=lambda m: (m.place, m.number)), key=lambda m: m.place):
+        together = list(group)
+        at = inches * place / (revisions - 1)
+        numbers = ",".join(str(mark.number) for mark in together)
+        colours = {mark.colour for mark in together}
+        for text in (f"{numbers} {together[0].label}", numbers):
             wide = LETTER * len(text)
             start = min(max(at - LETTER / 2, 0.0), inches - wide)
             row = next((r for r, end in enumerate(ends) if end < start), None)
@@ -156,7 +159,7 @@ def _numbers(axes: Axes, marks: list[_Mark], *, revisions: int, inches: float) -
                     xytext=(0, 19 + 12 * row),
                     textcoords="offset points",
                     fontsize=8.5,
-                    color=mark.colour,
+                    color=colours.pop() if len(colours) == 1 else INK,
                 )
                 break
 

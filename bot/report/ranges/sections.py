@@ -81,15 +81,15 @@ def values(report: Report) -> Section | None:
 
 def comparisons(report: Report) -> Section | None:
     """The command for each change point that measures it alone, in pairs."""
-    lines = [
-        f"{line}  # {number}"
-        for number, point in enumerate(report.change_points, 1)
-        if (line := moves.comparison(point))
-    ]
+    numbers: dict[str, list[str]] = {}
+    for number, point in enumerate(report.change_points, 1):
+        if line := moves.comparison(point):
+            numbers.setdefault(line, []).append(str(number))
+    lines = [f"{line}  # {', '.join(found)}" for line, found in numbers.items()]
     if len(lines) < 2:  # the headline has it
         return None
     blocks: tuple[Block, ...] = (
-        prose("Each compares the revisions around one change point, measured in pairs:"),
+        prose("Each compares the revisions around a change point, measured in pairs:"),
         Listing("\n".join(lines[:MOST_COMPARED]), "sh"),
         *more(len(lines), MOST_COMPARED, "change point"),
     )

@@ -107,7 +107,9 @@ def _ends(series: Series) -> str:
     if not points:
         return ""
     first, last = points[0].value, points[-1].value
-    return f"{_short(first)} to {_short(last)}{' s' * (series.unit == 'seconds')}"
+    if series.unit == "ratio":
+        return f"{_short(first)}x to {_short(last)}x"
+    return f"{_short(first)} to {_short(last)} s"
 
 
 def _short(value: float) -> str:
@@ -115,16 +117,14 @@ def _short(value: float) -> str:
 
 
 def _marks(points: Iterable[ChangePoint], revisions: int, columns: int) -> list[str]:
-    """Lines of numbers, each under its column; a number without room goes to the next line."""
-    lines: list[str] = []
+    """Lines of numbers, each under its column; what has no room goes to the next line."""
+    together: dict[int, list[str]] = {}
     for number, point in enumerate(points, 1):
-        if point.places is None:
-            continue
-        at = column(point.places[0], revisions, columns)
-        for i, line in enumerate(lines):
-            if len(line) < at or not line:
-                lines[i] = f"{line:{at}}{number}"
-                break
-        else:
-            lines.append(f"{'':{at}}{number}")
+        if point.places is not None:
+            together.setdefault(column(point.places[0], revisions, columns), []).append(str(number))
+    lines: list[str] = []
+    for at, numbers in sorted(together.items()):
+        room = next((i for i, line in enumerate(lines) if len(line) < at), len(lines))
+        lines += [""] * (room == len(lines))
+        lines[room] = f"{lines[room]:{at}}{','.join(numbers)}"
     return lines

@@ -128,10 +128,13 @@ def slower() -> Report:
     )
 
 
-def faster() -> Report:
-    """One commit made everything faster."""
-    fast = move(24, ratio=0.8)
-    return bisection(verdict="improvement", change_points=(fast,), series=(series(fast),))
+def faster(**fields: object) -> Report:
+    """One commit made everything faster, another one option at the same time."""
+    fast, also = move(24, ratio=0.8), move(24, "extreme", ratio=0.9)
+    shown = tuple(
+        s.model_copy(update={"unit": "ratio"}) for s in (series(fast), series(fast, also, extreme=True))
+    )
+    return bisection(**{"verdict": "improvement", "change_points": (fast, also), "series": shown} | fields)
 
 
 def episode() -> Report:
@@ -246,6 +249,7 @@ def states() -> dict[str, Report]:
         "bisect_several": several(),
         "bisect_slower": slower(),
         "bisect_faster": faster(),
+        "bisect_faster_but_cut_short": faster(interrupted="budget", notes=(CUT,)),
         "bisect_episode": episode(),
         "bisect_nothing": nothing(),
         "bisect_cut_short": cut_short(),
