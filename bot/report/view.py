@@ -47,7 +47,7 @@ def _range_view(report: Report, rows: int) -> View:
         assertions(report, rows),
         ranged.comparisons(report),
         influences(report, rows),
-        ranged.visible(report, rows),
+        ranged.visible(report, rows) if report.mode == "bisect" else visible(report, rows),
         ranged.conditions(report),
         ranged.remarks(report),
     )

@@ -155,7 +155,9 @@ def _unbuilt(failure: BuildFailure) -> Headline:
 
 
 def power(report: Report) -> Prose:
-    """What this search would have found, and what it did not exercise, in one sentence."""
+    """What this search (or night) would have found, and what it did not exercise, in one sentence."""
+    if report.mode != "bisect":  # a night compares its tip with an earlier commit, as a pull request does
+        return claims.power(report)
     options = report.visible.options
     seen = [o.slow_down for o in options if o.slow_down is not None]
     if not seen:

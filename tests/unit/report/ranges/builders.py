@@ -8,6 +8,7 @@ from bot.model.report import (
     BuildFailure,
     ChangePoint,
     Environment,
+    History,
     Listed,
     OptionValue,
     Point,
@@ -207,6 +208,16 @@ def night() -> Report:
     )
 
 
+def quiet_night() -> Report:
+    """A night without news, which compared its tip with an earlier commit."""
+    return bisection(
+        mode="nightly",
+        visible=Visible(options=(VisibleOption(option="extreme", slow_down=0.03),), everything=0.02),
+        lists=(Listed(kind="learnt", items=("Nothing new moved.",)), Listed(kind="unclear", items=())),
+        history=History(source="branch", measurements=4812, newest="2026-02-11T03:12:44Z", age_days=1.4),
+    )
+
+
 def hostile(name: str) -> Report:
     """A range whose author chose every name, label, subject and note it could choose."""
     low, high = name, f"{name}2"
@@ -261,4 +272,5 @@ def states() -> dict[str, Report]:
             "`</td>`|@mona #12 <script>alert(1)</script> [a](http://b.example) \u202e$x$\n# a"
         ),
         "nightly": night(),
+        "nightly_nothing": quiet_night(),
     }

@@ -11,6 +11,8 @@ from tests.unit.report.ranges.builders import bisection, move, series, states
 from tests.unit.report.test_comment import GITHUB, NAMES, OURS
 from tests.unit.report.test_page import Elements
 
+GREEN = ("bisect_nothing", "bisect_faster", "nightly_nothing")
+
 
 @pytest.mark.parametrize("state", sorted(states()))
 def test_nothing_of_a_range_speaks_of_pull_requests(state: str) -> None:
@@ -20,7 +22,7 @@ def test_nothing_of_a_range_speaks_of_pull_requests(state: str) -> None:
 
 @pytest.mark.parametrize("state", sorted(states()))
 def test_a_range_is_green_only_when_it_was_searched_to_its_end(state: str) -> None:
-    assert comment(states()[state]).startswith("### 🟢") is (state in ("bisect_nothing", "bisect_faster"))
+    assert comment(states()[state]).startswith("### 🟢") is (state in GREEN)
 
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
