@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from bot.commands.action import Measured
     from bot.commands.publish import Connect
     from bot.event import Plan
+    from bot.flows.ports import Progress
     from bot.flows.publish import Artifacts, Forge
+    from bot.model.report import Report
     from bot.settings import Settings
 
+BUILDS = "suspects-builds"
+"""Folder of built trees below the runner's temporary one."""
 RESULTS = "suspects-report"
 """Folder of the results below the workspace: the only place that later steps can see from outside."""
 
@@ -39,7 +43,10 @@ def action_command() -> None:
         runner=Runner(sys.stdout, output=settings.output, summary=settings.step_summary),
         connect=connector(settings),
         render=comment,
-        measure={"pull_request": measure_for(settings)},
+        measure={
+            "pull_request": measure_for(settings, pull_request),
+            "bisect": measure_for(settings, bisection),
+        },
     )
     raise typer.Exit(action(settings, abilities))
 
@@ -81,29 +88,55 @@ def connector(settings: Settings) -> Connect:
     return connect
 
 
-def measure_for(settings: Settings) -> Callable[[Plan], Measured]:
-    """A plan -> the pull-request analysis, its files written where later steps can read them."""
-    from bot.adapters.terminal import TerminalProgress
-    from bot.commands.action import Measured
+def pull_request(settings: Settings, plan: Plan, progress: Progress) -> Report:
+    """The analysis of a pull request."""
     from bot.compose.measuring import analyse
     from bot.compose.subjects import Asked
+
+    assert plan.base is not None and plan.head is not None
+    asked = Asked(
+        base=plan.base,
+        head=plan.head,
+        config=settings.inputs.config,
+        budget=settings.inputs.budget,
+        repository=settings.workspace or Path(),
+        cache=Path(tempfile.gettempdir(), BUILDS),
+        simulated=False,
+    )
+    return analyse(asked, progress)
+
+
+def bisection(settings: Settings, plan: Plan, progress: Progress) -> Report:
+    """The bisection of the range that was asked for."""
+    from bot.commands.bisect import ends
+    from bot.compose.bisecting import AskedRange, bisected
+
+    good, bad = ends(plan.range or "")
+    asked = AskedRange(
+        good=good,
+        bad=bad,
+        config=settings.inputs.config,
+        budget=settings.inputs.budget,
+        repository=settings.workspace or Path(),
+        cache=Path(tempfile.gettempdir(), BUILDS),
+        simulated=False,
+    )
+    return bisected(asked, progress)
+
+
+def measure_for(
+    settings: Settings, analyse: Callable[[Settings, Plan, Progress], Report]
+) -> Callable[[Plan], Measured]:
+    """A plan -> its analysis, with the files written where later steps can read them."""
+    from bot.adapters.terminal import TerminalProgress
+    from bot.commands.action import Measured
     from bot.report.headline import headline
     from bot.report.render import comment, summary
 
     def measure(plan: Plan) -> Measured:
-        assert plan.base is not None and plan.head is not None
-        workspace = settings.workspace or Path()
-        asked = Asked(
-            base=plan.base,
-            head=plan.head,
-            config=settings.inputs.config,
-            budget=settings.inputs.budget,
-            repository=workspace,
-            cache=Path(tempfile.gettempdir(), "suspects-builds"),
-            simulated=False,
-        )
         with TerminalProgress() as progress:
-            report = analyse(asked, progress)
+            report = analyse(settings, plan, progress)
+        workspace = settings.workspace or Path()
         folder = workspace / RESULTS
         try:
             folder.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ from bot.adapters.simulated_sources import load_source
 from bot.compose.measuring import stop_on_signals
 from bot.compose.ranging import bisected_range
 from bot.compose.searching import AskedRange, search_of
-from bot.compose.subjects import CONFIG, Subjected, load_checked
+from bot.compose.subjects import CONFIG, Subjected, load_checked, refuse_simulated
 from bot.flows.bisect import RangeJob, bisect
 from bot.flows.ports import Progress
 from bot.model.errors import UsageError
@@ -36,6 +36,7 @@ def bisected(asked: AskedRange, progress: Progress) -> Report:
     with stop_on_signals() as stop:
         if local is None or isinstance(local.subject.program, Program):
             return bisected_range(asked, None if local is None else local.subject, progress, stop)
+        refuse_simulated(asked.simulated)
         if asked.tags:
             raise UsageError("--tags: a table or callable has none; leave it out")
         return bisect(_simulated(asked, local, progress, stop.is_set))

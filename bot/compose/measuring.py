@@ -75,7 +75,7 @@ def analyse(asked: Asked, progress: Progress) -> Report:
         stop = stack.enter_context(stop_on_signals())
         local = local_subject(asked)
         if local is not None and not isinstance(local.subject.program, Program):
-            refuse_simulated(asked)
+            refuse_simulated(asked.simulated)
             job = _simulated_job(asked, replace(local, notes=notes), progress, stop)
             line = [str(place) for place in range(int(job.comparison.base.id) + 1)]
             return pull_request(_remembering(asked, job, stack, lambda: line))
@@ -88,7 +88,7 @@ def analyse(asked: Asked, progress: Progress) -> Report:
             )
             local = Subjected(subject, repository.top, tuple(said))
         if not isinstance(local.subject.program, Program):
-            refuse_simulated(asked)
+            refuse_simulated(asked.simulated)
             raise UsageError("A table or callable subject is read from the working directory, with --config.")
         local = replace(local, notes=(*notes, *local.notes))
         job = real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))

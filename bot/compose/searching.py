@@ -20,7 +20,8 @@ class AskedRange:
     """What the command line (or the action) asks of a bisection.
 
     good, bad: the ends of the range. trials: how many may be run (None: the seconds decide alone).
-    tags: whether only tagged revisions are looked at. cache: where built trees are kept.
+    tags: whether only tagged revisions are looked at. cache: where built trees are kept. simulated: whether a
+    table or a callable may be the subject.
     """
 
     good: str
@@ -33,6 +34,7 @@ class AskedRange:
     tags: bool = False
     cache: Path | None = None
     repository: Path = Path()
+    simulated: bool = True
 
 
 def search_of(

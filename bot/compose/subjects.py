@@ -63,9 +63,9 @@ def local_subject(asked: Asked) -> Subjected | None:
     return None if isinstance(subject.program, Program) else Subjected(subject, path.parent)
 
 
-def refuse_simulated(asked: Asked) -> None:
+def refuse_simulated(allowed: bool) -> None:
     """Raises UsageError where only a program that is run may be the subject."""
-    if not asked.simulated:
+    if not allowed:
         raise UsageError(
             "program: a table or callable is for evaluation; the action measures a `run` command"
         )

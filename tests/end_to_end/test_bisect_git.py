@@ -210,3 +210,22 @@ def test_a_journal_that_another_run_writes_is_left_to_it(line: Line) -> None:
     assert "running already" in said.splitlines()[-1] and "Traceback" not in said
     process.send_signal(signal.SIGINT)
     measured(line.place.finish(process))
+
+
+def test_the_action_bisects_the_range_it_was_given(line: Line) -> None:
+    line.grow(3)
+    event = line.place.out / "event.json"
+    event.write_text(json.dumps({"ref": "refs/heads/main", "repository": {"default_branch": "main"}}))
+    given = {
+        "GITHUB_EVENT_NAME": "workflow_dispatch",
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_WORKSPACE": str(line.place.repository),
+        "GITHUB_OUTPUT": str(line.place.out / "outputs"),
+        "INPUT_RANGE": f"{line.ids[0]}..{line.ids[-1]}",
+        "INPUT_BUDGET": "2s",
+    }
+    ended = line.place.finish(line.place.start("action", env=given), clean=False)
+    assert ended.code == 0, ended.said
+    report = json.loads((line.place.repository / "suspects-report" / "report.json").read_text())
+    assert report["mode"] == "bisect" and report["revisions"] == 3 and report["spent"]["trials"] > 0
+    assert "suspects-report/report.json" in (line.place.out / "outputs").read_text()
