@@ -79,6 +79,8 @@ def _title(report: Report, first: moves.Course) -> Prose:
         verb.lower() if others else verb, " ", words.within(point.term), " ", when,
         f": {percent(point.ratio)} ", spoken.noun,
     )  # fmt: skip
+    if first.end is None and first.eased is not None:
+        title = prose(title, ", partly undone")
     if not others:
         return title
     rank = "worst" if first.worse else "largest"

@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.model.report import ChangePoint, Report
 from bot.model.space import Term, Value, value_text
@@ -15,23 +15,29 @@ from bot.report.formats import Prose, change, clean, code, prose, sentence, stro
 
 SUBJECT_LENGTH = 72
 LONGEST_COMMAND = 300
-UNDONE = 0.3
-"""A change that takes back another one leaves at most this share of it."""
+WHOLE, PART = 0.9, 0.4
+"""A change that takes back so much of an earlier one undoes it, or undoes a part of it."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """A change point, its number in tables and pictures, what took it back and what it undid."""
+    """A change point, its number in tables and pictures, and what became of it.
+
+    end: the change point that took it back; eased: that took a part of it back. begin, eases: whom it took
+    back itself, whole or in part.
+    """
 
     number: int
     point: ChangePoint
     worse: bool
-    end: ChangePoint | None
-    begin: ChangePoint | None
+    end: ChangePoint | None = None
+    eased: ChangePoint | None = None
+    begin: ChangePoint | None = None
+    eases: ChangePoint | None = None
 
     @property
     def lasting(self) -> bool:
-        """Whether it is still there at the end of the range."""
+        """Whether (some of) it is still there at the end of the range."""
         return self.end is None and self.point.shape != "transient"
 
     @property
@@ -40,11 +46,14 @@ class Course:
         transient = self.point.shape == "transient"
         if self.point.shape == "failing":
             return prose("next to a run of failures")
-        if self.end is not None:
-            return prose("transient: passed again at " if transient else "undone at ", called(self.end))
-        if self.begin is not None:
-            return prose("ends the episode since " if transient else "undoes ", called(self.begin))
-        return prose("transient" if transient else "")
+        told = (
+            ("transient: passed again at " if transient else "undone at ", self.end),
+            ("partly undone at ", self.eased),
+            ("ends the episode since " if transient else "undoes ", self.begin),
+            ("undoes a part of ", self.eases),
+        )
+        said = next((prose(text, called(other)) for text, other in told if other), None)
+        return said or prose("transient" if transient else "")
 
 
 def revision(point: ChangePoint) -> Prose:
@@ -105,33 +114,23 @@ def size(point: ChangePoint) -> float:
 def courses(report: Report) -> tuple[Course, ...]:
     """Each change point with what became of it, in the report's order."""
     found = report.change_points
-    end: dict[int, int] = {}
+    made = [Course(i + 1, point, words.worse(report, point)) for i, point in enumerate(found)]
     following: dict[object, int] = {}
     for i in reversed(range(len(found))):
         one = found[i]
         j = following.get((one.term, one.metric))
-        if j is not None and _takes_back(report, one, found[j]):
-            end[i] = j
+        if j is not None and made[i].worse is not made[j].worse:
+            share = size(found[j]) / size(one) if size(one) else 0.0
+            passed = one.shape == found[j].shape == "transient"
+            if passed or share >= WHOLE:
+                made[i] = replace(made[i], end=found[j])
+                if passed or share <= 1 / WHOLE:  # a larger one is more than an undoing
+                    made[j] = replace(made[j], begin=one)
+            elif share >= PART:
+                made[i], made[j] = replace(made[i], eased=found[j]), replace(made[j], eases=one)
         if size(one):
             following[one.term, one.metric] = i
-    begin = {j: i for i, j in end.items()}
-    return tuple(
-        Course(
-            number=i + 1,
-            point=point,
-            worse=words.worse(report, point),
-            end=found[end[i]] if i in end else None,
-            begin=found[begin[i]] if i in begin else None,
-        )
-        for i, point in enumerate(found)
-    )
-
-
-def _takes_back(report: Report, one: ChangePoint, later: ChangePoint) -> bool:
-    if words.worse(report, one) is words.worse(report, later):
-        return False
-    passed = one.shape == later.shape == "transient"
-    return passed or abs(size(later) - size(one)) < UNDONE * size(one)
+    return tuple(made)
 
 
 def comparison(point: ChangePoint) -> str:

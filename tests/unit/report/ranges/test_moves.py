@@ -22,9 +22,20 @@ def test_a_step_that_a_later_one_of_its_term_takes_back_is_undone() -> None:
     ]
 
 
-def test_a_step_that_is_only_half_taken_back_stays() -> None:
-    assert fates(move(8, "a", ratio=1.3), move(20, "a", ratio=0.9)) == ["", ""]
+def test_a_step_that_is_only_half_taken_back_is_partly_undone_and_still_the_news() -> None:
+    half = (move(8, "a", ratio=1.39), move(20, "a", ratio=0.79))
+    assert fates(*half) == ["partly undone at `v5.5`", "undoes a part of `v5.2`"]
+    found = range_headline(bisection(verdict="mixed", change_points=half, series=(series(),)))
+    assert found.tone == "bad" and "+39 % CPU time, partly undone" in markdown(found.title)
+
+
+def test_a_step_of_which_little_is_taken_back_or_that_is_repeated_stays() -> None:
+    assert fates(move(8, "a", ratio=1.3), move(20, "a", ratio=0.95)) == ["", ""]
     assert fates(move(8, "a", ratio=1.3), move(20, "a", ratio=1.3)) == ["", ""]
+
+
+def test_a_later_step_that_is_larger_undoes_an_earlier_one_but_is_news_of_its_own() -> None:
+    assert fates(move(8, "a", ratio=1.1), move(20, "a", ratio=0.7)) == ["undone at `v5.5`", ""]
 
 
 def test_both_ends_of_an_episode_name_each_other_however_their_sizes_were_measured() -> None:
