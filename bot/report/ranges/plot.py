@@ -140,10 +140,11 @@ def _lines(axes: Axes, marks: list[_Mark], options: Mapping[str, OptionValue]) -
 
 def _numbers(axes: Axes, marks: list[_Mark], *, revisions: int, inches: float) -> None:
     """Numbers and labels above the first panel, in a few rows; a label without room is left out."""
+    first, last = _limits(revisions)
     ends = [-math.inf] * LABEL_ROWS
     for place, group in groupby(sorted(marks, key=lambda m: (m.place, m.number)), key=lambda m: m.place):
         together = list(group)
-        at = inches * place / (revisions - 1)
+        at = inches * (place - 0.5 - first) / (last - first)
         numbers = ",".join(str(mark.number) for mark in together)
         colours = {mark.colour for mark in together}
         for text in (f"{numbers} {together[0].label}", numbers):
@@ -164,12 +165,16 @@ def _numbers(axes: Axes, marks: list[_Mark], *, revisions: int, inches: float) -
                 break
 
 
+def _limits(revisions: int) -> tuple[float, float]:
+    """Where the horizontal axis begins and ends."""
+    return -0.5 - revisions / 150, revisions - 0.5 + revisions / 150
+
+
 def _revisions(axes: Axes, report: Report) -> None:
     """The ends of the range below the last panel."""
-    last = length(report) - 1
-    axes.set_xlim(-0.5 - last / 150, last + 0.5 + last / 150)
+    axes.set_xlim(_limits(length(report)))
     ends = (report.base.label if report.base else "", report.head.label if report.head else "")
-    axes.set_xticks([0, last], [shorten(end, 24) for end in ends])
+    axes.set_xticks([0, length(report) - 1], [shorten(end, 24) for end in ends])
     first, second = axes.get_xticklabels()
     first.set_horizontalalignment("left")
     second.set_horizontalalignment("right")
