@@ -22,7 +22,8 @@ WAITING = 0.8
 """A program whose CPU time is below this share of its wall time waits."""
 LEAST_FOR_SCALE = 3
 """A standard deviation of fewer values is not worth stating."""
-LONGEST_DETAIL = 300
+DETAIL = 100
+"""Characters of a failure's beginning and of its end that are told."""
 
 
 class DuetRange:
@@ -174,8 +175,10 @@ class DuetRange:
         places = (self._anchor, pair.wish.revision)
         for place, trial in zip(places, (pair.first, pair.second), strict=True):
             if not trial.ok:
-                why = " ".join((trial.detail or trial.outcome).split())[:LONGEST_DETAIL]
-                return f"An example of a failed trial, at {self._revisions[place].label}: {why}."
+                said = " ".join((trial.detail or trial.outcome).split())
+                if len(said) > 2 * DETAIL:  # how it ended, and a program's last words: there the error stands
+                    said = f"{said[:DETAIL]} ... {said[-DETAIL:]}"
+                return f"An example of a failed trial, at {self._revisions[place].label}: {said}"
         codes = f"{pair.first.exit_code} and {pair.second.exit_code}"
         return f"An example of a pair without a value: exit codes {codes}, metric {self._metric}."
 
