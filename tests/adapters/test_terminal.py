@@ -140,7 +140,7 @@ def test_a_terminal_gets_the_comment_rendered_and_folded_as_github_folds_it() ->
     assert "Look at @mona and $x." in shown
     assert "not ours" not in shown
     assert "suspects:1" not in shown and "</details>" not in shown.replace("<details>", "")
-    assert "base 1 to head 2" in shown
+    assert "\nbase 1 to head 2" in shown  # below the list of folded titles, not in it
 
 
 def test_a_stream_that_cannot_write_a_letter_gets_a_question_mark() -> None:
