@@ -178,7 +178,7 @@ def pull_request(case: Case, kind: str, rng: np.random.Generator) -> PullRequest
     """Draws a pull request of a case."""
     w = world(int(rng.integers(SPACES)))
     chosen = w.samples[int(rng.integers(SAMPLES))][: case.configurations]
-    while (planted := _plant(case, w.space, chosen, rng)) is None:
+    while (terms := planted(case.options, case.pairs, w.space, chosen, rng)) is None:
         pass
     n = len(chosen)
     truth = np.zeros(n)
@@ -187,11 +187,11 @@ def pull_request(case: Case, kind: str, rng: np.random.Generator) -> PullRequest
         moved = rng.random(n) < (0.5 if case.some else 1.0)
         truth += shift * moved + case.each * rng.standard_normal(n)
     uneven = rng.uniform(*case.uneven)
-    for term, size in planted.items():
+    for term, size in terms.items():
         cover = holds(w.space, term, chosen)
         truth += cover * np.log1p(size) * (1 + uneven * rng.standard_normal(n))
     sources = noise(kind, rng)
-    return PullRequest(w, chosen, planted, truth, [next(sources) for _ in chosen])
+    return PullRequest(w, chosen, terms, truth, [next(sources) for _ in chosen])
 
 
 def holds(space: Space, term: Term, configurations: Sequence[Configuration]) -> NDArray[np.bool_]:
@@ -199,24 +199,28 @@ def holds(space: Space, term: Term, configurations: Sequence[Configuration]) -> 
     return np.array([all(space.holds(space.level_of[t], c) for t in term) for c in configurations])
 
 
-def _plant(
-    case: Case, space: Space, chosen: Sequence[Configuration], rng: np.random.Generator
+def planted(
+    options: Sequence[float],
+    pairs: Sequence[float],
+    space: Space,
+    chosen: Sequence[Configuration],
+    rng: np.random.Generator,
 ) -> dict[Term, float] | None:
-    """Random terms of the case's kinds that the sample exercises (at least 3 on and off), or None: again."""
-    planted: dict[Term, float] = {}
+    """Random terms for sizes of options and pairs that a sample exercises (3 on and off); None: try again."""
+    terms: dict[Term, float] = {}
     used: set[str] = set()
-    for size, wide in [(s, 1) for s in case.options] + [(s, 2) for s in case.pairs]:
+    for size, wide in [(s, 1) for s in options] + [(s, 2) for s in pairs]:
         free = [o for o in space.options if o.name not in used]
-        options = [free[i] for i in rng.choice(len(free), wide, replace=False)]
-        used |= {o.name for o in options}
-        levels = [_culprit(o, rng) for o in options]
+        involved = [free[i] for i in rng.choice(len(free), wide, replace=False)]
+        used |= {o.name for o in involved}
+        levels = [_culprit(o, rng) for o in involved]
         term = tuple(sorted(levels))
         cover = holds(space, term, chosen).sum()
         least = min(int(holds(space, (level,), chosen).sum()) for level in levels)
         if not 3 <= cover <= len(chosen) - 3 or (wide == 2 and cover == least):
             return None
-        planted[term] = size
-    return planted
+        terms[term] = size
+    return terms
 
 
 def _culprit(option: Option, rng: np.random.Generator) -> str:
