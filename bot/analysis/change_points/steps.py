@@ -58,7 +58,9 @@ class StepModel:
     @property
     def slab(self) -> float:
         """Precision of a step's size beforehand."""
-        level = 1.0 if self.log.relative else float(np.median(self.log.means()))
+        means = self.log.means()
+        known = means[means > 0.0]  # where every trial failed there is none
+        level = 1.0 if self.log.relative or not len(known) else float(np.median(known))
         return (SLAB * max(level, 1e-300)) ** -2
 
     def fit(self) -> float:
