@@ -43,7 +43,7 @@ def recall(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
             _name(model, known, revisions)
         inquiry.tidy()
     choose_unit(model)
-    _drop_weak(model)
+    drop_weak(model)
 
 
 def choose_unit(model: StepModel) -> None:
@@ -63,7 +63,7 @@ def choose_unit(model: StepModel) -> None:
 def _name(model: StepModel, step: Step, revisions: int) -> None:
     """Places a step, and names and settles it when the trials right beside it prove its term."""
     model.fit()
-    _place(model, step)
+    place(model, step)
     close = max(revisions * CLOSE, LEAST_CLOSE)
     grown: list[Term] = []
     term = step.term
@@ -77,7 +77,7 @@ def _name(model: StepModel, step: Step, revisions: int) -> None:
     step.confirmed = (step.term, step.at) if step.settled else None
 
 
-def _place(model: StepModel, step: Step) -> None:
+def place(model: StepModel, step: Step) -> None:
     """Narrows a step's interval to 90 % of its posterior."""
     places, moment, information = model.contrasts(step, (step.low, step.high))
     if not len(places):
@@ -93,7 +93,7 @@ def _place(model: StepModel, step: Step) -> None:
     step.low, step.high = int(previous[first]) + 1, int(places[last])
 
 
-def _drop_weak(model: StepModel) -> None:
+def drop_weak(model: StepModel) -> None:
     """Takes out, the weakest first, what the other steps explain as well."""
     while True:
         model.fit()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.analysis.change_points.findings import told
 from bot.analysis.change_points.steps import Step, StepModel
@@ -15,24 +16,26 @@ from bot.analysis.change_points.terms import Terms
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_inquiry import Inquiry
 from bot.flows.night_log import NightLog
-from bot.flows.night_recall import choose_unit, recall
+from bot.flows.night_recall import choose_unit, drop_weak, recall
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Space, Term
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.contrast import Configurator
 
-ANCHOR_TRIALS = 4
+ANCHOR_TRIALS = 3
 """Trials of the emptiest and of the fullest configuration at the anchor, each night."""
-SENTINEL_TRIALS = 4
+SENTINEL_TRIALS = 3
 """... and at both ends of what is new: the two hold most terms, and their repetitions teach the noise."""
-BLOCK = 8
-"""Fresh configurations that are compared at once."""
+BLOCK, DRAWN, SHARES = 8, 32, (0.3, 0.5, 0.65, 0.8)
+"""Configurations that are compared at once, of how many drawn, with which shares of their options on."""
 AIM, AIM_MARGINS = 0.03, 3.0
 """A night goes on until it would have seen a change of 3 %, or of three margins, in ..."""
 COVERED = 0.9
-"""... this share of the levels and pairs of levels."""
+"""... this share of what may change: levels and pairs of levels by their prior."""
 STANDS_OUT, POWER = 3.0, 0.84
 """Log posterior odds at which a step is asked about, and standard errors by which four in five stand out."""
+HEED = 0.5
+"""How much of what the trials say of a term counts for what is compared next: some is bad luck."""
 MOST_STEPS = 32
 """Steps asked about after one block."""
 
@@ -88,7 +91,8 @@ class NightSearch:
         candidates: Collection[Configuration] | None = None,
         threshold: float = 0.01,
     ) -> None:
-        self.space, self.window, self.aim = space, window, max(AIM, AIM_MARGINS * threshold)
+        self.space, self.window = space, window
+        self.margin, self.aim = threshold, max(AIM, AIM_MARGINS * threshold)
         terms = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
         self.log_ = NightLog(space, terms.levels)
         self.log_.relative = True
@@ -107,8 +111,9 @@ class NightSearch:
 
     @property
     def change_points_(self) -> Sequence[ChangePoint]:
-        """What all nights' trials so far show, in order of revision."""
-        return told(self.model_, self.window.revisions)
+        """What all nights' trials so far show, in order of revision; what is below the margin is not told."""
+        found = told(self.model_, self.window.revisions)
+        return tuple(point for point in found if abs(point.ratio - 1.0) >= self.margin)
 
     @property
     def unclear_(self) -> Sequence[Step]:
@@ -179,14 +184,37 @@ class NightSearch:
         return tuple(ends)
 
     def _block(self) -> list[Configuration]:
-        """Configurations to compare: those never tried first, then not tonight, then tonight's again."""
-        tonight = list(self.log_.place)
-        found = self._choose.balanced(BLOCK, self.log_.configurations)
-        for known in (tonight, []):
-            if len(found) < BLOCK:
-                more = self._choose.balanced(BLOCK - len(found), [*known, *found])
-                found += more
+        """Configurations to compare next: those that hold likely terms that were compared least tonight.
+
+        A term that no night has shown counts double; tonight's configurations come again only when there are
+        no others.
+        """
+        terms, tonight = self.model_.terms, list(self.log_.place.values())
+        drawn = {self._choose.random(share): None for share in SHARES * (DRAWN // len(SHARES))}
+        pool = [c for c in drawn if c not in self.log_.place] or list(drawn)
+        shown = terms.covers(np.array([self.log_.holding(c) for c in pool]))
+        covers = terms.covers(self.log_.holds)
+        wanted = self._suspicion() * (1.0 + (covers.sum(axis=1) == 0))
+        seen = covers[:, tonight].sum(axis=1)
+        found: list[Configuration] = []
+        for _ in range(min(BLOCK, len(pool))):
+            scores = (wanted / (1.0 + seen)) @ shown
+            scores[[pool.index(c) for c in found]] = -1.0
+            best = int(np.argmax(scores))
+            found.append(pool[best])
+            seen += shown[:, best]
         return found
+
+    def _suspicion(self) -> NDArray[np.float64]:
+        """How likely each term is to carry a step between reference and tip, of all: (n_terms,)."""
+        places, moment, information = self.model_.contrasts(
+            None, (self.window.reference + 1, self.window.tip)
+        )
+        odds = self.model_.terms.log_priors(())
+        if len(places):
+            odds = odds + HEED * (self.model_.evidence(moment, information).max(axis=1) - odds)
+        shares: NDArray[np.float64] = np.exp(odds - odds.max())
+        return shares
 
     def _explained(self) -> Iterator[list[Probe]]:
         """Asks about what stands out until nothing does."""
@@ -200,6 +228,7 @@ class NightSearch:
                 self.model_.steps.append(step)
             yield from self._inquiry.settle(step)
             self._inquiry.tidy()
+        drop_weak(self.model_)
 
     def slow_downs(self) -> dict[Term, float]:
         """The smallest slow-down since the newest earlier tip that stands out four times in five.
@@ -221,7 +250,9 @@ class NightSearch:
 
     def _has_seen_enough(self) -> bool:
         """Whether a change of the aimed size after the previous tip would have stood out in most terms."""
-        return bool(np.quantile(list(self.slow_downs().values()), COVERED) <= self.aim)
+        seen = np.array(list(self.slow_downs().values())) <= self.aim
+        prior = np.exp(self.model_.terms.log_priors(()))
+        return bool(prior[seen].sum() >= COVERED * prior.sum())
 
 
 def _onwards(first: int, end: int) -> Iterator[int]:
