@@ -28,7 +28,12 @@ def score(
     for step in sorted(steps, key=lambda s: -abs(s.ratio - 1)):
         fitting = [p for p in left if _fits(p, step)]
         nearest = min(fitting, key=lambda p: abs(place[p["label"]] - place[step.release]), default=None)
-        told = {"release": step.release, "term": list(step.term), "judge": round(step.ratio, 4)}
+        told = {
+            "release": step.release,
+            "term": list(step.term),
+            "judge": round(step.ratio, 4),
+            "work": step.has_work,
+        }
         if nearest is None:
             scored.append(told | {"off": None})
         else:

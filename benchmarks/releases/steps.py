@@ -6,6 +6,10 @@ For each release, the log ratios of instructions to the release before are regre
 (everything), every option, and pairs of options that a forward search adds while the pair's own coefficient
 is large enough. Only configurations that ran in both releases count. Coefficients of log(1.05) or more, up
 or down, are steps.
+
+Not each step is work of its term's own: when a release saves everybody the same instructions, this is a
+smaller share for those whose option doubles the work, and the option gets a coefficient. The same regression
+on differences of instructions tells them apart: own work, relative to a run with only the term's options on.
 """
 
 from __future__ import annotations
@@ -30,20 +34,30 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Step:
-    """A term that moved in a release: ratio after / before; plain: with only the term's options on."""
+    """A term that moved in a release: ratio after / before, by regression.
+
+    plain: the ratio with only the term's options on. own: as if only the term's own instructions had moved.
+    """
 
     release: str
     term: Term
     ratio: float
     plain: float
+    own: float
+
+    @property
+    def has_work(self) -> bool:
+        """Whether the code of this term does at least 5 % more or less, not only a part of something else."""
+        return abs(math.log(self.own)) >= math.log1p(THRESHOLD)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """All coefficients of one release, as ratios; spread: standard deviation of the residuals (log)."""
+    """All coefficients of one release, as ratios and in instructions; spread: SD of the residuals (log)."""
 
     release: str
     ratios: dict[Term, float]
+    work: dict[Term, float]
     spread: float
 
 
@@ -54,22 +68,22 @@ def releases_of(counts: Counts) -> list[str]:
 
 def fit(space: Space, counts: Counts) -> list[Fitted]:
     """Every release but the first, against the one before it."""
-    releases = releases_of(counts)
     chosen = list(dict.fromkeys(configuration for _, configuration in counts))
-    return [_fit_one(space, chosen, log_ratios(counts, chosen, pair), pair[1]) for pair in pairwise(releases)]
+    return [
+        _fit_one(space, chosen, [_column(counts, chosen, r) for r in pair], pair[1])
+        for pair in pairwise(releases_of(counts))
+    ]
 
 
-def log_ratios(counts: Counts, chosen: Sequence[Configuration], pair: tuple[str, str]) -> Array:
-    """Log of instructions after / before for each configuration; NaN where a trial failed."""
-    before, after = (
-        np.array([counts.get((r, c)) or math.nan for c in chosen], dtype=np.float64) for r in pair
-    )
-    return np.log(after / before)
+def _column(counts: Counts, chosen: Sequence[Configuration], release: str) -> Array:
+    """Instructions of each configuration; NaN where the trial failed or is missing."""
+    return np.array([counts.get((release, c)) or math.nan for c in chosen], dtype=np.float64)
 
 
-def _fit_one(space: Space, chosen: Sequence[Configuration], ratios: Array, release: str) -> Fitted:
-    ran = ~np.isnan(ratios)
-    on, y = np.array(chosen, dtype=bool)[ran], ratios[ran]
+def _fit_one(space: Space, chosen: Sequence[Configuration], pair: Sequence[Array], release: str) -> Fitted:
+    before, after = pair
+    ran = ~np.isnan(before + after)
+    on, y = np.array(chosen, dtype=bool)[ran], np.log(after / before)[ran]
     columns: dict[Term, npt.NDArray[np.bool_]] = {(): np.ones(len(y), dtype=bool)}
     columns |= {(n,): on[:, i] for i, n in enumerate(space.names) if on[:, i].any()}
     pairs = _pairs(space, on)
@@ -81,7 +95,9 @@ def _fit_one(space: Space, chosen: Sequence[Configuration], ratios: Array, relea
         if abs(solved[term]) < math.log1p(THRESHOLD):
             break
         columns, coefficients, residuals = tried, solved, left
-    return Fitted(release, {t: math.exp(b) for t, b in coefficients.items()}, float(residuals.std()))
+    work, _ = _solve(columns, (after - before)[ran])
+    ratios = {term: math.exp(b) for term, b in coefficients.items()}
+    return Fitted(release, ratios, work, float(residuals.std()))
 
 
 def _pairs(space: Space, on: npt.NDArray[np.bool_]) -> dict[Term, npt.NDArray[np.bool_]]:
@@ -112,24 +128,25 @@ def steps(space: Space, counts: Counts, threshold: float = THRESHOLD) -> list[St
     order = releases_of(counts)
     found = []
     for fitted in fit(space, counts):
-        before = order[order.index(fitted.release) - 1]
+        last = order[order.index(fitted.release) - 1]
         for term, ratio in fitted.ratios.items():
             if abs(math.log(ratio)) >= math.log1p(threshold):
                 plain = tuple(name in term for name in space.names)
-                ratios = log_ratios(counts, [plain], (before, fitted.release))
-                found.append(Step(fitted.release, term, ratio, float(np.exp(ratios[0]))))
+                before, after = (counts.get((r, plain)) or math.nan for r in (last, fitted.release))
+                own = 1 + fitted.work[term] / before
+                found.append(Step(fitted.release, term, ratio, after / before, own))
     return found
 
 
 def main() -> None:
     space = load_subject(EXAMPLE / "suspects.yml").space
     counts = read_counts(space)
-    configurations = len({configuration for _, configuration in counts})
-    print(f"{len(releases_of(counts))} releases x {configurations} configurations, {len(counts)} trials\n")
-    print("| release | term | by regression | with only these on |\n|---|---|---|---|")
+    size = f"{len(releases_of(counts))} releases x {len({c for _, c in counts})} configurations"
+    print(f"{size}, {len(counts)} trials: by regression, with only these on, own work")
     for step in steps(space, counts):
         name = " + ".join(step.term) or "everything"
-        print(f"| {step.release} | {name} | {step.ratio - 1:+.1%} | {step.plain - 1:+.1%} |")
+        shares = " ".join(f"{ratio - 1:+8.1%}" for ratio in (step.ratio, step.plain, step.own))
+        print(f"{step.release:8} {name:24} {shares} {'' if step.has_work else 'own work < 5 %'}")
     print("\nLargest residual spread:", f"{max(f.spread for f in fit(space, counts)):.2%}")
 
 

@@ -34,8 +34,13 @@ def name(term: Sequence[str]) -> str:
 
 
 def _judged(steps: Sequence[Step]) -> str:
-    rows = ["| release | term | by regression | with only these on |", "|---|---|---|---|"]
-    rows += [f"| {s.release} | {name(s.term)} | {s.ratio - 1:+.1%} | {s.plain - 1:+.1%} |" for s in steps]
+    rows = [
+        "| release | term | by regression | with only these on | own work |",
+        "|---|---|---|---|---|",
+    ]
+    for step in steps:
+        shares = " | ".join(f"{ratio - 1:+.1%}" for ratio in (step.ratio, step.plain, step.own))
+        rows.append(f"| {step.release} | {name(step.term)} | {shares}{'' if step.has_work else ' (< 5 %)'} |")
     return "\n".join(rows) + "\n"
 
 
@@ -47,17 +52,19 @@ def _title(kind: str, noise: float) -> str:
 
 def _compared(runs: Sequence[Run]) -> str:
     rows = [
-        "| seed | trials | of exhaustive | steps found | at the exact release | others: real | wrong |",
-        "|---|---|---|---|---|---|---|",
+        "| seed | trials | of exhaustive | steps found | at the exact release | with own work | others: real | wrong |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for run in runs:
         found = [s for s in run["steps"] if s["off"] is not None]
         exact = [s for s in found if s["off"] == 0]
+        own = [s for s in run["steps"] if s["work"]]
         others = run["others"]
         real = sum(o["real"] for o in others)
         rows.append(
             f"| {run['seed']} | {run['trials']} | {run['trials'] / run['exhaustive']:.1%} "
-            f"| {len(found)} of {len(run['steps'])} | {len(exact)} | {real} | {len(others) - real} |"
+            f"| {len(found)} of {len(run['steps'])} | {len(exact)} "
+            f"| {sum(s['work'] for s in exact)} of {len(own)} | {real} | {len(others) - real} |"
         )
     missed = [f"seed {r['seed']}: {_place(s)}" for r in runs for s in r["steps"] if s["off"] != 0]
     wrong = [f"seed {r['seed']}: {_claim(o)}" for r in runs for o in r["others"] if not o["real"]]

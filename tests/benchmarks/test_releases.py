@@ -52,6 +52,15 @@ def test_steps_are_found_at_their_release_with_their_term_and_ratio() -> None:
     assert [(s.release, s.term) for s in found] == [("1.1", ()), ("1.1", ("a", "b")), ("1.2", ("d",))]
     assert np.allclose([s.ratio for s in found], [1.1, 1.2, 0.9], atol=1e-4)
     assert np.isclose(found[2].plain, 0.9, atol=1e-4)
+    assert found[0].has_work
+
+
+def test_the_same_saving_is_no_work_of_the_option_that_doubles_the_run() -> None:
+    counts = counted(lambda r, c: (1.0 if r == "1.0" else 0.8) + (1.0 if c[0] else 0.0))
+    found = steps(SPACE, counts)
+    assert [(s.release, s.term, s.has_work) for s in found] == [("1.1", (), True), ("1.1", ("a",), False)]
+    assert np.allclose([s.own for s in found], [0.8, 1.0])
+    assert np.isclose(found[1].plain, 0.9)
 
 
 def test_a_smaller_change_is_no_step_but_known() -> None:
@@ -89,6 +98,7 @@ def test_the_table_names_what_was_missed_and_what_was_wrong() -> None:
     run = {"kind": "git", "noise": 0.0, "seed": 7, "trials": 9, "exhaustive": len(counts), **scored}
     text = written(steps(SPACE, counts), counts, [run])
     assert "| 7 | 9 |" in text
-    assert "| 1 of 3 | 1 | 0 | 1 |" in text
+    assert "| 1 of 3 | 1 | 1 of " in text
+    assert "| 0 | 1 |" in text
     assert "1.1 a + b +20.0% (missed)" in text
     assert "1.2 a +6.0% (judge: " in text
