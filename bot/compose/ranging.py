@@ -26,6 +26,7 @@ from bot.compose.searching import AskedRange, search_of
 from bot.compose.subjects import CONFIG, read_checked
 from bot.flows.bisect import RangeJob, bisect, unmeasured
 from bot.flows.ports import Journal, Progress
+from bot.model.change_points import ChangePointSearch
 from bot.model.errors import UsageError
 from bot.model.history import program_fingerprint
 from bot.model.report import BuildFailure, Report
@@ -85,27 +86,47 @@ def bisected_range(
             same = "All revisions have the same tree: nothing to measure."
             return unmeasured(subject, found.revisions, name=name, notes=(*notes, same))
         opened = Opened(asked, subject, repository, found.revisions, given, Run(stop, stack, folder))
+        search = _search(opened)  # before anything is built: --estimator may be wrong
         workshop = workshop_of(opened)
         progress.stage("building what the others are compared with")
         anchor = workshop.anchor()
         if anchor is None:
             said, failure = (*notes, *workshop.notes()), build_failure(workshop)
-            return unmeasured(subject, found.revisions, name=name, notes=said, failure=failure)
-        return bisect(_job(opened, workshop, anchor, progress=progress, notes=notes))
+            report = unmeasured(subject, found.revisions, name=name, notes=said, failure=failure)
+            return report.model_copy(update={"interrupted": "signal" if stop.is_set() else ""})
+        job = _job(opened, workshop, anchor, search=search, progress=progress)
+        return bisect(replace(job, notes=(*notes, *job.notes)))
+
+
+def _search(opened: Opened) -> ChangePointSearch:
+    asked = opened.asked
+    pairs = None if asked.trials is None else asked.trials // TRIALS
+    rng, *_ = _generators(asked)
+    return search_of(replace(asked, trials=pairs), opened.subject, len(opened.revisions), rng=rng)
+
+
+def _generators(asked: AskedRange) -> list[np.random.Generator]:
+    """For the search, the order of its trials, and their starts."""
+    return np.random.default_rng(asked.seed).spawn(3)
 
 
 def _job(
-    opened: Opened, workshop: RangeWorkshop, anchor: int, *, progress: Progress, notes: tuple[str, ...]
+    opened: Opened,
+    workshop: RangeWorkshop,
+    anchor: int,
+    *,
+    search: ChangePointSearch,
+    progress: Progress,
 ) -> RangeJob:
     asked, subject = opened.asked, opened.subject
-    searching, measuring, drawing = np.random.default_rng(asked.seed).spawn(3)
+    _, ordering, measuring = _generators(asked)
     budget = asked.budget or (subject.budget.bisect if asked.trials is None else math.inf)
     bench = DuetRange(
-        pairs_of(opened, workshop, anchor, budget=measuring_seconds(budget), rng=drawing),
+        pairs_of(opened, workshop, anchor, budget=measuring_seconds(budget), rng=measuring),
         workshop,
         opened.revisions,
         anchor=anchor,
-        rng=measuring,
+        rng=ordering,
         budget=measuring_seconds(budget),
     )
     solver = ConstraintSolver(subject.space)
@@ -114,9 +135,8 @@ def _job(
     journal, said = _journal(opened, path)
     known = journal.observations()
     workshop.give_up({o.probe.revision for o in known if not o.built})
-    pairs = None if asked.trials is None else asked.trials // TRIALS
-    if pairs is not None:
-        bench.limit(TRIALS * (pairs - sum(o.built for o in known)))
+    if asked.trials is not None:
+        bench.limit(asked.trials - TRIALS * sum(o.built for o in known))
     rule = next((m for m in subject.metrics if m.name == metric), None)
     default = solver.default_note()
     return RangeJob(
@@ -125,11 +145,11 @@ def _job(
         revisions=opened.revisions,
         metric=metric,
         budget=budget,
-        search=search_of(replace(asked, trials=pairs), subject, len(opened.revisions), rng=searching),
+        search=search,
         bench=bench,
         journal=journal,
         progress=progress,
-        notes=(*notes, *said, *([default] if default else [])),
+        notes=(*said, *([default] if default else [])),
         unit="ratio",
         higher_is_better=rule is not None and rule.better == "higher",
         resumes=isinstance(journal, FileJournal),

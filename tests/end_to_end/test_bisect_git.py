@@ -200,6 +200,23 @@ def test_one_trial_is_too_few_and_no_file_is_told(place: Place) -> None:
     place.suspects("bisect", "HEAD~1..HEAD").refused(CONFIG, "suspects init")
 
 
+def test_a_wrong_estimator_is_told_before_anything_is_built(line: Line) -> None:
+    line.grow(2, broken=[0, 1])
+    line.bisected("--estimator", "best").refused("--estimator best", "published or ours")
+
+
+def test_a_signal_while_the_first_revision_is_built_is_not_green(line: Line) -> None:
+    line.grow(2, build=f"echo building >> {line.marks}; sleep 1000")
+    process = line.place.start(*line.asking())
+    while not line.runs():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    ended = line.place.finish(process)
+    assert ended.code == 3 and ended.report is not None and ended.report["interrupted"] == "signal"
+    assert "stopped with the run" in ended.report["build_failures"][0]["reason"]
+
+
 def test_a_journal_that_another_run_writes_is_left_to_it(line: Line) -> None:
     line.grow(4)
     process = line.place.start(*line.asking())
