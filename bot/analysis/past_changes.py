@@ -21,7 +21,7 @@ MOST = 24
 """Steps looked for at most, the clearest first: so many teach all that a prior can use."""
 PLACES = 200
 """Only the newest so many measured revisions are searched."""
-UNEVEN, NEAR = 0.4, 2
+UNEVEN, NEAR = 0.4, 1
 """Within so many places of a step a further one is believed from this share of it on: effects are uneven."""
 CHUNK = 2000
 """Groups looked at at once, to bound memory."""
@@ -74,7 +74,9 @@ def past_changes(past: Condensed, found: Candidates) -> tuple[PastChange, ...]:
         if not score.size or score[row, column] < PROVEN:
             break
         search.steps.append(_Step(int(row), int(column)))
+        search.merge(int(column))
         search.fit()
+    search.prune()
     return tuple(search.told(step) for step in sorted(search.steps, key=lambda s: s.column))
 
 
@@ -128,6 +130,35 @@ class _Search:
         sizes = np.linalg.solve(gram, heavy.T @ self._centred(self.past.value))
         for step, size in zip(self.steps, sizes, strict=True):
             step.size = float(size)
+
+    def merge(self, column: int) -> None:
+        """One step instead of the last two at a place where it explains as much: `a` and `!a` are all."""
+        here = [step for step in self.steps if step.column == column][-2:]
+        if len(here) < 2:
+            return
+        place = self.places[[column]]
+        others = [step for step in self.steps if step not in here]
+        self.steps = [*others, here[0]]
+        self.fit()
+        both = float(self.score(None, place)[here[1].row, 0])
+        self.steps = others
+        if others:
+            self.fit()
+        alone = self.score(None, place)[:, 0]
+        both += float(alone[here[0].row])
+        best = int(np.argmax(alone))
+        self.steps = [*others, _Step(best, column)] if alone[best] >= both else [*others, *here]
+
+    def prune(self) -> None:
+        """Takes out, the weakest first, what the other steps explain as well."""
+        while self.steps:
+            odds = [self.score(step, self.places[[step.column]])[step.row, 0] for step in self.steps]
+            weakest = int(np.argmin(odds))
+            if odds[weakest] >= PROVEN:
+                return
+            del self.steps[weakest]
+            if self.steps:
+                self.fit()
 
     def told(self, step: _Step) -> PastChange:
         """A step with the posterior of its term at its place."""

@@ -1,0 +1,84 @@
+"""Histories with known changes, as earlier runs would have left them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from bot.model.history import KnownOption, Measurements, RunRecord, known_options
+from bot.model.recording import Recorder
+from bot.model.report import RevisionRef
+from bot.model.space import Configuration, Space, Term
+from bot.model.trials import Pair, Side, Trial, Wish
+from tests.unit.analysis.worlds import planted
+
+FIRST = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def revision(place: int) -> RevisionRef:
+    return RevisionRef(revision=f"r{place}", label=f"v{place}")
+
+
+def places(count: int) -> dict[str, int]:
+    return {f"r{place}": place for place in range(count)}
+
+
+def nights(
+    space: Space,
+    configurations: Sequence[Configuration],
+    changes: Mapping[int, tuple[Term, float]],
+    *,
+    count: int,
+    rng: np.random.Generator,
+    noise: float | np.ndarray = 0.01,
+    duets: bool = True,
+    drift: float = 0.0,
+    repeats: int = 3,
+    program: str = "",
+) -> Measurements:
+    """Night i compares revision i with revision i + 1 in all configurations.
+
+    changes: revision -> term and log ratio. noise: of a trial, for all or (n_configurations,). duets: pairs,
+    else trials alone. drift: log seconds that the machine gains a night.
+    """
+    n = len(configurations)
+    level = rng.uniform(0.0, 2.0, n)
+    sd = np.broadcast_to(noise, n)
+    parts = []
+    for night in range(count):
+        recorder = Recorder()
+        before = planted(space, {}, configurations) + night * drift + level
+        for at, (term, size) in changes.items():
+            before = before + (at <= night) * planted(space, {term: size}, configurations)
+        after = before
+        if night + 1 in changes:
+            term, size = changes[night + 1]
+            after = before + planted(space, {term: size}, configurations)
+        sides: dict[Side, RevisionRef] = {"base": revision(night), "head": revision(night + 1)}
+        for c, configuration in enumerate(configurations):
+            for _ in range(repeats):
+                first, second = (
+                    Trial("ok", {"cpu": float(np.exp(mean[c] + sd[c] * rng.standard_normal()))}, exit_code=0)
+                    for mean in (before, after)
+                )
+                if duets:
+                    recorder.pair(Pair(Wish(configuration), first, second, 1.0), sides, space)
+                else:
+                    for trial, side in ((first, sides["base"]), (second, sides["head"])):
+                        recorder.trial(trial, side, space.as_dict(configuration))
+        parts.append(recorder.measurements(record(space, night, program=program)))
+    return Measurements.concatenated(parts)
+
+
+def record(
+    space: Space, night: int, *, program: str = "", options: Mapping[str, KnownOption] | None = None
+) -> RunRecord:
+    return RunRecord(
+        id=f"night-{night}",
+        mode="nightly",
+        started=FIRST + timedelta(days=night),
+        program=program,
+        options=dict(options) if options is not None else known_options(space),
+    )
