@@ -109,7 +109,10 @@ def test_what_measures_strangers_may_only_read(rendered: list[Path]) -> None:
     jobs = {path.name: workflow(path)["jobs"] for path in rendered}
     assert jobs["suspects.yml"]["measure"]["permissions"] == {"contents": "read"}
     assert jobs["suspects-bisect.yml"]["bisect"]["permissions"] == {"contents": "read"}
-    assert jobs["suspects-nightly.yml"]["nightly"]["permissions"] == {"contents": "write"}
+    assert jobs["suspects-nightly.yml"]["nightly"]["permissions"] == {
+        "contents": "write",
+        "issues": "write",
+    }
     assert jobs["suspects-publish.yml"]["publish"]["permissions"] == {
         "actions": "read",
         "contents": "read",

@@ -117,7 +117,7 @@ class GithubForge:
 
     def run(self, run_id: int) -> WorkflowRun:
         """A workflow run by its id."""
-        with _speaking(f"reading run {run_id}", needs="actions: read"):
+        with speaking(f"reading run {run_id}", needs="actions: read"):
             run = self._repo.get_workflow_run(run_id).raw_data
             return WorkflowRun(
                 id=run["id"],
@@ -131,13 +131,13 @@ class GithubForge:
 
     def pull_requests(self, *, owner: str, branch: str) -> tuple[PullRequest, ...]:
         """Open pull requests whose head is this branch of this owner."""
-        with _speaking(f"looking for pull requests of {owner}:{branch}", needs="pull-requests: read"):
+        with speaking(f"looking for pull requests of {owner}:{branch}", needs="pull-requests: read"):
             found = self._repo.get_pulls(state="open", head=f"{owner}:{branch}")
             return tuple(_pull_request(pull) for pull in found)
 
     def merge_base(self, base: str, head: str) -> str:
         """The merge base of two commits, as GitHub finds it."""
-        with _speaking(f"comparing {base[:12]} with {head[:12]}", needs="contents: read"):
+        with speaking(f"comparing {base[:12]} with {head[:12]}", needs="contents: read"):
             return self._repo.compare(base, head).merge_base_commit.sha
 
     def place(
@@ -155,7 +155,7 @@ class GithubForge:
         text = f"<!-- {marker} -->\n{body.rstrip()}"
         if len(text) > _COMMENT_LIMIT:
             raise ForgeError(f"a comment of {len(text)} characters is over GitHub's {_COMMENT_LIMIT}")
-        with _speaking(f"commenting on #{number}", needs="pull-requests: write"):
+        with speaking(f"commenting on #{number}", needs="pull-requests: write"):
             own = self._own(number, key)
             if own:
                 return self._settle(own, text=text, stamp=stamp)
@@ -252,7 +252,7 @@ def _pull_request(pull: GithubPull) -> PullRequest:
 
 
 @contextmanager
-def _speaking(doing: str, *, needs: str) -> Iterator[None]:
+def speaking(doing: str, *, needs: str) -> Iterator[None]:
     """Turns what PyGithub and requests raise into one line that says what to do."""
     try:
         yield

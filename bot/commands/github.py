@@ -13,7 +13,7 @@ import typer
 
 from bot.commands import options
 from bot.commands.outcome import write
-from bot.model.errors import UsageError
+from bot.model.errors import HistoryError, UsageError
 
 # What is needed only once a command runs is imported there: `--help` and `--version` answer at once.
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 BUILDS = "suspects-builds"
 """Folder of built trees below the runner's temporary one."""
+HISTORY = "suspects-history"
+"""Folder of the history below the workspace, and the artifact's name."""
 RESULTS = "suspects-report"
 """Folder of the results below the workspace: the only place that later steps can see from outside."""
 
@@ -46,6 +48,7 @@ def action_command() -> None:
         measure={
             "pull_request": measure_for(settings, pull_request),
             "bisect": measure_for(settings, bisection),
+            "nightly": measure_for(settings, nightly),
         },
     )
     raise typer.Exit(action(settings, abilities))
@@ -122,6 +125,28 @@ def bisection(settings: Settings, plan: Plan, progress: Progress) -> Report:
         simulated=False,
     )
     return bisected(asked, progress)
+
+
+def nightly(settings: Settings, plan: Plan, progress: Progress) -> Report:  # noqa: ARG001  the same for all
+    """The night of the default branch; the whole history is left where the workflow uploads it."""
+    from bot.compose.nightly import AskedNight, leave_history, spent_night
+
+    workspace = settings.workspace or Path()
+    asked = AskedNight(
+        settings=settings,
+        config=settings.inputs.config,
+        budget=settings.inputs.budget,
+        repository=workspace,
+        cache=Path(tempfile.gettempdir(), BUILDS),
+        simulated=False,
+    )
+    report = spent_night(asked, progress)
+    try:
+        leave_history(asked, workspace / HISTORY)
+    except HistoryError as error:
+        note = f"The history was not left for the workflow: {error}."
+        return report.model_copy(update={"notes": (*report.notes, note)})
+    return report
 
 
 def measure_for(

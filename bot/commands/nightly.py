@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json as jsonlib
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.commands import options
 from bot.commands.outcome import Outputs, finish
+from bot.event import read_event
 from bot.model.errors import UsageError
+
+# What is needed only once a command runs is imported there: `--help` and `--version` answer at once.
+if TYPE_CHECKING:
+    from bot.flows.ports import Progress
+    from bot.model.report import Report
+    from bot.settings import Settings
 
 Head = Annotated[
     str | None,
@@ -31,18 +40,43 @@ def nightly(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the c
     quiet: options.Quiet = False,
 ) -> None:
     """Spend the night's budget where it teaches most, and remember what was measured."""
+    from bot.adapters.runner import Runner
     from bot.compose.nightly import AskedNight, spent_night
+    from bot.report.render import summary
     from bot.settings import Settings, environment
 
     if estimator != "ours":
         raise UsageError(f"--estimator {estimator}: no other algorithm plans nights; leave it out")
+    settings = Settings.read(environment())
     asked = AskedNight(
-        settings=Settings.read(environment()),
+        settings=settings,
         head=head,
         config=config,
         budget=options.seconds_of(budget),
         seed=seed,
         history=history,
+        writes=_on_default_branch(settings),
     )
-    outputs = Outputs(json, markdown, html, fail_on=fail_on, quiet=quiet)
-    finish(outputs, lambda progress: spent_night(asked, progress))
+
+    def run(progress: Progress) -> Report:
+        report = spent_night(asked, progress)
+        Runner(sys.stdout, summary=settings.step_summary).summary(summary(report))
+        return report
+
+    finish(Outputs(json, markdown, html, fail_on=fail_on, quiet=quiet), run)
+
+
+def _on_default_branch(settings: Settings) -> bool:
+    """Whether what is measured may enter the history; outside of GitHub it is one's own.
+
+    Raises:
+        UsageError: the event cannot be read.
+    """
+    if settings.event_path is None or settings.event_name is None:
+        return True
+    try:
+        payload = jsonlib.loads(settings.event_path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"the event {settings.event_path} cannot be read: {error}") from None
+    facts = read_event(settings.event_name, payload, ref=settings.ref)
+    return facts.name == "schedule" or facts.on_default

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 
 from bot.adapters.simulated import simulated_comparison
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
+from bot.compose.exchanging import exported
 from bot.compose.measuring import stop_on_signals
 from bot.compose.nightly_git import night_of_branch
-from bot.compose.nights import AskedNight, Remembered, record, search_of
+from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.subjects import CONFIG, Subjected, load_checked
 from bot.flows.night import NightJob, night
@@ -23,7 +25,7 @@ from bot.model.report import Report
 from bot.model.revisions import Revision
 from bot.model.subject import Program, TableProgram
 
-__all__ = ["AskedNight", "spent_night"]
+__all__ = ["AskedNight", "leave_history", "spent_night"]
 
 
 def spent_night(asked: AskedNight, progress: Progress) -> Report:
@@ -46,10 +48,25 @@ def spent_night(asked: AskedNight, progress: Progress) -> Report:
         )
         store = stack.enter_context(opened_history(where))
         progress.stage("reading the history")
-        remembered = Remembered.of(store, subject)
+        remembered = Remembered.of(store, subject, opened_issues(asked, stack))
         if isinstance(subject.program, Program):
             return night_of_branch(asked, subject, remembered, progress=progress, stop=stop)
         return night(_simulated(asked, local, remembered, progress=progress, stop=stop.is_set))
+
+
+def leave_history(asked: AskedNight, folder: Path) -> None:
+    """Copies all segments into a folder, from where a workflow uploads them; without any there is no folder.
+
+    Raises:
+        UsageError: the configuration file is wrong.
+        HistoryError: the folder cannot be written.
+    """
+    path = asked.config or asked.repository / CONFIG
+    configured = load_checked(path).history
+    where = AskedHistory(asked.settings, configured=configured, place=asked.history, folder=asked.repository)
+    with opened_history(where) as store:
+        if store.segments():
+            exported(store, folder)
 
 
 def _simulated(
@@ -84,8 +101,9 @@ def _simulated(
         bench=SimulatedRange(source, first=anchor, rng=measuring, budget=budget, stop=stop),
         past=past,
         store=remembered.store if asked.writes else None,
+        issues=remembered.issues,
         run=record(asked, subject, revisions[-1], name=name),
         history=remembered.history(),
         progress=progress,
-        notes=(*local.notes, *remembered.notes(past)),
+        notes=(*local.notes, *remembered.notes(past, writes=asked.writes)),
     )

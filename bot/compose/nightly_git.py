@@ -106,10 +106,11 @@ def _job(
         bench=bench,
         past=past,
         store=remembered.store if asked.writes else None,
+        issues=remembered.issues,
         run=record(asked, subject, revisions[-1], name=name),
         history=remembered.history(),
         progress=progress,
-        notes=(*remembered.notes(past), *([default] if default else [])),
+        notes=(*remembered.notes(past, writes=asked.writes), *([default] if default else [])),
         partner=partner,
         higher_is_better=rule is not None and rule.better == "higher",
     )

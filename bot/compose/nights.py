@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from bot import __version__
+from bot.adapters.github_issues import GithubIssues
+from bot.flows.night_issues import Issues
 from bot.flows.night_past import NIGHTS, Night, window
 from bot.flows.night_search import NightSearch
 from bot.flows.ports import Store
@@ -35,8 +38,8 @@ class AskedNight:
     """What the command line (or the action) asks of a night.
 
     head: the tip (None: the checked-out commit, or the last simulated revision). history: `--history`.
-    writes: whether this run's trials enter the history; only the default branch's do. simulated: whether a
-    table or a callable may be the subject.
+    writes: whether this run's trials enter the history and its findings become issues; only the default
+    branch's do. simulated: whether a table or a callable may be the subject.
     """
 
     settings: Settings
@@ -53,28 +56,42 @@ class AskedNight:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The store, and what it knows of earlier nights of this program."""
+    """The store, what it knows of earlier nights of this program, and where issues are (None: nowhere)."""
 
     store: Store
     past: Measurements
+    issues: Issues | None = None
 
     @classmethod
-    def of(cls, store: Store, subject: Subject) -> Remembered:
+    def of(cls, store: Store, subject: Subject, issues: Issues | None) -> Remembered:
         """Reads the newest nights."""
         program = program_fingerprint(subject)
         wanted = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
-        return cls(store, store.read(wanted))
+        return cls(store, store.read(wanted), issues)
 
     def history(self) -> History:
         """What a report tells of it."""
         return told(self.store.source, self.past, datetime.now(UTC))
 
-    def notes(self, past: Sequence[Night]) -> list[str]:
+    def notes(self, past: Sequence[Night], *, writes: bool) -> list[str]:
         """What a reader must know of it, and when no earlier night is of use."""
         said = list(self.store.notes())
+        if not writes:
+            said.append(
+                "This is not the default branch: the night is not remembered, and no issue is opened."
+            )
         if not past:
             said.append("No earlier night of this program and branch is known: this is the first.")
         return said
+
+
+def opened_issues(asked: AskedNight, stack: ExitStack) -> Issues | None:
+    """Where confirmed slow-downs are announced: on GitHub, with a token, for the default branch."""
+    settings = asked.settings
+    token, repository = settings.github_token, settings.repository
+    if not (settings.on_github and asked.writes and token and repository):
+        return None
+    return stack.enter_context(GithubIssues(repository, token, api_url=settings.api_url))
 
 
 def search_of(

@@ -9,6 +9,7 @@ from typing import Literal
 
 from bot.flows import night_machine
 from bot.flows.chaining import Chain
+from bot.flows.night_issues import Issues, announce
 from bot.flows.night_past import Night
 from bot.flows.night_search import NightSearch
 from bot.flows.night_telling import Telling
@@ -31,7 +32,7 @@ class NightJob:
     revisions: from the anchor to the tip. past: earlier nights, oldest first. store: where the night is
     written to, None: nowhere. run: the record of this night, still without its environment. metric: what a
     trial's value is: seconds, or with a `partner` the ratio to that revision, which ran beside it. history:
-    what is told of what was read.
+    what is told of what was read. issues: where confirmed slow-downs are announced, None: nowhere.
     """
 
     subject: Subject
@@ -48,6 +49,7 @@ class NightJob:
     progress: Progress
     notes: tuple[str, ...] = ()
     partner: int | None = None
+    issues: Issues | None = None
     higher_is_better: bool = False
 
     @property
@@ -70,7 +72,10 @@ def night(job: NightJob) -> Report:
     finally:
         failure += _remembered(job, measured)
     job.progress.stage("concluding")
-    return _report(job, measured, notes=failure)
+    report = _report(job, measured, notes=failure)
+    if job.issues is None or not report.measured:
+        return report
+    return report.model_copy(update={"notes": (*report.notes, *announce(job.issues, report, job.revisions))})
 
 
 def _measure(job: NightJob, measured: list[Observation]) -> None:

@@ -50,3 +50,11 @@ class Placed:
 
     placing: Placing
     url: str | None = None
+
+
+@dataclass(frozen=True)
+class Issue:
+    """An issue that we opened: where it is, and its text, which begins with our marker."""
+
+    url: str
+    body: str
