@@ -21,8 +21,8 @@ GLANCES = 12
 """Revisions at which the first two configurations are glanced at: are neighbours alike?"""
 EXACT_GRID, EXACT_CONFIGURATIONS = 8, 8
 """Without noise: revisions of the first grid, and configurations besides the emptiest and the fullest."""
-GRID = (12, 25)
-"""With noise: fewest and most revisions at which a configuration is scanned."""
+GRID = (5, 12, 25)
+"""With noise: fewest revisions at which a level alone and a random configuration are scanned, and most."""
 GRID_NOISE = 0.006
 """Noise of which the grid has the square in revisions: a step of 6 % is then five scales away."""
 SCANNED, FEWEST = 0.4, 6
@@ -166,7 +166,8 @@ class Scan:
 
     def _round(self, number: int) -> Iterator[list[Probe]]:
         """Each level alone, and random configurations, each spread over the range with its own offset."""
-        count = int(np.clip(round((self._log.scale / GRID_NOISE) ** 2), *GRID))
+        needed = round((self._log.scale / GRID_NOISE) ** 2)
+        count, few = (int(np.clip(needed, least, GRID[-1])) for least in (GRID[1], GRID[0]))
         sparse = self._choose.sparse
         single = [self._choose.near([level], sparse) for level in self._log.levels]
         basic = [sparse, *(c for c in dict.fromkeys(single) if c is not None and c != sparse)]
@@ -174,11 +175,10 @@ class Scan:
         want = int(np.clip(share * len(sparse), least, most))
         if self._trials is not None:  # the rest names and places what is seen
             count = int(np.clip(SCANNED * self._trials / (len(basic) + want), FEWEST, count))
+            few = min(few, count)
         wished: list[Probe] = []
         for configuration in basic:
-            wished += self._spread(configuration, count if number == 0 else max(count // 2, 6))
-            if number:
-                wished += [Probe(configuration, r) for r in (0, self._revisions - 1) for _ in range(2)]
+            wished += self._spread(configuration, few if number == 0 else max(few // 2, GRID[0]))
         yield wished
         self._choose.avoided = tuple(self._log.broken_levels())
         fresh = self._choose.balanced(want, self._log.configurations[len(basic) :])

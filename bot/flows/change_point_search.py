@@ -22,8 +22,8 @@ SWEEPS = 24
 """Times that the sum of steps is revised and tested at most."""
 STEPS = 16
 """Steps looked for at most in one sweep."""
-NOISE_PER_ROUND, MOST_ROUNDS, MANY_OPTIONS = 0.005, 3, 40
-"""Rounds of further scanning: one for each 0.5 % of noise, at most three (with many options two)."""
+NOISE_PER_ROUND, MOST_ROUNDS = 0.005, 3
+"""Rounds of further scanning: one for each 0.5 % of noise, at most three."""
 
 
 class ChangePointFinder:
@@ -118,8 +118,8 @@ class ChangePointFinder:
 
     def _revised(self) -> Iterator[list[Probe]]:
         """Sweeps until nothing new stands out, however often fresh configurations are scanned."""
-        most = MOST_ROUNDS - (len(self.space.options) > MANY_OPTIONS)
-        rounds = 1 if self.model_.exact else int(np.clip(round(self.log_.scale / NOISE_PER_ROUND), 1, most))
+        noise = round(self.log_.scale / NOISE_PER_ROUND)
+        rounds = 1 if self.model_.exact else int(np.clip(noise, 1, MOST_ROUNDS))
         scanned = 0
         before: set[tuple[object, int]] | None = None
         for sweep in range(SWEEPS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from bot.analysis.change_points.trials import Floats
 MOST = 60
 LEAST = 1e-6
 """Terms less likely than this share of the leading one are no rivals."""
+
+CHANCE = 4.0
+"""Standard deviations of a chi-square that are put down to chance."""
 
 
 @dataclass(frozen=True)
@@ -65,5 +69,6 @@ def _spread(model: StepModel, moment: Floats, information: Floats, grown: Sequen
     size = moment[cover].sum() / max(float(information[cover].sum()), 1e-300)
     seen = information > 0
     moved = moment[seen] / information[seen] - size * cover[seen]
-    free = int(seen.sum()) - 1
-    return max(1.0, float((information[seen] * moved**2).sum()) / free) if free > 0 else 1.0
+    free = max(int(seen.sum()) - 1, 1)
+    usual = free + CHANCE * math.sqrt(2.0 * free)
+    return max(1.0, float((information[seen] * moved**2).sum()) / usual)

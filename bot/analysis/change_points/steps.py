@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,8 @@ from bot.analysis.change_points.trials import EXACT, Floats, TrialLog
 
 SLAB = 0.1
 """Scale of a step's size beforehand, as a share of the median level of all configurations."""
+SMALL = 0.1
+"""... or of this share of that scale: options may be cheap, and then so are their steps."""
 LOOSE = 0.05
 """In an exact search a step may differ by this share of itself between configurations."""
 PLACES = 96
@@ -164,9 +167,14 @@ class StepModel:
         return self.gain(covers @ moment, covers @ information) + self.terms.log_priors(grown)[:, None]
 
     def gain(self, moment: Floats, information: Floats) -> Floats:
-        """Log Bayes factor of a step against none (normal prior of precision `slab`)."""
-        slab = self.slab
+        """Log Bayes factor of a step against none (normal prior of precision `slab`, or of a small step's)."""
         if self.exact:  # the size of what moved, not of the program, is the scale
-            slab = min(slab, 1.0)
-        gain: Floats = 0.5 * moment**2 / (information + slab) - 0.5 * np.log1p(information / slab)
-        return gain
+            return _gain(moment, information, min(self.slab, 1.0))
+        usual, small = (_gain(moment, information, self.slab * SMALL**-power) for power in (0, 2))
+        found: Floats = np.maximum(usual, small) - math.log(2.0)
+        return found
+
+
+def _gain(moment: Floats, information: Floats, slab: float) -> Floats:
+    gain: Floats = 0.5 * moment**2 / (information + slab) - 0.5 * np.log1p(information / slab)
+    return gain

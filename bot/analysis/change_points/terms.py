@@ -83,9 +83,11 @@ class Terms:
     def number(self, term: Term) -> int | None:
         """The number of everything, a level or a pair; None: it is another term."""
         places = sorted(self.index[level] for level in term)
-        if len(term) < 2:
-            return 1 + places[0] if term else 0
-        rows = np.flatnonzero((self.pairs == places).all(axis=1)) if len(term) == 2 else ()
+        if not places:
+            return 0
+        if len(places) == 1:
+            return 1 + places[0]
+        rows = np.flatnonzero((self.pairs == places).all(axis=1)) if len(places) == 2 else np.zeros(0)
         return 1 + len(self.levels) + int(rows[0]) if len(rows) else None
 
     def log_priors(self, grown: Sequence[Term]) -> NDArray[np.float64]:
