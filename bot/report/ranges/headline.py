@@ -48,7 +48,7 @@ def doubtful(note: str) -> bool:
 
 
 def _found(report: Report) -> Headline:
-    courses = sorted(moves.courses(report), key=lambda c: -moves.size(c.point))
+    courses = sorted(moves.courses(report), key=lambda c: (-c.left, -moves.size(c.point)))
     worse = [c for c in courses if c.worse and c.lasting]
     better = [c for c in courses if not c.worse and c.lasting]
     gone = [c for c in courses if c.worse and not c.lasting and c.begin is None]

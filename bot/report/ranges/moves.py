@@ -23,17 +23,19 @@ WHOLE, PART = 0.9, 0.4
 class Course:
     """A change point, its number in tables and pictures, and what became of it.
 
-    end: the change point that took it back; eased: that took a part of it back. begin, eases: whom it took
-    back itself, whole or in part.
+    left: how much of its size is still there. end: the change point that took it back; eased: that took a
+    part of it back. begin, eases: whom it took back itself, whole or in part; surplus: and more than that.
     """
 
     number: int
     point: ChangePoint
     worse: bool
+    left: float
     end: ChangePoint | None = None
     eased: ChangePoint | None = None
     begin: ChangePoint | None = None
     eases: ChangePoint | None = None
+    surplus: bool = False
 
     @property
     def lasting(self) -> bool:
@@ -46,14 +48,17 @@ class Course:
         transient = self.point.shape == "transient"
         if self.point.shape == "failing":
             return prose("next to a run of failures")
-        told = (
-            ("transient: passed again at " if transient else "undone at ", self.end),
-            ("partly undone at ", self.eased),
-            ("ends the episode since " if transient else "undoes ", self.begin),
-            ("undoes a part of ", self.eases),
-        )
-        said = next((prose(text, called(other)) for text, other in told if other), None)
-        return said or prose("transient" if transient else "")
+        if self.end is not None:
+            return prose("transient: passed again at " if transient else "undone at ", called(self.end))
+        if self.eased is not None:
+            return prose("partly undone at ", called(self.eased))
+        if self.begin is not None:
+            undoes = "more than undoes " if self.surplus else "undoes "
+            rest = prose(", and a part of ", called(self.eases)) if self.eases else ""
+            return prose("ends the episode since " if transient else undoes, called(self.begin), rest)
+        if self.eases is not None:
+            return prose("undoes a part of ", called(self.eases))
+        return prose("transient" if transient else "")
 
 
 def revision(point: ChangePoint) -> Prose:
@@ -112,25 +117,43 @@ def size(point: ChangePoint) -> float:
 
 
 def courses(report: Report) -> tuple[Course, ...]:
-    """Each change point with what became of it, in the report's order."""
-    found = report.change_points
-    made = [Course(i + 1, point, words.worse(report, point)) for i, point in enumerate(found)]
-    following: dict[object, int] = {}
-    for i in reversed(range(len(found))):
-        one = found[i]
-        j = following.get((one.term, one.metric))
-        if j is not None and made[i].worse is not made[j].worse:
-            share = size(found[j]) / size(one) if size(one) else 0.0
-            passed = one.shape == found[j].shape == "transient"
-            if passed or share >= WHOLE:
-                made[i] = replace(made[i], end=found[j])
-                if passed or share <= 1 / WHOLE:  # a larger one is more than an undoing
-                    made[j] = replace(made[j], begin=one)
-            elif share >= PART:
-                made[i], made[j] = replace(made[i], eased=found[j]), replace(made[j], eases=one)
-        if size(one):
-            following[one.term, one.metric] = i
+    """Each change point with what became of it, in the report's order.
+
+    A change takes back the latest earlier ones of its term first, until it is used up.
+    """
+    made = [
+        Course(i, point, words.worse(report, point), size(point))
+        for i, point in enumerate(report.change_points, 1)
+    ]
+    standing: dict[object, list[int]] = {}
+    for j, point in enumerate(report.change_points):
+        stack = standing.setdefault((point.term, point.metric), [])
+        surplus = _take_back(made, stack, j) > (1.0 - WHOLE) * size(point)
+        made[j] = replace(made[j], surplus=surplus)
+        if surplus:
+            stack.append(j)
     return tuple(made)
+
+
+def _take_back(made: list[Course], stack: list[int], j: int) -> float:
+    """What is left of change j after it took back others that still stand."""
+    unused = size(made[j].point)
+    while stack and made[stack[-1]].worse is not made[j].worse and unused > 0.0:
+        i = stack[-1]
+        whole = size(made[i].point)
+        passed = made[i].point.shape == made[j].point.shape == "transient"
+        left = 0.0 if passed else made[i].left - min(made[i].left, unused)
+        used, unused = made[i].left - left, 0.0 if passed else max(0.0, unused - made[i].left)
+        if left <= (1.0 - WHOLE) * whole:
+            made[i] = replace(made[i], left=left, end=made[j].point, eased=None)
+            made[j] = replace(made[j], begin=made[i].point)
+            stack.pop()
+        else:
+            told = used >= PART * whole
+            made[i] = replace(made[i], left=left, eased=made[j].point if told else made[i].eased)
+            made[j] = replace(made[j], eases=made[i].point if told else made[j].eases)
+            break
+    return unused
 
 
 def comparison(point: ChangePoint) -> str:

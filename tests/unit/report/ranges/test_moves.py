@@ -34,8 +34,38 @@ def test_a_step_of_which_little_is_taken_back_or_that_is_repeated_stays() -> Non
     assert fates(move(8, "a", ratio=1.3), move(20, "a", ratio=1.3)) == ["", ""]
 
 
-def test_a_later_step_that_is_larger_undoes_an_earlier_one_but_is_news_of_its_own() -> None:
-    assert fates(move(8, "a", ratio=1.1), move(20, "a", ratio=0.7)) == ["undone at `v5.5`", ""]
+def test_a_later_step_that_is_larger_says_so() -> None:
+    assert fates(move(8, "a", ratio=1.1), move(20, "a", ratio=0.7)) == [
+        "undone at `v5.5`",
+        "more than undoes `v5.2`",
+    ]
+
+
+def test_a_change_takes_back_the_latest_ones_first() -> None:
+    found = (move(8, "a", ratio=1.319), move(12, "a", ratio=1.051), move(20, "a", ratio=0.804))
+    assert fates(*found) == [
+        "partly undone at `v5.5`",
+        "undone at `v5.5`",
+        "undoes `v5.3`, and a part of `v5.2`",
+    ]
+
+
+def test_what_is_left_ranks_the_changes_not_what_they_once_were() -> None:
+    eased = (move(8, "a", ratio=1.5), move(12, "a", ratio=0.72))
+    found = bisection(verdict="mixed", change_points=(*eased, move(20, "b", ratio=1.2)), series=(series(),))
+    assert "worst: slower with `b` since" in markdown(range_headline(found).title)
+
+
+def test_a_slow_down_that_takes_back_an_improvement_is_one() -> None:
+    found = (move(8, "a", ratio=0.8), move(12, "a", ratio=1.25))
+    assert fates(*found) == ["undone at `v5.3`", "undoes `v5.2`"]
+    told = range_headline(bisection(verdict="mixed", change_points=found, series=(series(),)))
+    assert told.tone == "bad" and "worst: slower with `a` since `v5.3`" in markdown(told.title)
+
+
+def test_many_changes_of_one_term_are_sorted_out_quickly() -> None:
+    many = tuple(move(p % 40, "a", ratio=1.1 if p % 3 else 0.8) for p in range(5000))
+    assert len(fates(*many)) == 5000
 
 
 def test_both_ends_of_an_episode_name_each_other_however_their_sizes_were_measured() -> None:
