@@ -98,12 +98,13 @@ def measured(ended: Ended) -> dict[str, Any]:
 def test_steps_are_found_at_their_revision_or_around_the_one_that_does_not_build(place: Place) -> None:
     line = Line(place, {"beta": 5, "gamma": 9})
     line.grow(12, broken=[9], merged=[5])
-    report = measured(line.bisected("--trials", "500"))
+    report = measured(line.bisected("--trials", "600"))
     points = {tuple(point["term"]): point for point in report["change_points"]}
     assert set(points) == {("beta",), ("gamma",)}
     assert points["beta",]["interval"] == [line.ids[5]] * 2 and points["beta",]["subject"] == "merge side"
-    assert set(points["gamma",]["interval"]) <= {line.ids[9], line.ids[10]}
-    assert report["verdict"] == "regression" and report["spent"]["trials"] <= 500
+    _, first, last = points["gamma",]["places"]
+    assert 9 <= first <= 10 <= last <= 11
+    assert report["verdict"] == "regression" and report["spent"]["trials"] <= 600
     assert "1 of 12 revisions could not be built" in "\n".join(report["notes"])
     assert report["spent"]["builds"] == 12 and report["spent"]["failed_trials"] == 0
 
