@@ -167,7 +167,7 @@ class StepModel:
         return self.gain(covers @ moment, covers @ information) + self.terms.log_priors(grown)[:, None]
 
     def gain(self, moment: Floats, information: Floats) -> Floats:
-        """Log Bayes factor of a step against none (normal prior of precision `slab`, or of a small step's)."""
+        """Log Bayes factor of a step against none (normal prior of precision `slab`, or a small one)."""
         if self.exact:  # the size of what moved, not of the program, is the scale
             return _gain(moment, information, min(self.slab, 1.0))
         usual, small = (_gain(moment, information, self.slab * SMALL**-power) for power in (0, 2))
