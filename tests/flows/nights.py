@@ -1,0 +1,145 @@
+"""Nights in memory: a program that moves, a store that keeps or refuses, and jobs made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from bot.adapters.simulated_range import SimulatedRange
+from bot.adapters.simulated_sources import CallableSource
+from bot.adapters.terminal import QuietProgress
+from bot.flows.night import NightJob
+from bot.flows.night_past import anchor_of, nights, window
+from bot.flows.night_search import NightSearch
+from bot.model.change_points import Observation, Probe
+from bot.model.errors import HistoryError
+from bot.model.history import EVERYTHING, Measurements, RunRecord, Segment, Selection
+from bot.model.report import Environment, History
+from bot.model.revisions import Revision
+from bot.model.subject import CallableProgram, FlagOption, Subject
+from bot.sampling.constraints import ConstraintSolver
+
+FLAGS = ("alpha", "beta", "gamma", "delta", "epsilon")
+REVISIONS = 100
+BEGAN = datetime(2026, 1, 1, 3, 17, tzinfo=UTC)
+SUBJECT = Subject(
+    program=CallableProgram(callable="m:f", revisions=REVISIONS),
+    options={name: FlagOption(flag=f"--{name}") for name in FLAGS},
+)
+
+
+class MemoryStore:
+    """The port Store in memory; `full`: refuses to be written."""
+
+    def __init__(self, *, full: bool = False) -> None:
+        self.full, self.runs = full, list[Measurements]()
+
+    @property
+    def source(self) -> str | None:
+        return "memory" if self.runs else None
+
+    def append(self, run: Measurements) -> str:
+        if self.full:
+            raise HistoryError("the disk is full")
+        self.runs.append(run)
+        return run.runs[0].id
+
+    def segments(self) -> Sequence[Segment]:
+        raise NotImplementedError
+
+    def scan(self, wanted: Selection = EVERYTHING) -> Iterator[Measurements]:
+        raise NotImplementedError
+
+    def read(self, wanted: Selection = EVERYTHING) -> Measurements:
+        return Measurements.concatenated(self.runs) if self.runs else Measurements.empty()
+
+    def notes(self) -> Sequence[str]:
+        return ()
+
+
+@dataclass
+class Moving:
+    """Seconds of a program: steps (since, level names, factor), a machine's factor, revisions that fail."""
+
+    steps: Sequence[tuple[int, tuple[str, ...], float]] = ()
+    machine: float = 1.0
+    noise: float = 0.01
+    failing: Callable[[int], bool] = lambda revision: False
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(3))
+
+    def __call__(self, revision: int, configurations: np.ndarray) -> np.ndarray:
+        if self.failing(revision):
+            return np.full(len(configurations), math.nan)
+        seconds = 1.0 + configurations @ np.array([0.3, 0.1, 0.05, 0.2, 0.15])
+        for since, names, share in self.steps:
+            holds = np.all([configurations[:, FLAGS.index(n)] for n in names], axis=0)
+            seconds = seconds + (revision >= since) * holds * share
+        noise = 1.0 + self.noise * self.rng.standard_normal(len(configurations))
+        return np.asarray(seconds * self.machine * noise)
+
+
+class DuetOf:
+    """A simulated range whose values are ratios to a partner revision, as a duet's are."""
+
+    def __init__(self, bench: SimulatedRange, partner: int) -> None:
+        self.bench, self.partner = bench, partner
+        self.elapsed, self.stopped, self.spent = bench.elapsed, bench.stopped, bench.spent
+        self.notes, self.environment = bench.notes, bench.environment
+
+    def measure(self, probes: Sequence[Probe]) -> Iterator[Observation]:
+        for probe in probes:
+            beside = list(self.bench.measure([replace(probe, revision=self.partner)]))
+            for observation in self.bench.measure([probe] if beside else []):
+                anchor = beside[0].value
+                yield replace(observation, value=observation.value / anchor, anchor=anchor)
+
+
+def job(
+    program: Moving,
+    store: MemoryStore,
+    tip: int,
+    *,
+    number: int = 0,
+    budget: float = 2000.0,
+    stop: Callable[[], bool] = lambda: False,
+    duets: bool = False,
+) -> NightJob:
+    """The night in which `tip` is the newest revision."""
+    past = store.read()
+    ids = [f"id{i}" for i in range(tip + 1)]
+    anchor = anchor_of(past, ids)
+    revisions = [Revision(i, f"v{i[2:]}") for i in ids[anchor:]]
+    remembered = nights(past, SUBJECT.space, revisions, "cpu")
+    source = CallableSource(program, "m:f", REVISIONS)
+    range_ = SimulatedRange(source, first=anchor, rng=np.random.default_rng(number), budget=budget, stop=stop)
+    partner = len(revisions) - 1 if duets else None
+    return NightJob(
+        subject=SUBJECT,
+        name="demo",
+        revisions=revisions,
+        metric="cpu",
+        budget=budget,
+        search=NightSearch(
+            SUBJECT.space,
+            window(len(revisions), remembered),
+            ConstraintSolver(SUBJECT.space),
+            rng=np.random.default_rng([7, number]),
+        ),
+        bench=range_ if partner is None else DuetOf(range_, partner),
+        past=remembered,
+        store=store,
+        run=RunRecord(
+            id=f"night-{number}",
+            mode="nightly",
+            started=BEGAN + timedelta(days=number),
+            program="p",
+            environment=Environment(),
+        ),
+        history=History(),
+        progress=QuietProgress(),
+        partner=partner,
+    )

@@ -1,0 +1,160 @@
+"""Whole nights over a program that moves: what is found, remembered and told, and what goes wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bot.flows.night import NightJob, night
+from bot.flows.ports import RevisionBench
+from bot.model.change_points import Observation, Probe
+from bot.model.errors import UsageError
+from bot.model.report import Report
+from tests.flows.nights import MemoryStore, Moving, job
+
+
+def told(report: Report) -> list[tuple[str, tuple[str, ...]]]:
+    return [(point.label, point.term) for point in report.change_points]
+
+
+def items(report: Report, kind: str) -> str:
+    return "\n".join(item for listed in report.lists if listed.kind == kind for item in listed.items)
+
+
+def test_a_night_without_a_change_says_what_it_would_have_seen() -> None:
+    report = night(job(Moving(), MemoryStore(), 40))
+    assert report.mode == "nightly" and report.verdict == "none" and report.change_points == ()
+    assert "Nothing new moved" in items(report, "learnt") and items(report, "unclear") == ""
+    assert items(report, "tomorrow")
+    seen = [option.slow_down for option in report.visible.options]
+    assert len(seen) == 5 and all(s is not None and 0.0 < s < 0.1 for s in seen)
+
+
+@pytest.mark.parametrize("duets", [False, True])
+def test_the_second_night_finds_the_commit_and_the_third_knows_it(duets: bool) -> None:
+    program, store = Moving([(47, ("alpha",), 0.2)]), MemoryStore()
+    night(job(program, store, 40, duets=duets))
+    second = night(job(program, store, 52, number=1, duets=duets))
+    assert told(second) == [("v47", ("alpha",))] and second.verdict == "regression"
+    assert second.change_points[0].interval == ("id47", "id47")
+    assert "`alpha` became" in items(second, "learnt") and "not accepted" not in items(second, "learnt")
+    third = night(job(program, store, 63, number=2, duets=duets))
+    assert told(third) == [("v47", ("alpha",))] and third.verdict == "regression"
+    assert "Known from earlier nights and not accepted: `alpha`" in items(third, "learnt")
+
+
+def test_a_pair_of_options_is_named_as_one_term() -> None:
+    program, store = Moving([(45, ("beta", "gamma"), 0.25)]), MemoryStore()
+    night(job(program, store, 40))
+    report = night(job(program, store, 52, number=1))
+    assert told(report) == [("v45", ("beta", "gamma"))]
+
+
+@pytest.mark.parametrize("factor", [0.75, 1.3])
+def test_another_machine_is_told_and_no_commit_is_blamed(factor: float) -> None:
+    store = MemoryStore()
+    night(job(Moving(), store, 40))
+    report = night(job(Moving(machine=factor), store, 52, number=1))
+    assert report.change_points == () and report.verdict == "none"
+    assert any("The environment moved" in note and "No commit is blamed" in note for note in report.notes)
+
+
+def test_a_change_on_the_night_of_another_machine_is_still_found() -> None:
+    store = MemoryStore()
+    night(job(Moving(), store, 40))
+    report = night(job(Moving([(47, ("delta",), 0.2)], machine=1.2), store, 52, number=1))
+    assert told(report) == [("v47", ("delta",))]
+
+
+def test_the_anchor_stays_where_it_is() -> None:
+    store = MemoryStore()
+    jobs: list[NightJob] = []
+    for number, tip in enumerate((40, 52, 60)):
+        jobs.append(job(Moving(), store, tip, number=number))
+        night(jobs[-1])
+    assert [one.revisions[0].id for one in jobs] == ["id10", "id10", "id10"]
+    assert [one.revisions[one.search.window.reference].id for one in jobs] == ["id10", "id10", "id40"]
+
+
+def test_a_history_that_cannot_be_written_is_a_note() -> None:
+    report = night(job(Moving(), MemoryStore(full=True), 40))
+    assert report.verdict == "none"
+    assert any("not remembered: the disk is full" in note for note in report.notes)
+
+
+def test_a_night_that_is_stopped_remembers_what_it_measured() -> None:
+    store = MemoryStore()
+    asked = iter(range(10**6))
+    report = night(job(Moving(), store, 40, stop=lambda: next(asked) > 20))
+    assert report.interrupted == "signal" and report.verdict == "inconclusive"
+    assert len(store.runs) == 1 and len(store.runs[0]) == report.spent.trials > 10
+
+
+def test_a_program_that_raises_ends_the_night_after_it_was_remembered() -> None:
+    store = MemoryStore()
+    calls = iter(range(10**6))
+
+    def breaks(revision: int) -> bool:
+        if next(calls) > 15:
+            raise ValueError("no more")
+        return False
+
+    with pytest.raises(UsageError, match="no more"):
+        night(job(Moving(failing=breaks), store, 40))
+    assert len(store.runs[0]) == 16
+
+
+def test_a_tip_at_which_everything_fails_is_not_green() -> None:
+    report = night(job(Moving(failing=lambda revision: revision == 40), MemoryStore(), 40))
+    assert report.verdict == "inconclusive"
+    assert any("Every trial at the tip `v40` failed" in note for note in report.notes)
+
+
+def test_a_night_in_which_nothing_works_measured_nothing() -> None:
+    report = night(job(Moving(failing=lambda revision: True), MemoryStore(), 40))
+    assert report.verdict == "inconclusive" and not report.measured and report.change_points == ()
+
+
+def test_a_reference_that_fails_is_replaced_by_a_later_one() -> None:
+    program = Moving([(35, ("alpha",), 0.2)], failing=lambda revision: revision < 20)
+    report = night(job(program, MemoryStore(), 40))
+    assert told(report) == [("v35", ("alpha",))]
+
+
+def test_a_budget_that_ends_early_is_told_and_found_out_the_night_after() -> None:
+    program, store = Moving([(38, ("alpha",), 0.15)], noise=0.02), MemoryStore()
+    first = night(job(program, store, 40, budget=60.0))
+    assert first.verdict in ("inconclusive", "regression")
+    assert "Look more closely" in items(first, "tomorrow")
+    second = night(job(program, store, 52, number=1))
+    assert ("v38", ("alpha",)) in told(second)
+
+
+class Unbuildable:
+    """A bench that cannot build some revisions."""
+
+    def __init__(self, bench: RevisionBench, broken: Sequence[int]) -> None:
+        self.bench, self.broken = bench, broken
+        self.elapsed, self.stopped, self.spent = bench.elapsed, bench.stopped, bench.spent
+        self.notes, self.environment = bench.notes, bench.environment
+
+    def measure(self, probes: Sequence[Probe]) -> Iterator[Observation]:
+        for probe in probes:
+            if probe.revision in self.broken:
+                yield Observation(probe, math.nan, built=False)
+            else:
+                yield from self.bench.measure([probe])
+
+
+def test_a_change_among_unbuildable_revisions_is_an_interval() -> None:
+    program, store = Moving([(30, ("gamma",), 0.3)], rng=np.random.default_rng(1)), MemoryStore()
+    one = job(program, store, 40)
+    broken = [i - 10 for i in (28, 29, 30, 31)]
+    report = night(replace(one, bench=Unbuildable(one.bench, broken)))
+    (point,) = report.change_points
+    assert point.term == ("gamma",) and point.interval == ("id28", "id32")
+    assert any("could not be built" in note for note in report.notes)

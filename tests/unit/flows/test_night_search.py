@@ -1,0 +1,89 @@
+"""What a night asks for, without measuring much."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bot.flows.night_log import NightLog
+from bot.flows.night_search import NightSearch, Window
+from bot.model.change_points import Observation, Probe
+from bot.model.space import Option, Space
+from bot.sampling.constraints import ConstraintSolver
+
+SPACE = Space(tuple(Option(n, "flag", (False, True), False) for n in "abcdef"))
+SOLVER = ConstraintSolver(SPACE)
+OFF, ON = (False,) * 6, (True,) * 6
+
+
+def search(window: Window, **more: object) -> NightSearch:
+    return NightSearch(SPACE, window, SOLVER, rng=np.random.default_rng(1), **more)  # type: ignore[arg-type]
+
+
+def answered(night: NightSearch, rounds: int, seed: int = 2) -> list[list[Probe]]:
+    """The next rounds of wishes, answered by a program that does not change."""
+    rng = np.random.default_rng(seed)
+    asked = []
+    for _ in range(rounds):
+        wishes = list(night.wishes())
+        asked.append(wishes)
+        night.partial_fit([Observation(p, float(rng.normal(1.0, 0.01))) for p in wishes])
+    return asked
+
+
+def test_a_night_begins_with_the_anchor_then_the_tip_then_the_reference() -> None:
+    asked = answered(search(Window(30, reference=10, previous=20)), 4)
+    assert [{p.revision for p in wishes} for wishes in asked] == [{0}, {29}, {10}, {10, 29}]
+    assert {p.configuration for p in asked[0]} == {OFF, ON}
+
+
+def test_asking_twice_gives_the_same_wishes() -> None:
+    night = search(Window(30, reference=10, previous=20))
+    assert night.wishes() == night.wishes()
+
+
+def test_without_an_older_revision_only_the_anchor_is_measured() -> None:
+    night = search(Window(1))
+    asked = answered(night, 3)
+    assert {p.revision for p in asked[0]} == {0} and asked[2] == []
+
+
+def test_configurations_are_compared_at_both_ends_and_are_fresh() -> None:
+    asked = answered(search(Window(30, reference=10, previous=20)), 5)
+    blocks = asked[3:]
+    for block in blocks:
+        tip = [p.configuration for p in block if p.revision == 29]
+        assert tip == [p.configuration for p in block if p.revision == 10] and len(set(tip)) == 8
+    first, second = ({p.configuration for p in block} for block in blocks)
+    assert not first & second and not first & {OFF, ON}
+
+
+def test_a_table_is_only_asked_for_what_it_has() -> None:
+    known = [OFF, ON, (True, False) * 3, (False, True) * 3]
+    asked = answered(search(Window(30, reference=10), candidates=known), 6)
+    assert {p.configuration for wishes in asked for p in wishes} <= set(known)
+
+
+def test_what_earlier_nights_measured_is_no_level_of_tonight() -> None:
+    log = NightLog(SPACE, SPACE.levels)
+    log.add_night([Observation(Probe(OFF, 0), 1.0), Observation(Probe(OFF, 9), 1.0)])
+    log.add([Observation(Probe(OFF, 0), 1.5), Observation(Probe(OFF, 9), 1.5)])
+    assert len(log.configurations) == 2 and list(log.means()) == [1.0, 1.5]
+
+
+def test_earlier_nights_are_brought_to_tonights_seconds() -> None:
+    log = NightLog(SPACE, SPACE.levels)
+    log.add_night([Observation(Probe(OFF, 0), 1.0), Observation(Probe(ON, 9), 3.0)])
+    log.add_night([Observation(Probe(ON, 9), 3.0)])  # shares no configuration at the anchor: left alone
+    log.add([Observation(Probe(OFF, 0), 1.5)])
+    log.as_tonight(anchor=0)
+    np.testing.assert_allclose(log.means(), [1.5, 4.5, 3.0, 1.5])
+
+
+def test_the_smallest_visible_change_shrinks_with_trials_and_is_infinite_before() -> None:
+    night = search(Window(30, reference=10, previous=20))
+    answered(night, 1)
+    assert set(night.slow_downs().values()) == {float("inf")}
+    answered(night, 3, seed=3)
+    early = night.slow_downs()[("a",)]
+    answered(night, 2, seed=4)
+    assert 0.0 < night.slow_downs()[("a",)] < early < 1.0
