@@ -229,7 +229,8 @@ def _place(opened: Opened, anchor: int, metric: str) -> Path:
     subject, asked = opened.subject, opened.asked
     space = [subject.model_dump(mode="json", include={"options", "constraints"}), subject.space.names]
     ids = [revision.id for revision in opened.revisions]
-    how = [metric, ids[anchor], asked.seed, asked.estimator]
+    rules = [m.model_dump(mode="json") for m in subject.metrics if m.name == metric]
+    how = [metric, rules, ids[anchor], asked.seed, asked.estimator]
     ours = own_cache(opened.repository.top).parent
     return ours / JOURNALS / f"{digest([program_fingerprint(subject), space, ids, how])}.jsonl"
 
