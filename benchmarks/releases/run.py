@@ -79,12 +79,13 @@ def run(kind: str, *, noise: float, seed: int, share: float, budget: str) -> dic
         folder = table_program(space, counts, noise, seed)
         arguments += ["--config", str(folder / "suspects.yml")]
     else:
-        folder = make_range(WORK / "range")
+        folder = make_range(WORK / "bisected")
         arguments += ["--budget", budget]
     report = bisected(folder, arguments, WORK / f"{kind}-{noise}-{seed}.json")
     return {
         "kind": kind,
         "noise": noise,
+        "share": share,
         "seed": seed,
         "exhaustive": len(counts),
         "trials": report["spent"]["trials"],
@@ -102,10 +103,10 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.15)
     parser.add_argument("--budget", default="30m")
     asked = parser.parse_args()
-    known = {(r["kind"], r["noise"], r["seed"]) for r in runs()}
+    known = {(r["kind"], r["noise"], r["share"], r["seed"]) for r in runs()}
     noise = asked.noise if asked.kind == "table" else 0.0
     for seed in range(asked.seeds if asked.kind != "show" else 0):
-        if (asked.kind, noise, seed) not in known:
+        if (asked.kind, noise, asked.share, seed) not in known:
             told = run(asked.kind, noise=noise, seed=seed, share=asked.share, budget=asked.budget)
             with RUNS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(told) + "\n")

@@ -99,7 +99,7 @@ def measure(rounds: int, core: int) -> None:
     rng = np.random.default_rng(SEED)
     done = read_ratios(subject.space)
     new = not SECONDS.exists()
-    with SECONDS.open("a", newline="", encoding="utf-8") as file:
+    with SECONDS.open("a", buffering=1, newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         if new:
             writer.writerow(["release", *subject.space.names, "ratio"])
@@ -112,7 +112,6 @@ def measure(rounds: int, core: int) -> None:
                 ratio = pair([trees[release], trees[newest]][::order], subject, configuration, core)
                 told = "" if ratio is None else f"{ratio**order:.4f}"
                 writer.writerow([release, *(int(bool(v)) for v in configuration), told])
-            file.flush()
             print(f"round {turn + 1} of {rounds}", file=sys.stderr, flush=True)
 
 

@@ -5,7 +5,7 @@ python -m benchmarks.releases.steps
 For each release, the log ratios of instructions to the release before are regressed on an intercept
 (everything), every option, and pairs of options that a forward search adds while the pair's own coefficient
 is large enough. Only configurations that ran in both releases count. Coefficients of log(1.05) or more, up
-or down, are steps.
+or down, are steps. Where everything moved and an option's coefficient takes it back, its absence is the term.
 
 Not each step is work of its term's own: when a release saves everybody the same instructions, this is a
 smaller share for those whose option doubles the work, and the option gets a coefficient. The same regression
@@ -29,6 +29,8 @@ from bot.model.space import Configuration, Space, Term
 THRESHOLD = 0.05
 LEAST_PAIR = 4
 """A pair needs so many configurations with both, and as many with one alone."""
+LEAST_EXPLAINED = 0.5
+"""Share of the residuals' squares that a pair must explain: counts are exact, a true pair stands out."""
 Array = npt.NDArray[np.float64]
 
 
@@ -92,12 +94,30 @@ def _fit_one(space: Space, chosen: Sequence[Configuration], pair: Sequence[Array
         term = max(pairs, key=lambda t: _gain(columns, pairs[t], residuals))
         tried = columns | {term: pairs.pop(term)}
         solved, left = _solve(tried, y)
-        if abs(solved[term]) < math.log1p(THRESHOLD):
+        explained = 1 - float(left @ left) / max(float(residuals @ residuals), 1e-12)
+        if abs(solved[term]) < math.log1p(THRESHOLD) or explained < LEAST_EXPLAINED:
             break
         columns, coefficients, residuals = tried, solved, left
+    columns = _with_absence(columns, coefficients)
+    coefficients, residuals = _solve(columns, y)
     work, _ = _solve(columns, (after - before)[ran])
     ratios = {term: math.exp(b) for term, b in coefficients.items()}
     return Fitted(release, ratios, work, float(residuals.std()))
+
+
+def _with_absence(
+    columns: dict[Term, npt.NDArray[np.bool_]], coefficients: dict[Term, float]
+) -> dict[Term, npt.NDArray[np.bool_]]:
+    """`!option` instead of everything and the option, where these two cancel."""
+    most = math.log1p(THRESHOLD)
+    overall = coefficients[()]
+    left = {t[0]: abs(overall + b) for t, b in coefficients.items() if len(t) == 1}
+    option = min(left, key=lambda name: left[name])
+    if abs(overall) < most or left[option] > most / 2:
+        return columns
+    return {
+        (f"!{option}",) if t == (option,) else t: ~c if t == (option,) else c for t, c in columns.items() if t
+    }
 
 
 def _pairs(space: Space, on: npt.NDArray[np.bool_]) -> dict[Term, npt.NDArray[np.bool_]]:
@@ -131,7 +151,7 @@ def steps(space: Space, counts: Counts, threshold: float = THRESHOLD) -> list[St
         last = order[order.index(fitted.release) - 1]
         for term, ratio in fitted.ratios.items():
             if abs(math.log(ratio)) >= math.log1p(threshold):
-                plain = tuple(name in term for name in space.names)
+                plain = tuple(name in term for name in space.names)  # an absence holds in the default
                 before, after = (counts.get((r, plain)) or math.nan for r in (last, fitted.release))
                 own = 1 + fitted.work[term] / before
                 found.append(Step(fitted.release, term, ratio, after / before, own))

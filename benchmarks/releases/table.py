@@ -19,12 +19,11 @@ def written(steps: Sequence[Step], counts: Counts, runs: Sequence[Run]) -> str:
         f"Exhaustive: {len(releases_of(counts))} releases x {configurations} configurations, one exact count"
         f" of instructions each: {len(counts)} trials. Steps of 5 % or more:\n",
         _judged(steps),
+        "Below: * marks steps without 5 % of own work; (+1) is one release too late.\n",
     ]
-    for kind, noise in sorted({(r["kind"], r["noise"]) for r in runs}):
-        parts += [
-            _title(kind, noise),
-            _compared([r for r in runs if (r["kind"], r["noise"]) == (kind, noise)]),
-        ]
+    for kind, noise, share in sorted({(r["kind"], r["noise"], r["share"]) for r in runs}):
+        of_case = [r for r in runs if (r["kind"], r["noise"], r["share"]) == (kind, noise, share)]
+        parts += [_title(kind, noise, share), _compared(of_case)]
     return "\n".join(parts) + "\n"
 
 
@@ -44,41 +43,48 @@ def _judged(steps: Sequence[Step]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _title(kind: str, noise: float) -> str:
-    if kind == "git":
-        return "## The repository itself: real trials, CPU time\n"
-    return f"## The judge's counts as a table, noise {noise:.0%}\n"
+def _title(kind: str, noise: float, share: float) -> str:
+    subject = "The repository itself, CPU time" if kind == "git" else f"The judge's counts, noise {noise:.0%}"
+    return f"## {subject}, {share:.0%} of the exhaustive trials\n"
 
 
 def _compared(runs: Sequence[Run]) -> str:
+    """One line a run, then one line a step with what each run said of it, then what was wrong."""
     rows = [
-        "| seed | trials | of exhaustive | steps found | at the exact release | with own work | others: real | wrong |",
+        "| seed | trials | of exhaustive | found | exact release | with own work | others: real | wrong |",
         "|---|---|---|---|---|---|---|---|",
+        *map(_counted, runs),
+        "",
+        "| step | judge | " + " | ".join(f"seed {r['seed']}" for r in runs) + " |",
+        "|---|---|" + "---|" * len(runs),
     ]
-    for run in runs:
-        found = [s for s in run["steps"] if s["off"] is not None]
-        exact = [s for s in found if s["off"] == 0]
-        own = [s for s in run["steps"] if s["work"]]
-        others = run["others"]
-        real = sum(o["real"] for o in others)
-        rows.append(
-            f"| {run['seed']} | {run['trials']} | {run['trials'] / run['exhaustive']:.1%} "
-            f"| {len(found)} of {len(run['steps'])} | {len(exact)} "
-            f"| {sum(s['work'] for s in exact)} of {len(own)} | {real} | {len(others) - real} |"
-        )
-    missed = [f"seed {r['seed']}: {_place(s)}" for r in runs for s in r["steps"] if s["off"] != 0]
+    for steps in zip(*(r["steps"] for r in runs), strict=True):
+        cells = " | ".join(_said(step) for step in steps)
+        first = steps[0]
+        place = f"{first['release']} {name(first['term'])}"
+        rows.append(f"| {place} | {first['judge'] - 1:+.1%}{'' if first['work'] else ' *'} | {cells} |")
     wrong = [f"seed {r['seed']}: {_claim(o)}" for r in runs for o in r["others"] if not o["real"]]
-    lists = [
-        f"\n{what}: {'; '.join(items)}."
-        for what, items in (("Missed or off", missed), ("Wrong", wrong))
-        if items
-    ]
-    return "\n".join([*rows, *lists]) + "\n"
+    rows += [f"\nWrong: {'; '.join(wrong)}."] if wrong else []
+    return "\n".join(rows) + "\n"
 
 
-def _place(step: Mapping[str, Any]) -> str:
-    off = "missed" if step["off"] is None else f"{step['off']:+d} releases"
-    return f"{step['release']} {name(step['term'])} {step['judge'] - 1:+.1%} ({off})"
+def _counted(run: Run) -> str:
+    exact = [s for s in run["steps"] if s["off"] == 0]
+    own = [s for s in run["steps"] if s["work"]]
+    real = sum(o["real"] for o in run["others"])
+    found = sum(s["off"] is not None for s in run["steps"])
+    return (
+        f"| {run['seed']} | {run['trials']} | {run['trials'] / run['exhaustive']:.1%} "
+        f"| {found} of {len(run['steps'])} | {len(exact)} | {sum(s['work'] for s in exact)} of {len(own)} "
+        f"| {real} | {len(run['others']) - real} |"
+    )
+
+
+def _said(step: Mapping[str, Any]) -> str:
+    """The ratio that was reported, and how many releases away, if not there."""
+    if step["off"] is None:
+        return "missed"
+    return f"{step['ratio'] - 1:+.1%}" + (f" ({step['off']:+d})" if step["off"] else "")
 
 
 def _claim(other: Mapping[str, Any]) -> str:

@@ -63,6 +63,15 @@ def test_the_same_saving_is_no_work_of_the_option_that_doubles_the_run() -> None
     assert np.isclose(found[1].plain, 0.9)
 
 
+def test_what_all_but_one_option_have_is_that_options_absence() -> None:
+    counts = counted(
+        lambda r, c: (0.9 if r == "1.1" and not c[4] else 1.0) * (0.8 if r == "1.1" and c[0] else 1.0)
+    )
+    found = [s for s in steps(SPACE, counts) if s.release == "1.1"]
+    assert [s.term for s in found] == [("a",), ("!e",)]
+    assert np.allclose([s.ratio for s in found], [0.8, 0.9])
+
+
 def test_a_smaller_change_is_no_step_but_known() -> None:
     first = fit(SPACE, counted(example))[0]
     assert np.isclose(first.ratios["c",], 1.03, atol=1e-4)
@@ -95,10 +104,19 @@ def test_a_change_in_the_other_direction_is_not_the_step() -> None:
 def test_the_table_names_what_was_missed_and_what_was_wrong() -> None:
     counts = counted(example)
     scored = score(SPACE, counts, steps(SPACE, counts), [point("1.1", [], 1.1), point("1.2", ["a"], 1.06)])
-    run = {"kind": "git", "noise": 0.0, "seed": 7, "trials": 9, "exhaustive": len(counts), **scored}
+    run = {
+        "kind": "git",
+        "noise": 0.0,
+        "share": 0.1,
+        "seed": 7,
+        "trials": 9,
+        "exhaustive": len(counts),
+        **scored,
+    }
     text = written(steps(SPACE, counts), counts, [run])
     assert "| 7 | 9 |" in text
     assert "| 1 of 3 | 1 | 1 of " in text
     assert "| 0 | 1 |" in text
-    assert "1.1 a + b +20.0% (missed)" in text
+    assert "| 1.1 a + b | +20.0% | missed |" in text
+    assert "| 1.1 everything | +10.0% | +10.0% |" in text
     assert "1.2 a +6.0% (judge: " in text
