@@ -16,9 +16,8 @@ from bot.model.space import Configuration, Level, Space
 Floats = NDArray[np.float64]
 
 NEEDED = 12.0
-"""Standard errors at which our search found four lasting changes of five, at any place but the first and last
-tenth of the range: 108 simulated searches of 8 or 16 options, 200 or 500 revisions, noise of 1 or 3 %
-(benchmarks/change_points/visible.py repeats this)."""
+"""Standard errors at which our search found about four lasting changes of five or more, at any place but the
+first and last tenth of the range: 79 to 94 % in benchmarks/change_points/results/visible.md."""
 EDGE, PLACES = 0.1, 17
 LEAST, MOST = 0.001, 2.0
 """Smaller changes are not claimed, larger ones are as good as invisible."""
