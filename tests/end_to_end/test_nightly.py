@@ -1,0 +1,161 @@
+"""`suspects nightly`: two nights in a row, histories that fail, nothing measured, a git branch."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.builders import CONFIG, Ended, Place, config, loop, shell
+from tests.end_to_end.builders import wait_for_line as wait
+
+MODEL = """\
+import numpy as np
+RNG = np.random.default_rng()
+def seconds(revision, configurations):
+    base = 1.0 + configurations @ np.array([0.3, 0.1, 0.2])
+    base = base + (revision >= {since}) * 0.25 * configurations[:, 0] * configurations[:, 2]
+    return base * RNG.normal(1.0, 0.01, len(configurations))
+"""
+HISTORY = ".suspects/history"
+
+
+def moving(place: Place, since: int = 1000, code: str | None = None) -> Path:
+    """A callable subject of 60 revisions in a folder of its own."""
+    folder = place.out / "moving"
+    folder.mkdir(exist_ok=True)
+    (folder / "model.py").write_text(code if code is not None else MODEL.replace("{since}", str(since)))
+    program = {"callable": "model:seconds", "revisions": 60}
+    options = {name: {"flag": f"-{name}"} for name in "abc"}
+    path = folder / "suspects.yml"
+    path.write_text(json.dumps({"program": program, "options": options}))
+    return path
+
+
+def night(place: Place, path: Path, *arguments: str, **how: Any) -> Ended:
+    report = str(place.out / "report.json")
+    words = ["nightly", "--config", str(path), "--budget", "900s", "--json", report, *arguments]
+    return place.suspects(*words, cwd=path.parent, **how)
+
+
+def test_the_second_night_knows_the_first_and_finds_the_commit(place: Place) -> None:
+    path = moving(place, since=47)
+    first = night(place, path, "--head", "40")
+    assert first.code == 0 and first.report is not None and first.report["verdict"] == "none"
+    assert first.report["mode"] == "nightly" and first.report["history"]["source"] is None
+    assert "this is the first" in first.notes
+    second = night(place, path, "--head", "52", "--fail-on", "regression")
+    assert second.code == 1 and second.report is not None
+    (point,) = second.report["change_points"]
+    assert (point["revision"], point["interval"], point["term"]) == ("47", ["47", "47"], ["a", "c"])
+    history = second.report["history"]
+    assert history["source"] == "directory" and history["measurements"] == first.report["spent"]["trials"]
+    assert history["age_days"] < 1 and "this is the first" not in second.notes
+    listed = place.suspects("history", "list", "--json", "-", "--config", str(path), cwd=path.parent)
+    runs = [segment["run"] for segment in json.loads(listed.out)["segments"]]
+    assert [run["mode"] for run in runs] == ["nightly", "nightly"] and len({run["id"] for run in runs}) == 2
+    assert [run["label"] for run in runs] == ["40", "52"]
+
+
+def test_without_a_head_the_last_revision_is_the_tip(place: Place) -> None:
+    ended = night(place, moving(place))
+    assert ended.code == 0 and ended.report is not None and ended.report["head"]["revision"] == "59"
+
+
+def test_a_history_that_cannot_be_written_is_a_note(place: Place) -> None:
+    path = moving(place)
+    (path.parent / "taken").write_text("a file where a folder should be")
+    ended = night(place, path, "--history", "directory:taken/history")
+    assert ended.code == 0 and ended.report is not None and ended.report["verdict"] == "none"
+    assert "not remembered" in ended.notes
+
+
+def test_a_damaged_history_is_a_note_and_the_rest_is_used(place: Place) -> None:
+    path = moving(place)
+    night(place, path, "--head", "30")
+    night(place, path, "--head", "40")
+    segments = sorted((path.parent / HISTORY).glob("*.parquet"))
+    segments[0].write_bytes(segments[0].read_bytes()[:-30])
+    ended = night(place, path, "--head", "50")
+    assert ended.code == 0 and ended.report is not None
+    assert "damaged" in ended.notes and ended.report["history"]["measurements"] > 0
+
+
+@pytest.mark.parametrize(
+    "code", ["import numpy as np\ndef seconds(r, c):\n    return np.full(len(c), np.nan)\n"]
+)
+def test_a_night_in_which_nothing_could_be_measured_is_never_green(place: Place, code: str) -> None:
+    ended = night(place, moving(place, code=code))
+    assert ended.code == 3 and ended.report is not None and ended.report["verdict"] == "inconclusive"
+    assert "Nothing was measured" in ended.out
+
+
+def test_a_signal_ends_the_night_with_what_was_measured(place: Place) -> None:
+    marks = place.out / "marks"
+    code = MODEL.replace("{since}", "1000").replace(
+        "    base = 1.0",
+        f"    import time; time.sleep(0.02); open({str(marks)!r}, 'a').write('x')\n    base = 1.0",
+    )
+    path = moving(place, code=code)
+    words = ["nightly", "--config", str(path), "--json", str(place.out / "report.json")]
+    process = place.start(*words, cwd=path.parent)
+    wait(process, "measuring")
+    while not marks.exists() or marks.stat().st_size < 12:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    ended = place.finish(process)
+    assert ended.code == 0 and ended.report is not None and ended.report["interrupted"] == "signal"
+    assert len(list((path.parent / HISTORY).glob("*.parquet"))) == 1
+
+
+def test_a_wrong_night_is_one_line(place: Place) -> None:
+    path = moving(place)
+    night(place, path, "--head", "60").refused("no revision '60'")
+    night(place, path, "--estimator", "published").refused("--estimator published")
+    night(place, path, "--budget", "never").refused("--budget never")
+    night(place, path.with_name("nowhere.yml")).refused("nowhere.yml")
+
+
+def test_the_step_summary_is_written_and_a_branch_is_not_remembered(place: Place) -> None:
+    path = moving(place)
+    event = place.out / "event.json"
+    event.write_text(json.dumps({"ref": "refs/heads/topic", "repository": {"default_branch": "main"}}))
+    summary = place.out / "summary.md"
+    env = {
+        "GITHUB_EVENT_NAME": "workflow_dispatch",
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "RUNNER_TEMP": str(place.temp),
+    }
+    ended = night(place, path, "--history", "directory:kept", env=env)
+    assert ended.code == 0 and "This is not the default branch" in ended.notes
+    assert "What was learnt" in summary.read_text() and not (path.parent / "kept").exists()
+
+
+def program(since: int, revision: int) -> str:
+    work = loop("6000")
+    slower = f"case \" $* \" in *' --beta '*) {work};; esac" if revision >= since else ""
+    return shell(f"# {revision}", slower, turns="6000")
+
+
+def test_two_nights_of_a_git_branch_find_the_commit(place: Place) -> None:
+    ids = [place.commit({CONFIG: config(), "program.sh": program(9, revision)}) for revision in range(14)]
+    words = ["nightly", "--budget", "20s", "--json", str(place.out / "report.json")]
+    first = place.suspects(*words, "--head", ids[6])
+    assert first.code == 0 and first.report is not None and first.report["change_points"] == []
+    second = place.suspects(*words)
+    assert second.code == 0 and second.report is not None
+    (point,) = second.report["change_points"]
+    assert point["revision"] == ids[9] and point["interval"] == [ids[9], ids[9]] and point["term"] == ["beta"]
+    assert second.report["verdict"] == "regression" and second.report["history"]["measurements"] > 0
+    assert second.report["head"]["revision"] == ids[13]
+
+
+def test_one_commit_cannot_be_compared(place: Place) -> None:
+    place.commit({CONFIG: config(), "program.sh": program(9, 0)})
+    place.suspects("nightly").refused("There is no commit before HEAD")
