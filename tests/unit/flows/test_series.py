@@ -1,6 +1,7 @@
 """Which configurations of a range are shown, and what of them."""
 
 import math
+from collections.abc import Mapping
 
 from bot.flows.series import SHOWN, series
 from bot.model.change_points import Observation, Probe
@@ -17,7 +18,7 @@ def seen(configuration: str, *values: float, start: int = 0, built: bool = True)
     return [Observation(Probe(made, start + i), v, built) for i, v in enumerate(values)]
 
 
-def on(options: dict[str, object]) -> str:
+def on(options: Mapping[str, object]) -> str:
     return "".join(name for name, value in options.items() if value)
 
 
