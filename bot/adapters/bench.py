@@ -16,6 +16,7 @@ from bot.adapters import fingerprint
 from bot.adapters.floor import Course, Floor
 from bot.adapters.request import DUET_FACTOR, Place, RequestMaker
 from bot.adapters.seats import Answer, Request, Slot, sweep
+from bot.model.errors import UsageError
 from bot.model.invocation import Invocation, invocation
 from bot.model.report import Environment
 from bot.model.sites import Site
@@ -177,6 +178,10 @@ class PairBench:
                 first, second = (trials[side] for side in wish.sides)
         except OSError as error:  # its configuration files could not be written
             first = second = Trial("not-started", detail=f"{error.filename or wish}: {error.strerror}")
+        except UsageError as error:  # a template fails, or its target leaves the checkout
+            if wish.revision is None:
+                raise
+            first = second = Trial("not-started", detail=str(error))  # one of many revisions
         return Pair(wish, first, second, time.monotonic() - began, alone)
 
     def _site(self, wish: Wish, side: Side) -> Site:

@@ -4,7 +4,9 @@ from itertools import repeat
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from bot.model.errors import UsageError
 from bot.model.sites import Site
 from bot.model.subject import Metric, Program
 from bot.model.trials import Trial, Wish
@@ -197,6 +199,17 @@ def test_configuration_files_that_cannot_be_written_are_an_outcome(workbench: Wo
     with workbench.bench(Program(run="true"), place=place) as bench:
         (pair,) = bench.measure(iter([Wish((False,))]))
     assert pair.first == Trial("not-started", detail="conf/app.json: No space left on device")
+
+
+def test_a_template_that_fails_ends_a_comparison_but_not_a_range(workbench: Workbench) -> None:
+    def place(site: Site, slot: int, command: object) -> Path:
+        raise UsageError("c.j2:1: 'nope' is undefined.")
+
+    with workbench.bench(Program(run="true"), place=place) as bench:
+        with pytest.raises(UsageError):
+            list(bench.measure(iter([Wish((False,))])))
+        (pair,) = bench.measure(iter([Wish((False,), revision=3)]))
+    assert pair.first == pair.second == Trial("not-started", detail="c.j2:1: 'nope' is undefined.")
 
 
 def test_a_wrong_regex_is_a_failed_trial(workbench: Workbench) -> None:
