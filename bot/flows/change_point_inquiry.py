@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.rivals import Rivals, rivals
+from bot.analysis.change_points.simpler import simplify
 from bot.analysis.change_points.steps import Step, StepModel
-from bot.analysis.change_points.terms import Term, in_order
+from bot.analysis.change_points.terms import Term
 from bot.analysis.change_points.trials import Floats
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_placing import Placing
@@ -107,23 +107,8 @@ class Inquiry:
         return term is not None or alive
 
     def tidy(self) -> None:
-        """One step instead of two where the same term, or two halves of one, moved at one place."""
-        self._model.fit()
-        order = sorted(self._model.steps, key=lambda s: (not s.settled, -abs(s.size) / max(s.error, 1e-300)))
-        for one, other in combinations(order, 2):
-            if one not in self._model.steps or other not in self._model.steps:
-                continue
-            if one.low > other.high or other.low > one.high:
-                continue
-            if one.term == other.term:
-                self._model.steps.remove(other)
-            elif self._halves(one, other):
-                one.term = tuple(level for level in one.term if level in other.term)
-                one.settled = False
-                self._model.steps.remove(other)
-            else:
-                self._uncross(one, other)
-        self._model.fit()
+        """Fewer, simpler steps where these explain the same."""
+        simplify(self._model)
 
     def drop_unproven(self) -> None:
         """Only steps whose size is beyond doubt, and that fresh trials showed again, are told."""
@@ -132,36 +117,6 @@ class Inquiry:
         proven = [s for s in self._model.steps if exact or s.confirmed == (s.term, s.at)]
         self._model.steps[:] = [s for s in proven if abs(s.size) > KEPT * s.error]
         self._model.fit()
-
-    def _halves(self, one: Step, other: Step) -> bool:
-        """Whether two steps of the same size differ in two levels of one option that exclude each other."""
-        rest = [
-            level for level in (*one.term, *other.term) if not (level in one.term and level in other.term)
-        ]
-        if len(rest) != 2 or rest[0].option != rest[1].option or len(one.term) != len(other.term):
-            return False
-        covered = self._model.cover(one) | self._model.cover(other)
-        common = tuple(level for level in one.term if level in other.term)
-        whole = self._terms.cover(common, self._log.holds)
-        alike = abs(one.size - other.size) <= 3.0 * math.hypot(one.error, other.error) + 0.1 * abs(one.size)
-        return bool(alike and (covered == whole).all())
-
-    def _uncross(self, one: Step, other: Step) -> None:
-        """Opposite steps of "this, not that" and "that, not this" are one of this and one of that."""
-        mine = [level for level in one.term if level not in other.term]
-        theirs = [level for level in other.term if level not in one.term]
-        opposite = abs(one.size + other.size) <= 3.0 * math.hypot(one.error, other.error) + 0.1 * abs(
-            one.size
-        )
-        if not opposite or len(mine) != 2 or {x.option for x in mine} != {x.option for x in theirs}:
-            return
-        present = [[level for level in rest if level.operator not in ("off", "<")] for rest in (mine, theirs)]
-        if len(present[0]) != 1 or len(present[1]) != 1 or present[0][0].option == present[1][0].option:
-            return
-        common = [level for level in one.term if level in other.term]
-        for step, (level,) in zip((one, other), present, strict=True):
-            step.term = in_order((*common, level))
-            step.settled = False
 
     def _best(self, without: Step | None) -> tuple[Step, float] | None:
         """Where and in which term a step stands out most, and its log posterior odds."""

@@ -19,7 +19,7 @@ QUANTILE = 1.645
 def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
     """The steps that fresh trials confirmed (without noise: that were settled), in order of revision.
 
-    ratio: median over the measured configurations that hold the term, of seconds after over seconds before.
+    ratio: seconds after over seconds before, in the median measured configuration that holds the term.
     """
     model.fit()
     proven = [s for s in model.steps if s.settled and (model.exact or s.confirmed == (s.term, s.at))]
@@ -46,19 +46,21 @@ def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
 def _ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
     """Median ratio over the configurations that hold a step, and its 90 % interval."""
     c, r, y, _ = model.log.columns()
-    before = []
-    for k in np.flatnonzero(model.cover(step)):
-        values = y[(c == k) & (r < step.at)]
-        if not len(values):
-            values = y[c == k] - step.size
-        if len(values) and (level := float(np.median(values))) > 0:
-            before.append(level)
-    if not before:
+    for other in model.steps:  # as if all trials were just before the step
+        moved = other.size * model.cover(other)[c]
+        y = y - np.where(other.at <= r, moved, 0.0) + (moved if _earlier(other, step) else 0.0)
+    holding = [y[c == k] for k in np.flatnonzero(model.cover(step))]
+    before = [float(np.median(values)) for values in holding if len(values)]
+    level = float(np.median([b for b in before if b > 0] or [0.0]))
+    if level <= 0.0:
         return 1.0, (1.0, 1.0)
-    level = float(np.median(before))
     reach = QUANTILE * (step.error if math.isfinite(step.error) else 0.0)
     low, middle, high = (max(1.0 + (step.size + d) / level, 1e-3) for d in (-reach, 0.0, reach))
     return middle, (low, high)
+
+
+def _earlier(one: Step, other: Step) -> bool:
+    return one is not other and one.at < other.at
 
 
 def _shape(step: Step, steps: list[Step], revisions: int) -> Shape:

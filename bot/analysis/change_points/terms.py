@@ -113,8 +113,12 @@ class Terms:
         found[0] = 1.0
         found[1 : 1 + len(self.levels)] = holds.T
         found[1 + len(self.levels) : len(self)] = (holds[:, self.pairs[:, 0]] & holds[:, self.pairs[:, 1]]).T
-        for i, term in enumerate(grown):
-            found[len(self) + i] = self.cover(term, holds)
+        if grown:
+            members = np.zeros((len(grown), len(self.levels)), dtype=np.float32)
+            for i, term in enumerate(grown):
+                members[i, [self.index[level] for level in term]] = 1.0
+            held = members @ holds.T.astype(np.float32)
+            found[len(self) :] = held == members.sum(axis=1)[:, None]
         return found
 
     def grow(self, term: Term, grown: Sequence[Term]) -> list[Term]:

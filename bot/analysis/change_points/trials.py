@@ -51,8 +51,8 @@ class TrialLog:
         """(configuration, revision) that gave no value."""
         self.unbuilt: set[int] = set()
         self._space = space
-        self._where: list[tuple[int, int]] = []
-        self._values: list[float] = []
+        self._c, self._r = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
+        self._y: Floats = np.zeros(0)
         self._last: dict[tuple[int, int], float] = {}
         self._seen: set[tuple[int, float]] = set()
         self._failed: list[set[tuple[int, int]]] = []
@@ -61,12 +61,15 @@ class TrialLog:
         """Revisions that gave any value."""
         self._cache: tuple[Ints, Ints, Floats, Floats] | None = None
         self._means: Floats | None = None
+        self._own: Floats = np.zeros(0)
+        """Relative scale of each configuration that was known when scales were learned."""
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._y)
 
     def add(self, observations: Sequence[Observation]) -> None:
         """Takes in trials; a failed one is remembered as unusable."""
+        fresh: list[tuple[int, int, float]] = []
         for o in observations:
             key = (self.row(o.probe.configuration), o.probe.revision)
             if not o.built:
@@ -77,12 +80,17 @@ class TrialLog:
             elif self.scale > EXACT and (key[0], o.value) in self._seen:
                 self.unusable.add(key)  # carried forward (or a repetition of the same record): nothing new
             else:
-                self._where.append(key)
-                self._values.append(o.value)
+                fresh.append((*key, o.value))
                 self._last[key] = o.value
                 self._seen.add((key[0], o.value))
                 self._working.add(key[1])
-        self.unbuilt |= self._dead()
+        if fresh:
+            c, r, y = zip(*fresh, strict=True)
+            self._c = np.concatenate([self._c, np.array(c, dtype=np.intp)])
+            self._r = np.concatenate([self._r, np.array(r, dtype=np.intp)])
+            self._y = np.concatenate([self._y, np.array(y)])
+        else:
+            self.unbuilt |= self._dead()
         self.forget()
 
     def _dead(self) -> set[int]:
@@ -134,10 +142,9 @@ class TrialLog:
         Values are seconds, or shares of their configuration's mean when effects are `relative`.
         """
         if self._cache is None:
-            where = np.array(self._where, dtype=np.intp).reshape(-1, 2)
-            c, r, y = where[:, 0], where[:, 1], np.array(self._values)
+            c, r, y = self._c, self._r, self._y
             level = self.means()
-            sd = self._scales(c, r, y, level)[c] * level[c]
+            sd = np.append(self._own, np.full(len(level) - len(self._own), self.scale))[c] * level[c]
             keep = ~_outliers(c, r, y, sd)
             unit = level[c] if self.relative else np.ones(len(y))
             self._cache = c[keep], r[keep], (y / unit)[keep], (sd / unit)[keep]
@@ -145,13 +152,8 @@ class TrialLog:
 
     def since(self, count: int) -> tuple[Ints, Ints, Floats, Floats]:
         """Configuration, revision, seconds and standard deviation of the trials after the first `count`."""
-        where = np.array(self._where[count:], dtype=np.intp).reshape(-1, 2)
-        return (
-            where[:, 0],
-            where[:, 1],
-            np.array(self._values[count:]),
-            self.scale * self.means()[where[:, 0]],
-        )
+        c = self._c[count:]
+        return c, self._r[count:], self._y[count:], self.scale * self.means()[c]
 
     def forget(self) -> None:
         """Trials, scale or unit changed: compute the columns again."""
@@ -160,19 +162,16 @@ class TrialLog:
     def means(self) -> Floats:
         """Mean size of each configuration's values, (n_configurations,), in seconds; 0: nothing measured."""
         if self._means is None:
-            c = np.array([row for row, _ in self._where], dtype=np.intp)
-            y, n = np.abs(np.array(self._values)), len(self.configurations)
-            count = np.bincount(c, minlength=n)
-            mean = np.bincount(c, y, n) / np.maximum(count, 1)
+            n = len(self.configurations)
+            count = np.bincount(self._c, minlength=n)
+            mean = np.bincount(self._c, np.abs(self._y), n) / np.maximum(count, 1)
             self._means = np.where(count > 0, np.maximum(mean, FLOOR * mean.max(initial=0.0) + 1e-300), 0.0)
         return self._means
 
     def learn_scale(self) -> None:
         """The relative scale of one trial, from repetitions and from neighbours in time."""
-        where = np.array(self._where, dtype=np.intp).reshape(-1, 2)
-        c, r, y = where[:, 0], where[:, 1], np.array(self._values)
-        order = np.lexsort((r, c))
-        c, r, y = c[order], r[order], y[order]
+        order = np.lexsort((self._r, self._c))
+        c, r, y = self._c[order], self._r[order], self._y[order]
         same = c[1:] == c[:-1]
         step = np.abs(np.diff(y)) / np.maximum((np.abs(y[1:]) + np.abs(y[:-1])) / 2.0, 1e-300)
         repeated = step[same & (r[1:] == r[:-1])]
@@ -184,16 +183,15 @@ class TrialLog:
         self.frozen = exact and beside > EXACT and len(repeated) > 0
         # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
         self.scale = max(beside if exact else again, NO_NOISE)
+        self._own = self._scales(c, y)
         self.forget()
 
-    def _scales(self, c: Ints, r: Ints, y: Floats, level: Floats) -> Floats:
-        """Relative scale of each configuration's trials, drawn towards the pooled one."""
-        n = len(self.configurations)
+    def _scales(self, c: Ints, y: Floats) -> Floats:
+        """Relative scale of each configuration's trials (in order of both), drawn to the pooled one."""
+        n, level = len(self.configurations), self.means()
         found: Floats = np.full(n, self.scale)
         if self.scale <= EXACT:
             return found
-        order = np.lexsort((r, c))
-        c, y = c[order], y[order]
         inside = c[1:] == c[:-1]
         step = (np.abs(np.diff(y)) / level[c[1:]])[inside]
         home = c[1:][inside]
