@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,12 @@ def places(count: int) -> dict[str, int]:
     return {f"r{place}": place for place in range(count)}
 
 
-def nights(
+def nights(*world: Any, **more: Any) -> Measurements:
+    """The runs of `each_night` as one."""
+    return Measurements.concatenated(each_night(*world, **more))
+
+
+def each_night(
     space: Space,
     configurations: Sequence[Configuration],
     changes: Mapping[int, tuple[Term, float]],
@@ -37,7 +43,8 @@ def nights(
     drift: float = 0.0,
     repeats: int = 3,
     program: str = "",
-) -> Measurements:
+    named: Callable[[int], RevisionRef] = revision,
+) -> list[Measurements]:
     """Night i compares revision i with revision i + 1 in all configurations.
 
     changes: revision -> term and log ratio. noise: of a trial, for all or (n_configurations,). duets: pairs,
@@ -56,7 +63,7 @@ def nights(
         if night + 1 in changes:
             term, size = changes[night + 1]
             after = before + planted(space, {term: size}, configurations)
-        sides: dict[Side, RevisionRef] = {"base": revision(night), "head": revision(night + 1)}
+        sides: dict[Side, RevisionRef] = {"base": named(night), "head": named(night + 1)}
         for c, configuration in enumerate(configurations):
             for _ in range(repeats):
                 first, second = (
@@ -69,7 +76,7 @@ def nights(
                     for trial, side in ((first, sides["base"]), (second, sides["head"])):
                         recorder.trial(trial, side, space.as_dict(configuration))
         parts.append(recorder.measurements(record(space, night, program=program)))
-    return Measurements.concatenated(parts)
+    return parts
 
 
 def record(
