@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bot.analysis.change_points.rivals import rivals
+from bot.analysis.change_points.rivals import Rivals, rivals
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
 from bot.flows.change_point_inquiry import Inquiry
@@ -22,6 +22,8 @@ PROVEN, SURE = 8.0, 0.9
 KEPT = 4.5
 """Standard errors that a step's size must have."""
 GROWTHS = 3
+PER_STEP = 12.0
+"""What each step must explain more, in squared standard errors, when the unit of all is chosen."""
 
 
 def recall(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
@@ -30,8 +32,21 @@ def recall(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
     Steps that an earlier night named and confirmed are settled again, because trials on both of their sides
     are there; what stands out otherwise is in the model, too, but not settled: it is to be asked about.
     """
+    found: list[tuple[float, list[Step]]] = []
+    for relative in (False, True):
+        _measure_in(model, relative=relative)
+        model.steps.clear()
+        _sweep(model, inquiry, revisions)
+        found.append((model.fit() + PER_STEP * len(model.steps), list(model.steps)))
+    relative = found[True][0] < found[False][0]
+    _measure_in(model, relative=relative)
+    model.steps[:] = found[relative][1]
+    model.fit()
+
+
+def _sweep(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
+    """Looks for steps until none stands out, then names all of them again."""
     for _ in range(MOST_STEPS):
-        choose_unit(model)
         step = inquiry.leader()
         if step is None:
             break
@@ -40,10 +55,14 @@ def recall(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
         inquiry.tidy()
     for _ in range(REVISITS):
         for known in list(model.steps):
-            _name(model, known, revisions)
+            _name(model, known, revisions, widely=True)
         inquiry.tidy()
-    choose_unit(model)
     drop_weak(model)
+
+
+def _measure_in(model: StepModel, *, relative: bool) -> None:
+    model.log.relative = relative
+    model.log.forget()
 
 
 def choose_unit(model: StepModel) -> None:
@@ -52,29 +71,37 @@ def choose_unit(model: StepModel) -> None:
         return
     left: dict[bool, float] = {}
     for relative in (True, False):
-        model.log.relative = relative
-        model.log.forget()
+        _measure_in(model, relative=relative)
         left[relative] = model.fit()
-    model.log.relative = left[True] <= left[False]
-    model.log.forget()
+    _measure_in(model, relative=left[True] <= left[False])
     model.fit()
 
 
-def _name(model: StepModel, step: Step, revisions: int) -> None:
-    """Places a step, and names and settles it when the trials right beside it prove its term."""
+def _name(model: StepModel, step: Step, revisions: int, *, widely: bool = False) -> None:
+    """Places a step, and names and settles it when the trials right beside it prove its term.
+
+    widely: all trials before and after it may speak, too, because all other steps are known.
+    """
     model.fit()
     place(model, step)
-    close = max(revisions * CLOSE, LEAST_CLOSE)
-    grown: list[Term] = []
-    term = step.term
-    for _ in range(GROWTHS):
-        grown = model.terms.grow(term, grown)
-        found = rivals(model, step, close, grown)
-        term = found.terms[0]
+    found = _rivals(model, step, max(revisions * CLOSE, LEAST_CLOSE))
     step.settled = found.evidence > PROVEN + math.log(revisions) and found.sure > SURE
+    if step.settled and widely:
+        of_all = _rivals(model, step, float(revisions))
+        found = of_all if of_all.evidence > found.evidence and of_all.sure > SURE else found
     if step.settled:
-        step.term, step.size, step.probability = term, found.size, found.sure
+        step.term, step.size, step.probability = found.terms[0], found.size, found.sure
     step.confirmed = (step.term, step.at) if step.settled else None
+
+
+def _rivals(model: StepModel, step: Step, reach: float) -> Rivals:
+    """The terms that may carry a step, and larger ones around the likeliest."""
+    grown: list[Term] = []
+    found = rivals(model, step, reach, grown)
+    for _ in range(GROWTHS):
+        grown = model.terms.grow(found.terms[0], grown)
+        found = rivals(model, step, reach, grown)
+    return found
 
 
 def place(model: StepModel, step: Step) -> None:

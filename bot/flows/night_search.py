@@ -16,6 +16,7 @@ from bot.analysis.change_points.terms import Terms
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_inquiry import Inquiry
 from bot.flows.night_log import NightLog
+from bot.flows.night_machine import anchored, speed
 from bot.flows.night_recall import choose_unit, drop_weak, recall
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Space, Term
@@ -112,6 +113,9 @@ class NightSearch:
         """Whether the tip was looked at closely enough."""
         self._choose = Configurator(space, solver, rng=rng, candidates=candidates)
         self._inquiry = NightInquiry(self.model_, self._choose, window.revisions)
+        self._earlier: Sequence[Sequence[Observation]] = ()
+        self._tonight: list[Observation] = []
+        """Tonight's first trials, those at the anchor among them."""
         self._script: Iterator[list[Probe]] | None = None
         self._pending: list[Probe] = []
         self._unanswered = 0
@@ -128,9 +132,8 @@ class NightSearch:
         return sorted((s for s in self.model_.steps if not s.settled), key=lambda s: -_clarity(s))
 
     def remember(self, nights: Sequence[Sequence[Observation]]) -> Self:
-        """Takes in earlier nights, oldest first."""
-        for night in nights:
-            self.log_.add_night(night)
+        """Takes in earlier nights, oldest first, before tonight's first trial."""
+        self._earlier = nights
         return self
 
     def wishes(self) -> Sequence[Probe]:
@@ -143,6 +146,8 @@ class NightSearch:
     def partial_fit(self, observations: Sequence[Observation]) -> Self:
         """Takes in tonight's trials; the night goes on when as many came as were wished."""
         self.log_.add(observations)
+        if not self.compared_:
+            self._tonight += observations
         if self._script is not None and self._pending:
             self._unanswered -= len(observations)
             if self._unanswered <= 0:
@@ -163,11 +168,7 @@ class NightSearch:
         """The anchor, then block after block of comparisons, each with questions to what stands out."""
         extremes = list(dict.fromkeys([self._choose.sparse, self._choose.dense]))
         yield [Probe(c, 0) for c in extremes for _ in range(ANCHOR_TRIALS)]
-        self.log_.as_tonight(anchor=0)
-        self.log_.learn_scale()
-        if len(self.log_):
-            recall(self.model_, self._inquiry, self.window.revisions)
-            self.known_ = self.change_points_
+        self._recall()
         ends = self.compared_ = yield from self._ends(extremes)
         while len(ends) == 2 and not self.enough_:
             self._choose.avoided = tuple(self.log_.broken_levels())
@@ -175,6 +176,17 @@ class NightSearch:
             self.log_.learn_scale()
             yield from self._explained()
             self.enough_ = self._has_seen_enough()
+
+    def _recall(self) -> None:
+        """What earlier nights show, in tonight's seconds: so steps in seconds are the same in all nights."""
+        now = anchored(self._tonight)
+        for night in self._earlier:
+            found = speed(now, anchored(night))
+            self.log_.add_night(night, math.exp(found[0]) if found is not None else 1.0)
+        self.log_.learn_scale()
+        if len(self.log_):
+            recall(self.model_, self._inquiry, self.window.revisions)
+            self.known_ = self.change_points_
 
     def _ends(self, extremes: Sequence[Configuration]) -> Asking[tuple[int, ...]]:
         """The two revisions that are compared; fewer when nothing works at the tip, or nowhere before it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bot.flows.night_log import NightLog
 from bot.flows.night_search import NightSearch, Window
@@ -71,12 +72,17 @@ def test_what_earlier_nights_measured_is_no_level_of_tonight() -> None:
 
 
 def test_earlier_nights_are_brought_to_tonights_seconds() -> None:
-    log = NightLog(SPACE, SPACE.levels)
-    log.add_night([Observation(Probe(OFF, 0), 1.0), Observation(Probe(ON, 9), 3.0)])
-    log.add_night([Observation(Probe(ON, 9), 3.0)])  # shares no configuration at the anchor: left alone
-    log.add([Observation(Probe(OFF, 0), 1.5)])
-    log.as_tonight(anchor=0)
-    np.testing.assert_allclose(log.means(), [1.5, 4.5, 3.0, 1.5])
+    night = search(Window(30, reference=10, previous=20))
+    night.remember(
+        [
+            [Observation(Probe(OFF, 0), 1.0), Observation(Probe(ON, 9), 3.0)],
+            [Observation(Probe(ON, 9), 3.0)],  # nothing at the anchor: left as it is
+        ]
+    )
+    night.partial_fit([Observation(p, 1.5) for p in night.wishes()])
+    levels = dict(zip(night.log_.configurations, night.log_.means(), strict=True))
+    assert night.log_.configurations[2:] == [OFF, ON, ON] and levels[OFF] == pytest.approx(1.5)
+    np.testing.assert_allclose(night.log_.means()[2:], [1.5, 4.5, 3.0])
 
 
 def test_the_smallest_visible_change_shrinks_with_trials_and_is_infinite_before() -> None:
