@@ -1,12 +1,13 @@
 """Bisects Python-Markdown's releases and compares what it finds with the judge's steps.
 
 python -m benchmarks.releases.run table [--noise 0.02] [--seeds 3] [--share 0.15]
-python -m benchmarks.releases.run git   [--seeds 3] [--share 0.15] [--budget 30m]
+python -m benchmarks.releases.run cpu | instructions [--seeds 3] [--share 0.15] [--budget 30m]
 python -m benchmarks.releases.run show
 
-`table` bisects the judge's counts, with noise of that coefficient of variation, as a table program; `git`
-bisects the example's repository: real builds, real trials, CPU time. Both may take `share` of the exhaustive
-trials, which are all releases x all configurations that the judge took, once each. `show` prints the table.
+`table` bisects the judge's counts, with noise of that coefficient of variation, as a table program; `cpu` and
+`instructions` bisect the example's repository: real builds and trials, and that metric. All may take `share` of
+the exhaustive trials, which are all releases x all configurations that the judge took, once each; both trials
+of a pair count. `show` only writes the table.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import numpy as np
 
 from benchmarks.releases.judge import EXAMPLE, ROOT, WORK, Counts, make_range, read_counts
 from benchmarks.releases.scoring import score
+from benchmarks.releases.seconds import read_ratios
+from benchmarks.releases.sizes import sizes
 from benchmarks.releases.steps import releases_of, steps
 from benchmarks.releases.table import written
 from bot.adapters.subject_file import load_subject
@@ -80,7 +83,11 @@ def run(kind: str, *, noise: float, seed: int, share: float, budget: str) -> dic
         arguments += ["--config", str(folder / "suspects.yml")]
     else:
         folder = make_range(WORK / "bisected")
-        arguments += ["--budget", budget]
+        own = (EXAMPLE / "suspects.yml").read_text(encoding="utf-8")
+        (WORK / "bisected.yml").write_text(
+            own.replace("metrics: [cpu]", f"metrics: [{kind}]"), encoding="utf-8"
+        )
+        arguments += ["--budget", budget, "--config", str(WORK / "bisected.yml")]
     report = bisected(folder, arguments, WORK / f"{kind}-{noise}-{seed}.json")
     return {
         "kind": kind,
@@ -97,7 +104,7 @@ def run(kind: str, *, noise: float, seed: int, share: float, budget: str) -> dic
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("kind", choices=["table", "git", "show"])
+    parser.add_argument("kind", choices=["table", "cpu", "instructions", "show"])
     parser.add_argument("--noise", type=float, default=0.02)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--share", type=float, default=0.15)
@@ -112,7 +119,9 @@ def main() -> None:
                 file.write(json.dumps(told) + "\n")
     space = load_subject(EXAMPLE / "suspects.yml").space
     counts = read_counts(space)
-    TABLE.write_text(written(steps(space, counts), counts, runs()), encoding="utf-8")
+    found = steps(space, counts)
+    cpu = sizes(space, read_ratios(space), found, releases_of(counts))
+    TABLE.write_text(written(found, counts, runs(), cpu), encoding="utf-8")
     print(TABLE.relative_to(ROOT))
 
 

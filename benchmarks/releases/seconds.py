@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,7 +22,6 @@ import numpy as np
 from benchmarks.releases.judge import (
     EXAMPLE,
     WORK,
-    Counts,
     checkout,
     environment,
     make_range,
@@ -50,14 +48,6 @@ def read_ratios(space: Space) -> Ratios:
                 cell = (row["release"], tuple(row[name] == "1" for name in space.names))
                 found.setdefault(cell, []).append(float(row["ratio"]) if row["ratio"] else None)
     return found
-
-
-def medians(space: Space) -> Counts:
-    """The median ratio of each cell, in millionths, as the judge's regression reads counts."""
-    return {
-        cell: None if None in ratios else round(1e6 * statistics.median(r for r in ratios if r))
-        for cell, ratios in read_ratios(space).items()
-    }
 
 
 def start(tree: Path, subject: Subject, configuration: Configuration, core: int) -> subprocess.Popen[bytes]:

@@ -3,13 +3,14 @@
 python -m benchmarks.releases.steps
 
 For each release, the log ratios of instructions to the release before are regressed on an intercept
-(everything), every option, and pairs of options that a forward search adds while the pair's own coefficient
-is large enough. Only configurations that ran in both releases count. Coefficients of log(1.05) or more, up
-or down, are steps. Where everything moved and an option's coefficient takes it back, its absence is the term.
+(everything), every option, and pairs of options. Only configurations that ran in both releases count.
+Coefficients of log(1.05) or more, up or down, are steps. Where everything moved and an option takes it back,
+the option's absence is the term.
 
 Not each step is work of its term's own: when a release saves everybody the same instructions, this is a
 smaller share for those whose option doubles the work, and the option gets a coefficient. The same regression
-on differences of instructions tells them apart: own work, relative to a run with only the term's options on.
+on differences of instructions tells them apart: own work, as a share of the plainest run that has the term.
+Only pairs of options that do have such work are terms.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ LEAST_PAIR = 4
 LEAST_EXPLAINED = 0.5
 """Share of the residuals' squares that a pair must explain: counts are exact, a true pair stands out."""
 Array = npt.NDArray[np.float64]
+Columns = dict[Term, npt.NDArray[np.bool_]]
+"""Where each term holds, over the configurations."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Fitted:
-    """All coefficients of one release, as ratios and in instructions; spread: SD of the residuals (log)."""
+    """All coefficients of one release: ratios, work as a share of the plainest run, residuals' SD (log)."""
 
     release: str
     ratios: dict[Term, float]
@@ -85,43 +88,51 @@ def _column(counts: Counts, chosen: Sequence[Configuration], release: str) -> Ar
 def _fit_one(space: Space, chosen: Sequence[Configuration], pair: Sequence[Array], release: str) -> Fitted:
     before, after = pair
     ran = ~np.isnan(before + after)
-    on, y = np.array(chosen, dtype=bool)[ran], np.log(after / before)[ran]
-    columns: dict[Term, npt.NDArray[np.bool_]] = {(): np.ones(len(y), dtype=bool)}
+    on, before, after = np.array(chosen, dtype=bool)[ran], before[ran], after[ran]
+    columns: Columns = {(): np.ones(len(on), dtype=bool)}
     columns |= {(n,): on[:, i] for i, n in enumerate(space.names) if on[:, i].any()}
-    pairs = _pairs(space, on)
-    coefficients, residuals = _solve(columns, y)
-    while pairs:
-        term = max(pairs, key=lambda t: _gain(columns, pairs[t], residuals))
-        tried = columns | {term: pairs.pop(term)}
-        solved, left = _solve(tried, y)
-        explained = 1 - float(left @ left) / max(float(residuals @ residuals), 1e-12)
-        if abs(solved[term]) < math.log1p(THRESHOLD) or explained < LEAST_EXPLAINED:
-            break
-        columns, coefficients, residuals = tried, solved, left
-    columns = _with_absence(columns, coefficients)
-    coefficients, residuals = _solve(columns, y)
-    work, _ = _solve(columns, (after - before)[ran])
+    columns |= _working_pairs(columns, _pairs(space, on), before, after)
+    coefficients, residuals = _solve(columns, np.log(after / before))
+    work, _ = _solve(columns, after - before)
+    absent = _taken_back(coefficients)
+    if absent:
+        columns = {(f"!{absent}",): ~columns[absent,]} | {t: c for t, c in columns.items() if t}
+        coefficients, _ = _solve(columns, np.log(after / before))
+        work, _ = _solve(columns, after - before)
     ratios = {term: math.exp(b) for term, b in coefficients.items()}
-    return Fitted(release, ratios, work, float(residuals.std()))
+    shares = {term: w / float(before[columns[term]].min()) for term, w in work.items()}
+    return Fitted(release, ratios, shares, float(residuals.std()))
 
 
-def _with_absence(
-    columns: dict[Term, npt.NDArray[np.bool_]], coefficients: dict[Term, float]
-) -> dict[Term, npt.NDArray[np.bool_]]:
-    """`!option` instead of everything and the option, where these two cancel."""
+def _working_pairs(columns: Columns, pairs: Columns, before: Array, after: Array) -> Columns:
+    """Pairs of options that have work of their own, by a forward search on differences of instructions."""
+    found: Columns = {}
+    _, residuals = _solve(columns, after - before)
+    while pairs:
+        term = max(pairs, key=lambda t: _gain(columns | found, pairs[t], residuals))
+        tried = found | {term: pairs.pop(term)}
+        solved, left = _solve(columns | tried, after - before)
+        explained = 1 - float(left @ left) / max(float(residuals @ residuals), 1.0)
+        share = abs(solved[term]) / float(before[tried[term]].min())
+        if share < THRESHOLD or explained < LEAST_EXPLAINED:
+            break
+        found, residuals = tried, left
+    return found
+
+
+def _taken_back(coefficients: dict[Term, float]) -> str | None:
+    """The option whose users saw no step although everything moved: its own coefficient takes it back."""
     most = math.log1p(THRESHOLD)
-    overall = coefficients[()]
-    left = {t[0]: abs(overall + b) for t, b in coefficients.items() if len(t) == 1}
-    option = min(left, key=lambda name: left[name])
-    if abs(overall) < most or left[option] > most / 2:
-        return columns
-    return {
-        (f"!{option}",) if t == (option,) else t: ~c if t == (option,) else c for t, c in columns.items() if t
+    left = {
+        t[0]: abs(coefficients[()] + b) for t, b in coefficients.items() if len(t) == 1 and abs(b) >= most
     }
+    option = min(left, key=lambda name: left[name], default=None)
+    moved = abs(coefficients[()]) >= most
+    return option if moved and option is not None and left[option] < most else None
 
 
-def _pairs(space: Space, on: npt.NDArray[np.bool_]) -> dict[Term, npt.NDArray[np.bool_]]:
-    found: dict[Term, npt.NDArray[np.bool_]] = {}
+def _pairs(space: Space, on: npt.NDArray[np.bool_]) -> Columns:
+    found: Columns = {}
     for (i, a), (j, b) in combinations(enumerate(space.names), 2):
         both = on[:, i] & on[:, j]
         if min(both.sum(), (on[:, i] ^ on[:, j]).sum()) >= LEAST_PAIR:
@@ -129,13 +140,13 @@ def _pairs(space: Space, on: npt.NDArray[np.bool_]) -> dict[Term, npt.NDArray[np
     return found
 
 
-def _solve(columns: dict[Term, npt.NDArray[np.bool_]], y: Array) -> tuple[dict[Term, float], Array]:
+def _solve(columns: Columns, y: Array) -> tuple[dict[Term, float], Array]:
     design = np.column_stack([c.astype(np.float64) for c in columns.values()])
     solved = np.linalg.lstsq(design, y, rcond=None)[0]
     return dict(zip(columns, map(float, solved), strict=True)), y - design @ solved
 
 
-def _gain(columns: dict[Term, npt.NDArray[np.bool_]], new: npt.NDArray[np.bool_], residuals: Array) -> float:
+def _gain(columns: Columns, new: npt.NDArray[np.bool_], residuals: Array) -> float:
     """Share of the residuals' squares that a new column would explain beside the others."""
     own = new.astype(np.float64)
     _, rest = _solve(columns, own)
@@ -153,7 +164,7 @@ def steps(space: Space, counts: Counts, threshold: float = THRESHOLD) -> list[St
             if abs(math.log(ratio)) >= math.log1p(threshold):
                 plain = tuple(name in term for name in space.names)  # an absence holds in the default
                 before, after = (counts.get((r, plain)) or math.nan for r in (last, fitted.release))
-                own = 1 + fitted.work[term] / before
+                own = 1 + fitted.work[term]
                 found.append(Step(fitted.release, term, ratio, after / before, own))
     return found
 

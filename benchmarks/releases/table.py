@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.releases.judge import Counts
+from benchmarks.releases.sizes import Key, Size
 from benchmarks.releases.steps import Step, releases_of
 
 Run = Mapping[str, Any]
 
 
-def written(steps: Sequence[Step], counts: Counts, runs: Sequence[Run]) -> str:
-    """The whole page."""
+def written(
+    steps: Sequence[Step], counts: Counts, runs: Sequence[Run], cpu: Mapping[Key, Size] | None = None
+) -> str:
+    """The whole page; cpu: the steps in CPU time."""
     configurations = len({configuration for _, configuration in counts})
     parts = [
         "# Bisecting Python-Markdown's releases\n",
         f"Exhaustive: {len(releases_of(counts))} releases x {configurations} configurations, one exact count"
         f" of instructions each: {len(counts)} trials. Steps of 5 % or more:\n",
-        _judged(steps),
+        _judged(steps, cpu or {}),
         "Below: * marks steps without 5 % of own work; (+1) is one release too late.\n",
     ]
     for kind, noise, share in sorted({(r["kind"], r["noise"], r["share"]) for r in runs}):
@@ -32,19 +35,23 @@ def name(term: Sequence[str]) -> str:
     return " + ".join(term) or "everything"
 
 
-def _judged(steps: Sequence[Step]) -> str:
+def _judged(steps: Sequence[Step], cpu: Mapping[Key, Size]) -> str:
     rows = [
-        "| release | term | by regression | with only these on | own work |",
-        "|---|---|---|---|---|",
+        "| release | term | by regression | with only these on | own work | CPU time |",
+        "|---|---|---|---|---|---|",
     ]
     for step in steps:
         shares = " | ".join(f"{ratio - 1:+.1%}" for ratio in (step.ratio, step.plain, step.own))
-        rows.append(f"| {step.release} | {name(step.term)} | {shares}{'' if step.has_work else ' (< 5 %)'} |")
+        size = cpu.get((step.release, step.term))
+        seconds = f"{size[0] - 1:+.1%} ± {size[1]:.1%}" if size else ""
+        place = f"{step.release} | {name(step.term)}"
+        rows.append(f"| {place} | {shares}{'' if step.has_work else ' (< 5 %)'} | {seconds} |")
     return "\n".join(rows) + "\n"
 
 
 def _title(kind: str, noise: float, share: float) -> str:
-    subject = "The repository itself, CPU time" if kind == "git" else f"The judge's counts, noise {noise:.0%}"
+    counted = f"The judge's counts, noise {noise:.0%}"
+    subject = counted if kind == "table" else f"The repository itself, {kind}"
     return f"## {subject}, {share:.0%} of the exhaustive trials\n"
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from benchmarks.releases.judge import Counts, configurations
 from benchmarks.releases.scoring import score
+from benchmarks.releases.seconds import Ratios
+from benchmarks.releases.sizes import sizes
 from benchmarks.releases.steps import fit, steps
 from benchmarks.releases.table import written
 from bot.model.space import Configuration, Option, Space
@@ -68,8 +70,8 @@ def test_what_all_but_one_option_have_is_that_options_absence() -> None:
         lambda r, c: (0.9 if r == "1.1" and not c[4] else 1.0) * (0.8 if r == "1.1" and c[0] else 1.0)
     )
     found = [s for s in steps(SPACE, counts) if s.release == "1.1"]
-    assert [s.term for s in found] == [("a",), ("!e",)]
-    assert np.allclose([s.ratio for s in found], [0.8, 0.9])
+    assert [s.term for s in found] == [("!e",), ("a",)]
+    assert np.allclose([s.ratio for s in found], [0.9, 0.8])
 
 
 def test_a_smaller_change_is_no_step_but_known() -> None:
@@ -101,11 +103,24 @@ def test_a_change_in_the_other_direction_is_not_the_step() -> None:
     assert not told["others"][0]["real"]
 
 
+def test_steps_are_sized_in_seconds_from_noisy_pairs() -> None:
+    rng = np.random.default_rng(0)
+    counts = counted(example)
+    found = steps(SPACE, counts)
+    pairs: Ratios = {cell: [n / 1e6 * rng.lognormal(0, 0.03)] if n else [None] for cell, n in counts.items()}
+    sized = sizes(SPACE, pairs, found, RELEASES)
+    for step in found:
+        ratio, error = sized[step.release, step.term]
+        assert error < 0.03
+        assert abs(np.log(ratio / step.ratio)) < 2 * error
+    assert sizes(SPACE, {}, found, RELEASES) == {}
+
+
 def test_the_table_names_what_was_missed_and_what_was_wrong() -> None:
     counts = counted(example)
     scored = score(SPACE, counts, steps(SPACE, counts), [point("1.1", [], 1.1), point("1.2", ["a"], 1.06)])
     run = {
-        "kind": "git",
+        "kind": "cpu",
         "noise": 0.0,
         "share": 0.1,
         "seed": 7,
