@@ -49,6 +49,7 @@ class FakeGithub:
         self.private = False
         self.pulls: dict[int, dict[str, Any]] = {}
         self.comments: list[dict[str, Any]] = []
+        self.issues: list[dict[str, Any]] = []
         self.runs: dict[int, dict[str, Any]] = {}
         self.artifacts: list[dict[str, Any]] = []
         self.merge_bases: dict[tuple[str, str], str] = {}
@@ -131,6 +132,21 @@ class FakeGithub:
         self.comments.append(comment)
         return comment
 
+    def issue(self, title: str, body: str, *, login: str = "ann", state: str = "open") -> dict[str, Any]:
+        """An issue of somebody."""
+        issue: dict[str, Any] = self._example("issue")
+        identity = self._identity()
+        issue |= {
+            "number": identity,
+            "title": title,
+            "body": body,
+            "state": state,
+            "html_url": f"https://example.test/{REPOSITORY}/issues/{identity}",
+        }
+        issue["user"] |= {"login": login}
+        self.issues.append(issue)
+        return issue
+
     def bodies(self, *, login: str = "github-actions[bot]") -> list[str]:
         """What somebody has said, oldest first."""
         return [comment["body"] for comment in self.comments if comment["user"]["login"] == login]
@@ -173,6 +189,8 @@ class FakeGithub:
             ("POST", r"/issues/(\d+)/comments", "pull-requests", _WRITE, self._create_comment),
             ("PATCH", r"/issues/comments/(\d+)", "pull-requests", _WRITE, self._edit_comment),
             ("DELETE", r"/issues/comments/(\d+)", "pull-requests", _WRITE, self._delete_comment),
+            ("GET", r"/issues", "issues", _READ, self._list_issues),
+            ("POST", r"/issues", "issues", _WRITE, self._create_issue),
             ("GET", r"/pulls", "pull-requests", _READ, self._list_pulls),
             ("GET", r"/compare/(.+)\.\.\.(.+)", "contents", _READ, self._compare),
             ("GET", r"/actions/runs/(\d+)", "actions", _READ, self._get_run),
@@ -223,6 +241,15 @@ class FakeGithub:
 
     def _comment(self, identity: str) -> dict[str, Any] | None:
         return next((one for one in self.comments if one["id"] == int(identity)), None)
+
+    def _list_issues(self, request: Request, token: Token) -> Answer:
+        state = request.query.get("state", "open")
+        found = [one for one in reversed(self.issues) if state in (one["state"], "all")]
+        return Answer(200, *self._page(request, found))
+
+    def _create_issue(self, request: Request, token: Token) -> Answer:
+        asked = json.loads(request.body)
+        return Answer(201, self.issue(asked["title"], asked["body"], login=token.login))
 
     def _list_pulls(self, request: Request, token: Token) -> Answer:
         state = request.query.get("state", "open")
