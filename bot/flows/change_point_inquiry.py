@@ -91,6 +91,7 @@ class Inquiry:
         if self._model.exact and step.term != before:
             alive = yield from self._witnessed(step, alive)
         if alive:
+            yield from self._ask.shorten(step)
             alive = yield from self._ask.confirm(step)
         if not alive and step in self._model.steps:
             self._model.steps.remove(step)

@@ -102,6 +102,36 @@ class Placing(Asker):
                 return True
         return False
 
+    def shorten(self, step: Step) -> Asking[None]:
+        """Drops levels without which fresh trials show the step, too: one odd trial may have added them."""
+        if self.model.exact or step.confirmed == (step.term, step.at):
+            return
+        for level in step.term:
+            without = self.choose.without(level)
+            rest = tuple(x for x in step.term if x != level)
+            where = (
+                None
+                if without is None or not rest
+                else self.choose.near([*rest, without], self.choose.sparse)
+            )
+            if where is None or not self._usable_around(step, where):
+                continue
+            start = len(self.log)
+            times = int(np.clip(math.ceil(EXPECTED / 2.0 / max(self.clearness(step, where), 1e-9)), 1, 12))
+            yield self.trials(where, step.low - 1, -1, times) + self.trials(where, step.high, 1, times)
+            known = sum(s.size for s in self.model.steps if s is not step and self._there(s, step, where))
+            if self._moved(step, where, start, known) > 0.5:
+                step.term = rest
+
+    def _usable_around(self, step: Step, where: Configuration) -> bool:
+        return self.log.usable(where, step.low - 1) and self.log.usable(where, step.high)
+
+    def _there(self, other: Step, step: Step, where: Configuration) -> bool:
+        """Whether another step lies in a step's interval and shows in a configuration."""
+        held = self.log.holding(where)[None, :]
+        inside = step.low <= other.at <= step.high
+        return inside and bool(self.model.terms.cover(other.term, held)[0])
+
     def _differs(self, step: Step, where: Configuration, start: int) -> float:
         """Scales between fresh trials before and after a step, in its direction."""
         before, after, noise = self._fresh(step, where, start)
@@ -110,13 +140,14 @@ class Placing(Asker):
         error = MEDIAN * noise * math.sqrt(1.0 / len(before) + 1.0 / len(after))
         return float(np.sign(step.size) * (np.median(after) - np.median(before)) / error)
 
-    def _moved(self, step: Step, where: Configuration, start: int) -> float:
-        """The share of a step's size by which fresh trials before and after its interval differ."""
+    def _moved(self, step: Step, where: Configuration, start: int, known: float = 0.0) -> float:
+        """The share of a step's size by which fresh trials differ before and after it."""
         before, after, _ = self._fresh(step, where, start)
         if not len(before) or not len(after):
-            return 1.0
+            return 0.0
         level = self.level(where) if self.log.relative else 1.0
-        return float((after.mean() - before.mean()) / (step.size * level)) if step.size else 0.0
+        moved = (after.mean() - before.mean()) / level - known
+        return float(moved / step.size) if step.size else 0.0
 
     def _fresh(self, step: Step, where: Configuration, start: int) -> tuple[Floats, Floats, float]:
         """Seconds of the trials since `start` before and after a step's interval, and their mean noise."""

@@ -128,7 +128,7 @@ class ChangePointFinder:
             if not self.model_.exact and (sweep == 1 or state == before):
                 changed = self._scan.choose_unit(self._inquiry.renamed, list(self.model_.steps))
                 before = None if changed else before
-            if state == before:
+            if state == before and all(step.settled for step in self.model_.steps):
                 if scanned >= rounds:
                     break
                 scanned += 1

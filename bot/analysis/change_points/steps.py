@@ -18,6 +18,8 @@ SMALL = 0.1
 """... or of this share of that scale: options may be cheap, and then so are their steps."""
 LOOSE = 0.05
 """In an exact search a step may differ by this share of itself between configurations."""
+DIFFERENT = 10.0
+"""Standard deviations of two trials that differ without noise."""
 PLACES = 96
 """Revisions at which a step is looked for at once."""
 
@@ -67,26 +69,32 @@ class StepModel:
         return (SLAB * max(level, 1e-300)) ** -2
 
     def fit(self) -> float:
-        """Least squares of all sizes and each configuration's level; the weighted sum of squares left."""
+        """Least squares of all sizes and each configuration's level; the weighted sum of squares left.
+
+        Without noise a settled step keeps the size that was measured right beside it.
+        """
         c, r, y, sd = self.log.columns()
         if not len(y):
             return 0.0
+        known = [s for s in self.steps if self.exact and s.settled]
+        free = [s for s in self.steps if s not in known]
         w = sd**-2.0
-        x = self._design(c, r)
+        y = y - self._design(known, c, r) @ np.array([s.size for s in known])
+        x = self._design(free, c, r)
         y, x = self._centred(y, c, w), self._centred(x, c, w)
-        if self.steps:
+        if free:
             gram = (x * w[:, None]).T @ x
             gram += np.diag(np.full(len(gram), self.slab))
             sizes = np.linalg.lstsq(gram, (x * w[:, None]).T @ y, rcond=None)[0]
             errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(gram)), 0.0))
-            for step, size, error in zip(self.steps, sizes, errors, strict=True):
+            for step, size, error in zip(free, sizes, errors, strict=True):
                 step.size, step.error = float(size), float(error)
             y = y - x @ sizes
         return float((w * y**2).sum())
 
-    def _design(self, c: NDArray[np.intp], r: NDArray[np.intp]) -> Floats:
-        x = np.zeros((len(c), len(self.steps)))
-        for k, step in enumerate(self.steps):
+    def _design(self, steps: Sequence[Step], c: NDArray[np.intp], r: NDArray[np.intp]) -> Floats:
+        x = np.zeros((len(c), len(steps)))
+        for k, step in enumerate(steps):
             x[:, k] = self.cover(step)[c] & (r >= step.at)
         return x
 
@@ -112,13 +120,12 @@ class StepModel:
         c, r, y, sd = self.log.columns()
         w = sd**-2.0
         kept = [s for s in self.steps if s is not without]
-        sizes = np.array([s.size for s in kept])
-        x = np.zeros((len(c), len(kept)))
-        for k, step in enumerate(kept):
-            x[:, k] = self.cover(step)[c] & (r >= step.at)
-        residual = self._centred(y - x @ sizes if kept else y, c, w)
+        explained = self._design(kept, c, r) @ np.array([s.size for s in kept])
+        residual = self._centred(y - explained, c, w)
         revisions = np.unique(r)
         places = revisions[1:]
+        if self.exact:
+            places = places[np.isin(places, self._jumps())]
         if window is not None:
             places = places[(places >= window[0]) & (places <= window[1])]
         elif len(places) > PLACES:
@@ -133,6 +140,14 @@ class StepModel:
         whole = np.maximum(after[:, :1], 1e-300)
         information = after * (whole - after) / whole
         return places, moment[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:], information[:, 1:]
+
+    def _jumps(self) -> NDArray[np.intp]:
+        """Revisions at which some configuration differs from where it was measured before."""
+        c, r, y, sd = self.log.columns()
+        order = np.lexsort((r, c))
+        c, r, y, sd = c[order], r[order], y[order], sd[order]
+        moved = (c[1:] == c[:-1]) & (np.abs(np.diff(y)) > DIFFERENT * sd[1:])
+        return np.unique(r[1:][moved])
 
     def beside(self, step: Step, reach: float) -> tuple[Floats, Floats]:
         """Moment and information of each configuration, (n_configurations, 1), from trials near a step alone.
