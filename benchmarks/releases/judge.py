@@ -1,6 +1,6 @@
 """Counts the instructions of every release of Python-Markdown in every configuration of a set, once.
 
-python -m benchmarks.releases.judge [--configurations 48] [--workers 2]
+python -m benchmarks.releases.judge [--configurations 28] [--workers 2]
 
 Nothing of the search is used: each trial of the example's own command runs alone in QEMU's user mode
 (Debian's package qemu-user and a C compiler are needed) with a fixed hash seed and without address
@@ -158,7 +158,7 @@ def judge(most: int, workers: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--configurations", type=int, default=48)
+    parser.add_argument("--configurations", type=int, default=28)
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1))
     arguments = parser.parse_args()
     judge(arguments.configurations, arguments.workers)

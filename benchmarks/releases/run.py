@@ -5,9 +5,9 @@ python -m benchmarks.releases.run cpu | instructions [--seeds 3] [--share 0.15] 
 python -m benchmarks.releases.run show
 
 `table` bisects the judge's counts, with noise of that coefficient of variation, as a table program; `cpu` and
-`instructions` bisect the example's repository: real builds and trials, and that metric. All may take `share` of
-the exhaustive trials, which are all releases x all configurations that the judge took, once each; both trials
-of a pair count. `show` only writes the table.
+`instructions` bisect the example's repository: real builds and trials, and that metric. All may take `share`
+of the exhaustive trials, which are all releases x all configurations that the judge took, once each; both
+trials of a pair count. `show` only writes the table.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,12 +42,16 @@ def _judged(steps: Sequence[Step], cpu: Mapping[Key, Size]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for step in steps:
-        shares = " | ".join(f"{ratio - 1:+.1%}" for ratio in (step.ratio, step.plain, step.own))
+        shares = " | ".join(_share(ratio) for ratio in (step.ratio, step.plain, step.own))
         size = cpu.get((step.release, step.term))
         seconds = f"{size[0] - 1:+.1%} ± {size[1]:.1%}" if size else ""
         place = f"{step.release} | {name(step.term)}"
         rows.append(f"| {place} | {shares}{'' if step.has_work else ' (< 5 %)'} | {seconds} |")
     return "\n".join(rows) + "\n"
+
+
+def _share(ratio: float) -> str:
+    return "not measured" if math.isnan(ratio) else f"{ratio - 1:+.1%}"
 
 
 def _title(kind: str, noise: float, share: float) -> str:
