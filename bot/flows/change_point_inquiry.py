@@ -37,7 +37,7 @@ KEPT = 4.5
 REPETITIONS = 6
 NARROW, WEARY, AGAIN = 0.02, 3, 2
 """A place (so wide, as a share) where so many steps were refuted is left alone; or so many of a term."""
-PATIENCE, PATIENCE_PER_STEP = 12, 3
+PATIENCE, PATIENCE_PER_STEP = 8, 2
 """Refuted steps, in all and for each confirmed one, after which what is left is no step but drift."""
 
 
