@@ -10,6 +10,7 @@ from typing import Literal
 
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.chaining import Chain
+from bot.flows.failing_runs import failing_runs
 from bot.flows.ports import Journal, Progress, RevisionBench
 from bot.flows.series import series
 from bot.model.change_points import ChangePoint as Found
@@ -206,10 +207,24 @@ def _doubts(job: RangeJob, observations: Sequence[Observation], *, finished: boo
         notes.append(
             f"{len(broken)} of {len(job.revisions)} revisions could not be built: {_some(job, broken)}."
         )
+    return [*notes, *_failures(job, observations)]
+
+
+def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
+    """Failed trials: as runs of failures of a term where there are such, else where they were."""
+    notes = []
+    runs = [run for run in failing_runs(job.subject.space, observations) if run.term is not None]
+    for run in (run for run in runs if run.trials > 1):
+        first, last = job.revisions[run.first].label, job.revisions[run.last].label
+        where = f"with {' and '.join(run.term)}" if run.term else "in every configuration"
+        when = f"at {first}" if run.first == run.last else f"from {first} to {last}"
+        notes.append(f"Trials failed {when} {where} (all {run.trials}), and worked before or after.")
     failed = sorted({o.probe.revision for o in observations if o.built and math.isnan(o.value)})
-    if failed:
-        where = "1 revision" if len(failed) == 1 else f"{len(failed)} revisions"
-        notes.append(f"Trials failed at {where}: {_some(job, failed)}.")
+    named = [(run.first, run.last) for run in runs if run.trials > 1]
+    other = [r for r in failed if not any(first <= r <= last for first, last in named)]
+    if other:
+        where = "1 revision" if len(other) == 1 else f"{len(other)} revisions"
+        notes.append(f"Trials failed at {where}: {_some(job, other)}.")
     return notes
 
 

@@ -1,0 +1,83 @@
+"""Runs of failures in a range: from which revision to which, and in which configurations, nothing worked."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+
+from bot.model.change_points import Observation
+from bot.model.space import Configuration, Space, Term
+
+
+@dataclass(frozen=True)
+class FailingRun:
+    """Trials that failed, in configurations that worked before or after.
+
+    first, last: revisions. term: what failing configurations have in common and no working one between
+    these revisions has; None: nothing of one or two levels. trials: how many failed.
+    """
+
+    first: int
+    last: int
+    term: Term | None
+    trials: int
+
+
+def failing_runs(space: Space, observations: Sequence[Observation]) -> tuple[FailingRun, ...]:
+    """Runs of failures by their first revision; what does not build or never works is none.
+
+    Runs of several configurations that overlap in time are one.
+    """
+    trials: dict[Configuration, list[tuple[int, bool]]] = defaultdict(list)
+    for o in observations:
+        if o.built:
+            trials[o.probe.configuration].append((o.probe.revision, math.isnan(o.value)))
+    runs = sorted(
+        (revisions[0], revisions[-1], configuration, len(revisions))
+        for configuration, known in trials.items()
+        for revisions in _failed(known)
+    )
+    found = []
+    for first, last, configurations, count in _merged(runs):
+        working = [
+            c for c, known in trials.items() if any(first <= r <= last and not failed for r, failed in known)
+        ]
+        found.append(FailingRun(first, last, _common(space, configurations, working), count))
+    return tuple(found)
+
+
+def _failed(known: list[tuple[int, bool]]) -> Iterator[list[int]]:
+    """The revisions of each run of failures of one configuration that works elsewhere."""
+    if all(failed for _, failed in known):
+        return
+    for failed, run in groupby(sorted(known), key=lambda trial: trial[1]):
+        if failed:
+            yield [revision for revision, _ in run]
+
+
+def _merged(
+    runs: Iterable[tuple[int, int, Configuration, int]],
+) -> list[tuple[int, int, list[Configuration], int]]:
+    found: list[tuple[int, int, list[Configuration], int]] = []
+    for first, last, configuration, count in runs:
+        if found and first <= found[-1][1]:
+            start, end, others, sofar = found[-1]
+            found[-1] = (start, max(end, last), [*others, configuration], sofar + count)
+        else:
+            found.append((first, last, [configuration], count))
+    return found
+
+
+def _common(space: Space, failing: Sequence[Configuration], working: Sequence[Configuration]) -> Term | None:
+    """The shortest term that all failing configurations hold and no working one."""
+    if not working:
+        return ()
+    shared = [level for level in space.levels if all(space.holds(level, c) for c in failing)]
+    for size in (1, 2):
+        for levels in combinations(shared, size):
+            if not any(all(space.holds(level, c) for level in levels) for c in working):
+                return tuple(sorted(str(level) for level in levels))
+    return None

@@ -1,0 +1,46 @@
+"""Runs of failures over revisions."""
+
+from __future__ import annotations
+
+import math
+
+from bot.flows.failing_runs import FailingRun, failing_runs
+from bot.model.change_points import Observation, Probe
+from bot.model.space import Option, Space
+
+SPACE = Space(tuple(Option(name, "flag", (False, True), False) for name in ("a", "b", "c")), ())
+
+
+def trial(text: str, revision: int, value: float = 1.0, *, built: bool = True) -> Observation:
+    return Observation(Probe(tuple(c == "1" for c in text), revision), value, built)
+
+
+def test_a_run_of_failures_is_named_by_what_fails_and_does_not_work_meanwhile() -> None:
+    trials = [
+        *(trial("100", r, math.nan if 5 <= r <= 7 else 1.0) for r in range(10)),
+        *(trial("110", r, math.nan if r == 6 else 1.0) for r in (4, 6, 8)),
+        *(trial("010", r) for r in range(10)),
+    ]
+    assert failing_runs(SPACE, trials) == (FailingRun(5, 7, ("a",), 4),)
+
+
+def test_where_nothing_works_everything_fails() -> None:
+    trials = [trial(text, r, math.nan if r == 3 else 1.0) for text in ("000", "111") for r in range(6)]
+    assert failing_runs(SPACE, trials) == (FailingRun(3, 3, (), 2),)
+
+
+def test_an_interaction_can_fail() -> None:
+    failing = [trial("110", r, math.nan if r == 2 else 1.0) for r in range(4)]
+    working = [trial(text, r) for text in ("100", "010", "101", "011") for r in range(4)]
+    assert failing_runs(SPACE, [*failing, *working]) == (FailingRun(2, 2, ("a", "b"), 1),)
+
+
+def test_what_neither_builds_nor_ever_works_is_no_run_of_failures() -> None:
+    trials = [trial("100", r, math.nan) for r in range(4)]
+    trials += [trial("010", r, math.nan, built=False) for r in range(2)]
+    assert failing_runs(SPACE, [*trials, trial("010", 3)]) == ()
+
+
+def test_failures_without_a_common_cause_are_not_explained() -> None:
+    mixed = [trial("100", 2, math.nan), trial("100", 1), trial("100", 2), trial("100", 3)]
+    assert [run.term for run in failing_runs(SPACE, mixed)] == [None]
