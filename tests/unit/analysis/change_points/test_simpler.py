@@ -1,0 +1,85 @@
+"""Simpler explanations of steps at one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+import pytest
+
+from bot.analysis.change_points.simpler import simplify
+from bot.analysis.change_points.steps import Step, StepModel
+from bot.analysis.change_points.terms import Terms
+from bot.analysis.change_points.trials import TrialLog
+from bot.model.change_points import Observation, Probe
+from bot.model.space import Option, Space
+from bot.sampling.constraints import ConstraintSolver
+
+SPACE = Space(
+    (
+        Option("a", "flag", (False, True), False),
+        Option("b", "flag", (False, True), False),
+        Option("mode", "choice", ("x", "y", "z"), "x"),
+    )
+)
+AT = 5
+Names = tuple[str, ...]
+
+
+def model(truth: Mapping[Names, float], told: Mapping[Names, float], *, noise: float = 0.01) -> StepModel:
+    """All configurations at ten revisions with true steps at revision 5, and the steps that are believed."""
+    rng = np.random.default_rng(1)
+    solver = ConstraintSolver(SPACE)
+    terms = Terms(SPACE, possible=solver.possible, equivalent=solver.equivalent)
+    log = TrialLog(SPACE, terms.levels)
+    for configuration in product(*(option.values for option in SPACE.options)):
+        moved = sum(
+            size
+            for names, size in truth.items()
+            if all(SPACE.holds(SPACE.level_of[n], configuration) for n in names)
+        )
+        log.add(
+            [
+                Observation(
+                    Probe(configuration, r),
+                    (2.0 + moved * (r >= AT)) * (1.0 + noise * float(rng.standard_normal())),
+                )
+                for r in range(10)
+            ]
+        )
+    log.learn_scale()
+    level_of = {str(level): level for level in terms.levels}
+    steps = [Step(tuple(level_of[n] for n in names), AT, AT, AT, size) for names, size in told.items()]
+    return StepModel(log, terms, steps)
+
+
+@pytest.mark.parametrize(
+    ("truth", "told"),
+    [
+        ({("a",): 0.5}, {("a", "b"): 0.5, ("!b", "a"): 0.5}),
+        ({("a",): 0.5}, {("a", "mode=x"): 0.5, ("a", "mode=y"): 0.5, ("a", "mode=z"): 0.5}),
+        ({("a",): 0.5, ("b",): -0.5}, {("!b", "a"): 0.5, ("!a", "b"): -0.5}),
+        ({("!a",): 0.5, ("mode=y",): -0.5}, {("!a", "mode=x"): 0.5, ("a", "mode=y"): -0.5}),
+        ({("a",): 0.5}, {(): 0.5, ("!a",): -0.5}),
+    ],
+    ids=["halves", "pieces of a choice", "crossed", "crossed with a choice", "all but"],
+)
+def test_steps_at_one_place_become_the_simplest_ones(
+    truth: Mapping[Names, float], told: Mapping[Names, float]
+) -> None:
+    steps = model(truth, told)
+    steps.fit()
+    assert simplify(steps)
+    steps.steps[:] = [s for s in steps.steps if abs(s.size) > 4 * s.error]
+    assert {tuple(sorted(str(level) for level in s.term)) for s in steps.steps} == set(truth)
+
+
+@pytest.mark.parametrize(
+    "truth", [{("a", "b"): 0.5}, {("a",): 0.5, ("b",): 0.3}, {("a",): 0.5, ("a", "b"): -0.4}], ids=str
+)
+def test_what_is_as_simple_as_can_be_stays(truth: Mapping[Names, float]) -> None:
+    steps = model(truth, truth)
+    steps.fit()
+    assert not simplify(steps)
+    assert {tuple(sorted(str(level) for level in s.term)) for s in steps.steps} == set(truth)
