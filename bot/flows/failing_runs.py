@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
@@ -29,7 +29,7 @@ class FailingRun:
 def failing_runs(space: Space, observations: Sequence[Observation]) -> tuple[FailingRun, ...]:
     """Runs of failures by their first revision; what does not build or never works is none.
 
-    Runs of several configurations that overlap in time are one.
+    Neighbouring runs are one as long as they have something in common that did not work between them.
     """
     trials: dict[Configuration, list[tuple[int, bool]]] = defaultdict(list)
     for o in observations:
@@ -40,13 +40,25 @@ def failing_runs(space: Space, observations: Sequence[Observation]) -> tuple[Fai
         for configuration, known in trials.items()
         for revisions in _failed(known)
     )
-    found = []
-    for first, last, configurations, count in _merged(runs):
-        working = [
-            c for c, known in trials.items() if any(first <= r <= last and not failed for r, failed in known)
-        ]
-        found.append(FailingRun(first, last, _common(space, configurations, working), count))
+    found: list[FailingRun] = []
+    failing: list[Configuration] = []
+    for first, last, configuration, count in runs:
+        if found:
+            start, end = found[-1].first, max(found[-1].last, last)
+            term = _common(space, [*failing, configuration], _working(trials, start, end))
+            if term is not None or first <= found[-1].last:
+                failing.append(configuration)
+                found[-1] = FailingRun(start, end, term, found[-1].trials + count)
+                continue
+        failing = [configuration]
+        found.append(FailingRun(first, last, _common(space, failing, _working(trials, first, last)), count))
     return tuple(found)
+
+
+def _working(
+    trials: Mapping[Configuration, Sequence[tuple[int, bool]]], first: int, last: int
+) -> list[Configuration]:
+    return [c for c, known in trials.items() if any(first <= r <= last and not failed for r, failed in known)]
 
 
 def _failed(known: list[tuple[int, bool]]) -> Iterator[list[int]]:
@@ -58,24 +70,12 @@ def _failed(known: list[tuple[int, bool]]) -> Iterator[list[int]]:
             yield [revision for revision, _ in run]
 
 
-def _merged(
-    runs: Iterable[tuple[int, int, Configuration, int]],
-) -> list[tuple[int, int, list[Configuration], int]]:
-    found: list[tuple[int, int, list[Configuration], int]] = []
-    for first, last, configuration, count in runs:
-        if found and first <= found[-1][1]:
-            start, end, others, sofar = found[-1]
-            found[-1] = (start, max(end, last), [*others, configuration], sofar + count)
-        else:
-            found.append((first, last, [configuration], count))
-    return found
-
-
 def _common(space: Space, failing: Sequence[Configuration], working: Sequence[Configuration]) -> Term | None:
     """The shortest term that all failing configurations hold and no working one."""
     if not working:
         return ()
     shared = [level for level in space.levels if all(space.holds(level, c) for c in failing)]
+    shared.sort(key=lambda level: level.operator in ("off", "<"))  # what is on is blamed more readily
     for size in (1, 2):
         for levels in combinations(shared, size):
             if not any(all(space.holds(level, c) for level in levels) for c in working):

@@ -24,6 +24,14 @@ def test_a_run_of_failures_is_named_by_what_fails_and_does_not_work_meanwhile() 
     assert failing_runs(SPACE, trials) == (FailingRun(5, 7, ("a",), 4),)
 
 
+def test_trials_that_fail_one_after_the_other_are_one_run_unless_one_works_between_them() -> None:
+    around = [trial(text, r) for text in ("100", "110") for r in (0, 9)]
+    failing = [trial("100", 4, math.nan), trial("110", 6, math.nan)]
+    assert failing_runs(SPACE, [*around, *failing, trial("000", 5)]) == (FailingRun(4, 6, ("a",), 2),)
+    apart = failing_runs(SPACE, [*around, *failing, trial("100", 5), trial("000", 4), trial("000", 6)])
+    assert [(run.first, run.last) for run in apart] == [(4, 4), (6, 6)]
+
+
 def test_where_nothing_works_everything_fails() -> None:
     trials = [trial(text, r, math.nan if r == 3 else 1.0) for text in ("000", "111") for r in range(6)]
     assert failing_runs(SPACE, trials) == (FailingRun(3, 3, (), 2),)
