@@ -28,7 +28,7 @@ from bot.model.report import RevisionRef
 from bot.model.space import Configuration, Term
 from bot.model.trials import Pair, Side, Trial, Wish
 
-NIGHTS = 40
+NIGHTS = 60
 """Nights, each with one new revision."""
 ASKED, PAIRS = 24, 3
 """Configurations of a night, and pairs of each: of the last tip and the new one."""

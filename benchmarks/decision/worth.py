@@ -80,7 +80,7 @@ def _changed(case: Case, habits: Habits, rng: np.random.Generator) -> Term | Non
     sample = habits.world.samples[0][: case.configurations]
     match case.what:
         case "option":
-            return habits.often[int(rng.integers(3))]
+            return habits.often[int(rng.choice(3, p=habits.weights[:3] / habits.weights[:3].sum()))]
         case "pair":
             return habits.often[3]
         case "habit":
@@ -119,7 +119,7 @@ def _one(
         experience=told,
     )
     pairs, most = 0, _pairs(case.seconds)
-    marks = [m for m in MARKS if m < case.seconds] if term is not None else []
+    marks = _marks(case)
     seen: list[tuple[bool, bool]] = []
     while pairs < most and not estimator.decided_ and seen[-2:] != [(True, True)] * 2:
         for c in rng.permutation(np.array(estimator.active_)):
@@ -139,6 +139,11 @@ def _one(
         "wrong": len(right) - sum(right),
         "pairs": pairs,
     }
+
+
+def _marks(case: Case) -> list[float]:
+    """The marks within a case's budget; none where nothing is to be named."""
+    return [m for m in MARKS if m < case.seconds] if case.size else []
 
 
 def _glance(estimator: PairedEstimator, pull: PullRequest, term: Term | None) -> tuple[bool, bool]:
@@ -193,9 +198,8 @@ def main() -> None:
                 done.append({"code": code, **result})
                 with path.open("a") as out:
                     out.write(json.dumps(done[-1]) + "\n")
-    text = worth_table.markdown(
-        [c.name for c in CASES], done, marks=MARKS, code=code, noise=chosen.noise, seed=chosen.seed
-    )
+    cases = {case.name: _marks(case) for case in CASES}
+    text = worth_table.markdown(cases, done, code=code, noise=chosen.noise, seed=chosen.seed)
     print(text)
     (RESULTS / f"worth_{chosen.noise}.md").write_text(text + "\n")
 

@@ -17,15 +17,12 @@ DRAWS = 400
 
 
 def markdown(
-    cases: Sequence[str],
-    batches: Sequence[Batch],
-    *,
-    marks: Sequence[float],
-    code: str,
-    noise: str,
-    seed: int,
+    cases: Mapping[str, Sequence[float]], batches: Sequence[Batch], *, code: str, noise: str, seed: int
 ) -> str:
-    """Seconds until 80 and 90 % of the pull requests are alarmed and named rightly; false alarms without."""
+    """Seconds until 80 and 90 % of the pull requests are alarmed and named rightly; false alarms without.
+
+    cases: name -> the marks at which its runs were looked at.
+    """
     lines = [
         f"Noise {noise}, seed {seed}, code {code}. Seconds of measuring until so many pull requests",
         "are alarmed and the right term is named; beside it, as a share of the seconds without history (95 %",
@@ -35,7 +32,7 @@ def markdown(
         "|---|---|---|---|---|---|---|---|---|",
     ]
     quiet = []
-    for case in cases:
+    for case, marks in cases.items():
         runs = {arm: _runs(batches, case, arm) for arm in ARMS}
         n = min(len(r) for r in runs.values())
         if n and any(r["named"] for r in runs["none"]):

@@ -97,15 +97,14 @@ class PairedEstimator:
     def _watch(self, found: Candidates, rule: Rule, alpha: float) -> Watch:
         """A metric's pairs, with what history says of it."""
         expected = self._expected.get(rule.name, Expected())
-        informed = expected.informed(found, self.space)
         return Watch(
-            informed,
+            expected.informed(found, self.space),
             margin=math.log1p(rule.threshold),
             sign=1.0 if rule.better == "lower" else -1.0,
             alpha=alpha,
             pattern=expected.pattern(self.configurations),
             rate=expected.rate if rule.name in self._expected else None,
-            hope=np.maximum(informed.prior - found.prior, 0.0) @ found.covers,
+            hoped=expected.hoped(found, self.space),
         )
 
     def partial_fit(self, configuration: int, log_ratios: Mapping[str, float]) -> Self:
@@ -204,8 +203,9 @@ class PairedEstimator:
         They hold half of every other term, too: where history is wrong, little is lost.
         """
         chosen = np.zeros_like(still)
-        hope = sum((watch.hope / watch.scale**2 for watch in watches), np.zeros(len(still)))
-        if hope.any():
+        hoping = [watch for watch in watches if watch.hoped.any()]
+        if hoping:
+            hope = sum(watch.bettor.shown(watch.hoped) / watch.scale**2 for watch in hoping)
             order = np.argsort(-np.where(still, hope, -1.0), kind="stable")
             chosen[order[: int(EXPECTED * still.sum())]] = True
         return chosen

@@ -18,6 +18,8 @@ POOLED = 8.0
 """A configuration's own noise counts against the pooled one like its steps against so many."""
 MEDIAN = 1.57
 """Variance of a median of normal values, in variances of their mean."""
+NORMAL = 0.6745
+"""Median of the absolute value of a standard normal variable."""
 LAYOUT = 0.004
 """Log ratio by which moved code changes a configuration at any revision: no difference is surer than that."""
 
@@ -154,7 +156,23 @@ def condensed(past: Measurements, metric: str, space: Space, places: Mapping[str
     group = len(number) + _cells(run[own], configuration[own])
     parts.append((group, configuration[own], place[own], middle, variance))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Condensed(found, columns[0], columns[1], columns[2], columns[3], columns[4], noise)
+    return Condensed(
+        found, columns[0], columns[1], columns[2], columns[3], _excess(*columns) * columns[4], noise
+    )
+
+
+def _excess(group: Ints, _configuration: Ints, place: Ints, value: Floats, variance: Floats) -> float:
+    """By which factor values of neighbouring revisions vary more than their variances say, at least 1.
+
+    Most revisions change nothing: what half of all differences exceed is noise, such as a drift during a run,
+    or that of trials which were never repeated.
+    """
+    order = np.lexsort((place, group))
+    same = np.diff(group[order]) == 0
+    if not same.any():
+        return 1.0
+    away = np.abs(np.diff(value[order])) / np.sqrt(variance[order][1:] + variance[order][:-1])
+    return max(1.0, float(np.median(away[same]) / NORMAL) ** 2)
 
 
 def _cells(*keys: NDArray[np.integer]) -> Ints:

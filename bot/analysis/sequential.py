@@ -80,6 +80,18 @@ class Bettor:
                 chosen = joined
         return chosen
 
+    def shown(self, among: NDArray[np.bool_]) -> Floats:
+        """How soon each configuration would show a change in one of some candidates, (n_configurations,).
+
+        By their posterior; a candidate that few configurations hold needs each of them more: the time until
+        it shows falls with the square of their share. among: (n_terms,), at least one.
+        """
+        needed = 2.0 * np.log(self._covers.sum(axis=1))
+        score = self._log_prior + self.log_evidence[:, :2].max(axis=1) - needed
+        weight = np.exp(np.where(among, score - score[among].max(), -np.inf))
+        shown: Floats = weight @ self._covers / weight.sum()
+        return shown
+
     @property
     def open(self) -> NDArray[np.bool_]:
         """Configurations in a candidate that may still hold a change worth finding, (n_configurations,)."""

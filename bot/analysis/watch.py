@@ -20,7 +20,7 @@ class Watch:
 
     margin: log ratio that is not worth a reader's time. sign: -1 when higher is better. alpha: error rate of
     each direction, at any time. pattern: how noisy each configuration is believed to be beside the others.
-    hope: how much of the changes that history expects each one would show; both (n_configurations,).
+    hoped: candidates that history makes likelier.
     rate: changes to expect of a pull request (None: nobody knows).
     """
 
@@ -33,11 +33,11 @@ class Watch:
         alpha: float,
         pattern: Floats | None = None,
         rate: float | None = None,
-        hope: Floats | None = None,
+        hoped: NDArray[np.bool_] | None = None,
     ) -> None:
         n = found.covers.shape[1]
         self.pattern = np.ones(n) if pattern is None else pattern
-        self.hope = np.zeros(n) if hope is None else hope
+        self.hoped = np.zeros(len(found.terms), dtype=bool) if hoped is None else hoped
         self.rate = rate
         self.found, self.margin, self.sign = found, margin, sign
         self.log = PairLog(n)

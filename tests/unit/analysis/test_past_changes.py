@@ -77,3 +77,10 @@ def test_two_changes_of_one_revision_are_told_apart() -> None:
     held = np.array([bool(c["b"]) for c in past.configurations])[past.configuration]
     slower = replace(past, value=past.value * np.where(after & held, 1.05, 1.0))
     assert sorted((c.place, c.term) for c in found(slower)) == [(3, ("a",)), (3, ("b",))]
+
+
+@pytest.mark.parametrize("duets", [True, False])
+def test_trials_that_were_never_repeated_are_not_taken_for_exact(duets: bool) -> None:
+    rng = np.random.default_rng(4)
+    past = nights(SPACE, sample(SPACE, 32, rng), {}, count=20, rng=rng, noise=0.03, duets=duets, repeats=1)
+    assert not found(past, count=21)
