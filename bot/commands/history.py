@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.commands import options
+from bot.model.errors import UsageError
 
 if TYPE_CHECKING:
     from bot.adapters.stores.layered import LayeredStore
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 history = typer.Typer(help="What earlier runs measured.", no_args_is_help=True)
 Json = Annotated[Path | None, typer.Option("--json", help="Write it as JSON; - is standard output.")]
 Config = Annotated[Path | None, typer.Option("--config", help="The subject's file, which names the places.")]
-DAMAGED = 1
-"""Exit code of `verify` when something is damaged."""
+DAMAGED = "damaged"
+"""What `verify --fail-on` may be given."""
 
 
 @history.command("list")
@@ -40,10 +41,19 @@ def list_(place: options.HistoryPlace = None, config: Config = None, json: Json 
 
 
 @history.command()
-def verify(place: options.HistoryPlace = None, config: Config = None, json: Json = None) -> None:
+def verify(
+    place: options.HistoryPlace = None,
+    config: Config = None,
+    json: Json = None,
+    fail_on: Annotated[
+        str | None, typer.Option("--fail-on", help="`damaged`: exit code 1 when something is.")
+    ] = None,
+) -> None:
     """Read every byte and row; damaged segments are set aside, the rest stays usable."""
     from bot.compose.exchanging import listed
 
+    if fail_on not in (None, DAMAGED):
+        raise UsageError(f"--fail-on {fail_on}: not known; {DAMAGED} is allowed")
     with _store(place, config) as store:
         found = store.verify()
         damaged = [segment for segment in found if segment.problem]
@@ -53,7 +63,7 @@ def verify(place: options.HistoryPlace = None, config: Config = None, json: Json
                 typer.echo(segment.problem)
             typer.echo(f"{len(found) - len(damaged)} of {len(found)} segments are whole")
             _tell(store, except_for={f"{segment.problem}." for segment in damaged})
-    raise typer.Exit(DAMAGED if damaged else 0)
+    raise typer.Exit(1 if damaged and fail_on else 0)
 
 
 @history.command()

@@ -64,13 +64,21 @@ def test_show_has_the_medians_of_a_run(place: Place) -> None:
 def test_verify_quarantines_what_is_damaged_and_the_rest_stays_usable(place: Place) -> None:
     paths = fill(place, 0, 1, 2)
     paths[1].write_bytes(paths[1].read_bytes()[:-20])
-    ended = place.suspects("history", "verify")
+    ended = place.suspects("history", "verify", "--fail-on", "damaged")
     assert ended.code == 1 and paths[1].name in ended.out and "2 of 3 segments are whole" in ended.out
     assert not paths[1].exists() and (paths[1].parent / "quarantine" / paths[1].name).exists()
     found = listed(place)
     assert ids(found) == ["run-0", "run-2"]
     assert "1 damaged segment lies in" in found["notes"][0]
-    assert place.suspects("history", "verify").code == 0
+    assert place.suspects("history", "verify", "--fail-on", "damaged").code == 0
+
+
+def test_damage_fails_a_check_only_where_that_was_asked_for(place: Place) -> None:
+    (path,) = fill(place, 0)
+    path.write_bytes(path.read_bytes()[:-20])
+    ended = place.suspects("history", "verify")
+    assert ended.code == 0 and "0 of 1 segments are whole" in ended.out
+    place.suspects("history", "verify", "--fail-on", "regression").refused("damaged is allowed")
 
 
 def test_a_later_versions_segment_is_told_and_left_alone(place: Place) -> None:
@@ -81,7 +89,7 @@ def test_a_later_versions_segment_is_told_and_left_alone(place: Place) -> None:
     later = place.repository / OWN / name
     later.write_bytes(content)
     ended = place.suspects("history", "verify")
-    assert ended.code == 1 and "later version" in ended.out
+    assert ended.code == 0 and "later version" in ended.out
     assert later.exists()
 
 
