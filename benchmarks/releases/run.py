@@ -25,14 +25,16 @@ import numpy as np
 from benchmarks.releases.judge import EXAMPLE, ROOT, WORK, Counts, make_range, read_counts
 from benchmarks.releases.scoring import score
 from benchmarks.releases.seconds import read_ratios
-from benchmarks.releases.sizes import sizes
-from benchmarks.releases.steps import releases_of, steps
+from benchmarks.releases.sizes import sizes, steps_in_seconds
+from benchmarks.releases.steps import fit, releases_of, steps
 from benchmarks.releases.table import written
 from bot.adapters.subject_file import load_subject
 from bot.model.space import Space
 
 RUNS = Path(__file__).with_name("results") / "runs.jsonl"
 TABLE = Path(__file__).with_name("results") / "table.md"
+KEPT = ("label", "term", "aliases", "ratio", "ratio_interval", "probability", "shape")
+"""What is kept of a change point."""
 REPETITIONS = 6
 """Of each cell of a noisy table."""
 
@@ -98,8 +100,29 @@ def run(kind: str, *, noise: float, seed: int, share: float, budget: str) -> dic
         "trials": report["spent"]["trials"],
         "seconds": report["spent"]["seconds"],
         "notes": report["notes"],
-        **score(space, counts, steps(space, counts), report["change_points"]),
+        "change_points": [{name: point[name] for name in KEPT} for point in report["change_points"]],
     }
+
+
+def write_table() -> None:
+    """Scores all runs, CPU times against steps in CPU time, the others against the judge's."""
+    space = load_subject(EXAMPLE / "suspects.yml").space
+    counts = read_counts(space)
+    releases, found = releases_of(counts), steps(space, counts)
+    cpu = sizes(space, read_ratios(space), found, releases)
+    slow = steps_in_seconds(cpu, found, releases)
+    seconds = {key: ratio for key, (ratio, _) in cpu.items()}
+    judged = {(f.release, term): ratio for f in fit(space, counts) for term, ratio in f.ratios.items()}
+    scored = [
+        r
+        | (
+            score(slow, seconds, releases, r["change_points"])
+            if r["kind"] == "cpu"
+            else score(found, judged, releases, r["change_points"])
+        )
+        for r in runs()
+    ]
+    TABLE.write_text(written(found, counts, scored, cpu), encoding="utf-8")
 
 
 def main() -> None:
@@ -117,11 +140,7 @@ def main() -> None:
             told = run(asked.kind, noise=noise, seed=seed, share=asked.share, budget=asked.budget)
             with RUNS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(told) + "\n")
-    space = load_subject(EXAMPLE / "suspects.yml").space
-    counts = read_counts(space)
-    found = steps(space, counts)
-    cpu = sizes(space, read_ratios(space), found, releases_of(counts))
-    TABLE.write_text(written(found, counts, runs(), cpu), encoding="utf-8")
+    write_table()
     print(TABLE.relative_to(ROOT))
 
 

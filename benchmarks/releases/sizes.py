@@ -1,13 +1,14 @@
-"""How large the judge's steps are in CPU time: one regression of all measured pairs on these steps alone."""
+"""The steps in CPU time: one regression of all measured pairs on the judge's steps and on every release."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from benchmarks.releases.seconds import Ratios
-from benchmarks.releases.steps import Step
+from benchmarks.releases.steps import THRESHOLD, Step
 from bot.model.space import Configuration, Space, Term
 
 Size = tuple[float, float]
@@ -23,8 +24,11 @@ def holds(space: Space, term: Term, configuration: Configuration) -> bool:
 def sizes(space: Space, ratios: Ratios, steps: Sequence[Step], releases: Sequence[str]) -> dict[Key, Size]:
     """Log ratios to the newest release = a constant per configuration + each step from its release on.
 
-    Releases between two steps are thereby repetitions of each other. Empty without pairs.
+    "Everything" may move in each release; other terms where the judge says so. Empty without pairs.
     """
+    known = {(s.release, s.term) for s in steps}
+    everywhere = [(r, ()) for r in releases[1:] if (r, ()) not in known]
+    terms: list[Key] = [*((s.release, s.term) for s in steps), *everywhere]
     place = {release: i for i, release in enumerate(releases)}
     rows = [(r, c, ratio) for (r, c), found in ratios.items() for ratio in found if ratio]
     if not rows:
@@ -32,7 +36,7 @@ def sizes(space: Space, ratios: Ratios, steps: Sequence[Step], releases: Sequenc
     configurations = list(dict.fromkeys(c for _, c, _ in rows))
     own = np.array([[c == other for other in configurations] for _, c, _ in rows], dtype=np.float64)
     moved = np.array(
-        [[place[r] >= place[s.release] and holds(space, s.term, c) for s in steps] for r, c, _ in rows],
+        [[place[r] >= place[start] and holds(space, term, c) for start, term in terms] for r, c, _ in rows],
         dtype=np.float64,
     )
     design = np.column_stack([own, moved])
@@ -41,6 +45,16 @@ def sizes(space: Space, ratios: Ratios, steps: Sequence[Step], releases: Sequenc
     spread = (y - design @ solved).std() * np.sqrt(len(y) / (len(y) - design.shape[1]))
     errors = spread * np.sqrt(np.diag(np.linalg.pinv(design.T @ design)))
     return {
-        (s.release, s.term): (float(np.exp(solved[i])), float(2 * errors[i]))
-        for i, s in enumerate(steps, start=len(configurations))
+        key: (float(np.exp(solved[i])), float(2 * errors[i]))
+        for i, key in enumerate(terms, start=len(configurations))
     }
+
+
+def steps_in_seconds(cpu: Mapping[Key, Size], steps: Sequence[Step], releases: Sequence[str]) -> list[Step]:
+    """The terms that moved by the threshold or more in CPU time, in order of release."""
+    working = {(s.release, s.term): s.has_work for s in steps}
+    large = {k: ratio for k, (ratio, _) in cpu.items() if abs(math.log(ratio)) >= math.log1p(THRESHOLD)}
+    return [
+        Step(release, term, ratio, math.nan, ratio if working.get((release, term), True) else 1.0)
+        for (release, term), ratio in sorted(large.items(), key=lambda item: releases.index(item[0][0]))
+    ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.releases.judge import Counts
 from benchmarks.releases.sizes import Key, Size
-from benchmarks.releases.steps import Step, releases_of
+from benchmarks.releases.steps import THRESHOLD, Step, releases_of
 
 Run = Mapping[str, Any]
 
@@ -23,6 +23,7 @@ def written(
         f"Exhaustive: {len(releases_of(counts))} releases x {configurations} configurations, one exact count"
         f" of instructions each: {len(counts)} trials. Steps of 5 % or more:\n",
         _judged(steps, cpu or {}),
+        _only_seconds(steps, cpu or {}),
         "Below: * marks steps without 5 % of own work; (+1) is one release too late.\n",
     ]
     for kind, noise, share in sorted({(r["kind"], r["noise"], r["share"]) for r in runs}):
@@ -48,6 +49,18 @@ def _judged(steps: Sequence[Step], cpu: Mapping[Key, Size]) -> str:
         place = f"{step.release} | {name(step.term)}"
         rows.append(f"| {place} | {shares}{'' if step.has_work else ' (< 5 %)'} | {seconds} |")
     return "\n".join(rows) + "\n"
+
+
+def _only_seconds(steps: Sequence[Step], cpu: Mapping[Key, Size]) -> str:
+    """Releases that moved everything by 5 % or more in CPU time, but not in instructions."""
+    known = {(s.release, s.term) for s in steps}
+    large = {
+        k: size
+        for k, size in cpu.items()
+        if k not in known and abs(math.log(size[0])) >= math.log1p(THRESHOLD)
+    }
+    told = [f"{release} {name(term)} {r - 1:+.1%} ± {e:.1%}" for (release, term), (r, e) in large.items()]
+    return f"In CPU time alone: {'; '.join(told) or 'none'}.\n"
 
 
 def _share(ratio: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.releases.judge import Counts, configurations
 from benchmarks.releases.scoring import score
 from benchmarks.releases.seconds import Ratios
-from benchmarks.releases.sizes import sizes
+from benchmarks.releases.sizes import sizes, steps_in_seconds
 from benchmarks.releases.steps import fit, steps
 from benchmarks.releases.table import written
 from bot.model.space import Configuration, Option, Space
@@ -81,6 +81,11 @@ def test_a_smaller_change_is_no_step_but_known() -> None:
     assert first.spread < 1e-6
 
 
+def scored(counts: Counts, points: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    judged = {(f.release, term): ratio for f in fit(SPACE, counts) for term, ratio in f.ratios.items()}
+    return score(steps(SPACE, counts), judged, RELEASES, points)
+
+
 def test_found_missed_displaced_and_wrong_change_points_are_told_apart() -> None:
     counts = counted(example)
     reported = [
@@ -90,7 +95,7 @@ def test_found_missed_displaced_and_wrong_change_points_are_told_apart() -> None
         point("1.2", ["a"], 1.06),
         point("1.2", ["f"], 0.5, shape="failing"),
     ]
-    told = score(SPACE, counts, steps(SPACE, counts), reported)
+    told = scored(counts, reported)
     off = {tuple(s["term"]): s["off"] for s in told["steps"]}
     assert off == {(): 0, ("a", "b"): None, ("d",): -1}
     assert [(o["term"], o["real"]) for o in told["others"]] == [(["c"], True), (["a"], False)]
@@ -98,7 +103,7 @@ def test_found_missed_displaced_and_wrong_change_points_are_told_apart() -> None
 
 def test_a_change_in_the_other_direction_is_not_the_step() -> None:
     counts = counted(example)
-    told = score(SPACE, counts, steps(SPACE, counts), [point("1.2", ["d"], 1.1)])
+    told = scored(counts, [point("1.2", ["d"], 1.1)])
     assert [s["off"] for s in told["steps"]] == [None, None, None]
     assert not told["others"][0]["real"]
 
@@ -114,11 +119,14 @@ def test_steps_are_sized_in_seconds_from_noisy_pairs() -> None:
         assert error < 0.03
         assert abs(np.log(ratio / step.ratio)) < 2 * error
     assert sizes(SPACE, {}, found, RELEASES) == {}
+    slow = steps_in_seconds(sized, found, RELEASES)
+    assert [(s.release, s.term) for s in slow] == [(s.release, s.term) for s in found]
+    assert all(s.has_work for s in slow)
 
 
 def test_the_table_names_what_was_missed_and_what_was_wrong() -> None:
     counts = counted(example)
-    scored = score(SPACE, counts, steps(SPACE, counts), [point("1.1", [], 1.1), point("1.2", ["a"], 1.06)])
+    told = scored(counts, [point("1.1", [], 1.1), point("1.2", ["a"], 1.06)])
     run = {
         "kind": "cpu",
         "noise": 0.0,
@@ -126,7 +134,7 @@ def test_the_table_names_what_was_missed_and_what_was_wrong() -> None:
         "seed": 7,
         "trials": 9,
         "exhaustive": len(counts),
-        **scored,
+        **told,
     }
     text = written(steps(SPACE, counts), counts, [run])
     assert "| 7 | 9 |" in text
