@@ -100,3 +100,23 @@ def test_leading_small_candidates_are_measured_more() -> None:
     focus = found.promising(6)
     assert focus.sum() <= 6
     assert focus[cover].all()
+
+
+def test_what_shows_a_hoped_for_change_soonest_are_the_configurations_that_hold_it() -> None:
+    rng = np.random.default_rng(1)
+    space = flags(5)
+    configurations = sample(space, 16, rng)
+    found = candidates(space, configurations, never)
+    bets = Bettor(found, MARGIN)
+    a, rare = found.terms.index(("a",)), found.terms.index(("b", "c"))
+    only_a = bets.shown(np.arange(len(found.terms)) == a)
+    assert (only_a == found.covers[a] / found.covers[a].sum() * only_a.sum()).all() and only_a.any()
+    both = bets.shown(np.isin(np.arange(len(found.terms)), (a, rare)))
+    held = found.covers[rare] & ~found.covers[a]
+    assert not held.any() or both[held].min() > 0.0
+    centre = np.where(found.covers[rare], 0.2, 0.0)
+    for _ in range(3):
+        bets.bet(np.arange(16), centre, np.full(16, 0.02))
+    bets.weigh()
+    after = bets.shown(np.isin(np.arange(len(found.terms)), (a, rare)))
+    assert after[found.covers[rare]].min() > 0.99 > 0.01 > after[~found.covers[rare]].max()
