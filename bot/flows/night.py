@@ -84,10 +84,10 @@ def _measure(job: NightJob, measured: list[Observation]) -> None:
     chain = Chain()
     while wishes := job.search.wishes():
         taken: list[Observation] = []
+        found = ", ".join("+".join(p.term) or "everything" for p in job.search.change_points_)
         for observation in job.bench.measure(wishes):
             measured.append(observation)
             taken.append(observation)
-            found = ", ".join("+".join(p.term) or "everything" for p in job.search.change_points_)
             job.progress.trials(len(measured), job.bench.elapsed(), job.budget, found)
         job.search.partial_fit(chain.seconds(taken))
         if len(taken) < len(wishes):
@@ -133,7 +133,7 @@ def _named(revision: Revision) -> RevisionRef:
 
 
 def _report(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[str]) -> Report:
-    telling = Telling(job.search, job.revisions, job.metric)
+    telling = Telling(job.search, job.revisions, job.metric, higher_is_better=job.higher_is_better)
     all_nights = [o for n in job.past for o in n.observations] + list(measured)
     usable = sorted({o.probe.revision for o in all_nights if not math.isnan(o.value)})
     found = job.search.change_points_

@@ -78,7 +78,7 @@ class NightSearch:
 
     The tip is compared with the tip of two nights ago in fresh configurations, both measured tonight: so each
     commit is looked at in two nights at the price of one. The model, and the questions to a step that stands
-    out, are those of a bisection; see docs/how-it-decides.md.
+    out, are those of a bisection; see docs/nightly.md.
 
     Args:
         space: options and constraints.
@@ -172,7 +172,10 @@ class NightSearch:
         ends = self.compared_ = yield from self._ends(extremes)
         while len(ends) == 2 and not self.enough_:
             self._choose.avoided = tuple(self.log_.broken_levels())
+            before = len(self.log_)
             yield [Probe(c, r) for c in self._block() for r in ends]
+            if len(self.log_) == before:  # all fail, or a table repeats itself: more would teach nothing
+                return
             self.log_.learn_scale()
             yield from self._explained()
             self.enough_ = self._has_seen_enough()
@@ -256,22 +259,26 @@ class NightSearch:
         where nothing would have been seen.
         """
         terms = self.model_.terms
+        return {terms.named(terms.term(k)): float(least) for k, least in enumerate(self._least())}
+
+    def _least(self) -> NDArray[np.float64]:
+        """The smallest slow-downs, (n_terms,)."""
+        terms = self.model_.terms
         first = min(self.window.previous, self.window.tip - 1) + 1
         places, _, information = self.model_.contrasts(None, (first, self.window.tip))
         if not len(places):
-            return {terms.named(terms.term(k)): math.inf for k in range(len(terms))}
+            return np.full(len(terms), np.inf)
         have = (terms.covers(self.log_.holds) @ information).min(axis=1)
         level = 1.0 if self.log_.relative else float(np.median(self.log_.means()))
         odds = STANDS_OUT + math.log(len(places)) - terms.log_priors(())
         with np.errstate(divide="ignore"):
-            least = (np.sqrt(2.0 * odds) + POWER) / np.sqrt(have) / level
-        return {terms.named(terms.term(k)): float(v) for k, v in enumerate(least)}
+            least: NDArray[np.float64] = (np.sqrt(2.0 * odds) + POWER) / np.sqrt(have) / level
+        return least
 
     def _has_seen_enough(self) -> bool:
         """Whether a change of the aimed size after the previous tip would have stood out in most terms."""
-        seen = np.array(list(self.slow_downs().values())) <= self.aim
         prior = np.exp(self.model_.terms.log_priors(()))
-        return bool(prior[seen].sum() >= COVERED * prior.sum())
+        return bool(prior[self._least() <= self.aim].sum() >= COVERED * prior.sum())
 
 
 def _onwards(first: int, end: int) -> Iterator[int]:

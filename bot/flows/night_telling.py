@@ -18,8 +18,16 @@ MOST_PAIRS = 20
 class Telling:
     """Sentences and parts of the report about one night's revisions."""
 
-    def __init__(self, search: NightSearch, revisions: Sequence[Revision], metric: str) -> None:
+    def __init__(
+        self,
+        search: NightSearch,
+        revisions: Sequence[Revision],
+        metric: str,
+        *,
+        higher_is_better: bool = False,
+    ) -> None:
         self._search, self._revisions, self._metric = search, revisions, metric
+        self._higher = higher_is_better
 
     @property
     def fresh(self) -> list[Found]:
@@ -101,7 +109,7 @@ class Telling:
 
     def _doubt(self, step: Step) -> str:
         term = self._search.model_.terms.named(step.term)
-        way = "slower" if step.size > 0 else "faster"
+        way = "slower" if (step.size > 0) != self._higher else "faster"
         return f"{_spoken(term)} may be {way} since {self._where((step.low, step.high))}."
 
     def _tomorrow(self) -> list[str]:
@@ -123,7 +131,7 @@ class Telling:
         return said
 
     def _changed(self, point: Found) -> str:
-        way = "slower" if point.ratio > 1 else "faster"
+        way = "slower" if (point.ratio > 1) != self._higher else "faster"
         return f"{_spoken(point.term)} became {100 * abs(point.ratio - 1):.3g} % {way}"
 
     def _where(self, interval: tuple[int, int]) -> str:

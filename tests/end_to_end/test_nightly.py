@@ -66,6 +66,28 @@ def test_without_a_head_the_last_revision_is_the_tip(place: Place) -> None:
     assert ended.code == 0 and ended.report is not None and ended.report["head"]["revision"] == "59"
 
 
+def test_a_table_ends_when_it_only_repeats_itself(place: Place) -> None:
+    folder = place.out / "table"
+    folder.mkdir()
+    rows = ["commit,a,b,perf"]
+    for revision in range(20):
+        for a, b in ((0, 0), (1, 0), (0, 1)):
+            value = 1.0 + 0.3 * a + 0.2 * b * (1 + (revision >= 15)) + 0.001 * (revision % 3)
+            rows.append(f"{revision},{a},{b},{'' if revision == 7 else value}")
+    (folder / "perf.csv").write_text("\n".join(rows) + "\n")
+    path = folder / "suspects.yml"
+    program = {"table": "perf.csv", "revision": "commit", "metric": "perf"}
+    path.write_text(json.dumps({"program": program, "options": {n: {"flag": f"-{n}"} for n in "ab"}}))
+    for head in ("7", "12", "19"):
+        ended = night(place, path, "--head", head)
+        assert ended.code == 0 and ended.report is not None and ended.report["primary_metric"] == "perf"
+        failed = head == "7"
+        assert ("Every trial at the tip" in ended.notes) == failed
+        assert (ended.report["verdict"] == "inconclusive") or not failed
+    (point,) = ended.report["change_points"]
+    assert point["interval"] == ["15", "15"] and point["term"] == ["b"]
+
+
 def test_a_history_that_cannot_be_written_is_a_note(place: Place) -> None:
     path = moving(place)
     (path.parent / "taken").write_text("a file where a folder should be")
@@ -154,6 +176,15 @@ def test_two_nights_of_a_git_branch_find_the_commit(place: Place) -> None:
     assert point["revision"] == ids[9] and point["interval"] == [ids[9], ids[9]] and point["term"] == ["beta"]
     assert second.report["verdict"] == "regression" and second.report["history"]["measurements"] > 0
     assert second.report["head"]["revision"] == ids[13]
+
+
+def test_a_branch_that_cannot_be_built_is_never_green(place: Place) -> None:
+    for revision in range(3):
+        files = {CONFIG: config(program={"build": "exit 1"}), "program.sh": program(9, revision)}
+        place.commit(files)
+    ended = place.suspects("nightly", "--budget", "20s", "--json", str(place.out / "report.json"))
+    assert ended.code == 3 and ended.report is not None and ended.report["mode"] == "nightly"
+    assert ended.report["verdict"] == "inconclusive" and ended.report["build_failures"]
 
 
 def test_one_commit_cannot_be_compared(place: Place) -> None:
