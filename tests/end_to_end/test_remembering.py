@@ -14,7 +14,7 @@ from bot.adapters.subject_file import load_subject
 from bot.model.history import program_fingerprint
 from bot.model.report import RevisionRef
 from bot.model.space import Term
-from tests.end_to_end.builders import Ended, Place
+from tests.end_to_end.builders import CONFIG, STEADY, Ended, Place
 from tests.unit.analysis.pasts import each_night
 from tests.unit.analysis.worlds import sample
 
@@ -110,3 +110,32 @@ def test_a_misleading_history_raises_no_alarm_where_nothing_changed(place: Place
     ended = pr(place, remembered(place, ("a", "b"), ("c",)), base=18, head=19)
     assert ended.report is not None and ended.report["verdict"] in ("none", "inconclusive")
     assert not ended.report["suspects"]["options"]
+
+
+def test_a_pull_request_of_a_repository_reads_its_own_folder_along_the_first_parent_line(
+    place: Place,
+) -> None:
+    place.pull_request()
+    for turn in range(4):
+        place.commit({"program.sh": STEADY + f"# {turn}\n"})
+    line = place.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
+    subject = load_subject(place.repository / CONFIG)
+    rng = np.random.default_rng(1)
+    folder = place.repository / ".suspects/history"
+    folder.mkdir(parents=True)
+    for run in each_night(
+        subject.space,
+        sample(subject.space, 8, rng),
+        {2: (("beta",), 0.2)},
+        count=len(line) - 2,
+        rng=rng,
+        program=program_fingerprint(subject),
+        named=lambda at: RevisionRef(revision=line[at], label=f"commit {at}"),
+    ):
+        name, content = segments.encode(run)
+        (folder / name).write_bytes(content)
+    ended = place.pr()
+    assert ended.code == 0 and ended.report is not None, ended.said
+    assert ended.report["history"]["source"] == "directory" and ended.report["history"]["measurements"] > 0
+    assert "worse in cpu (beta) since `commit 2`" in ended.notes
+    assert all(effect["prior"] is not None for effect in ended.report["effects"] if effect["metric"] == "cpu")
