@@ -12,7 +12,8 @@ from benchmarks.night import uniform
 from benchmarks.night.world import NIGHTS, World
 from bot.flows import night_machine
 from bot.flows.night_past import NIGHTS as REMEMBERED
-from bot.flows.night_search import NightSearch, Window
+from bot.flows.night_search import NightSearch
+from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint, Observation
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bot.flows.night_search import Window
+from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
 from bot.model.history import NO_METRIC, NO_PAIR, Measurements, RunRecord
 from bot.model.revisions import Revision

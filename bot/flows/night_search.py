@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from bot.flows.change_point_inquiry import Inquiry
 from bot.flows.night_log import NightLog
 from bot.flows.night_machine import anchored, speed
 from bot.flows.night_recall import choose_unit, drop_weak, recall
+from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Space, Term
 from bot.sampling.constraints import ConstraintSolver
@@ -29,6 +30,8 @@ SENTINEL_TRIALS = 3
 """... and at both ends of what is new: the two hold most terms, and their repetitions teach the noise."""
 BLOCK, DRAWN, SHARES = 8, 32, (0.3, 0.5, 0.65, 0.8)
 """Configurations that are compared at once, of how many drawn, with which shares of their options on."""
+MOST_CONFIGURATIONS = 160
+"""Configurations of a night; a longer one measures these again: it teaches as much, and less is kept."""
 AIM, AIM_MARGINS = 0.03, 3.0
 """A night goes on until it would have seen a change of 3 %, or of three margins, in ..."""
 COVERED = 0.9
@@ -39,24 +42,6 @@ HEED = 0.5
 """How much of what the trials say of a term counts for what is compared next: some is bad luck."""
 MOST_STEPS = 32
 """Steps asked about after one block."""
-
-
-@dataclass(frozen=True)
-class Window:
-    """Revisions of one night by their place: 0 is the anchor, the last one is the tip.
-
-    revisions: how many. reference: what the tip is compared with. previous: the newest tip that an earlier
-    night has measured (0: none); what lies after it is new.
-    """
-
-    revisions: int
-    reference: int = 0
-    previous: int = 0
-
-    @property
-    def tip(self) -> int:
-        """The newest revision."""
-        return self.revisions - 1
 
 
 class NightInquiry(Inquiry):
@@ -116,6 +101,8 @@ class NightSearch:
         self._earlier: Sequence[Sequence[Observation]] = ()
         self._tonight: list[Observation] = []
         """Tonight's first trials, those at the anchor among them."""
+        self._compared: Counter[Configuration] = Counter()
+        """How often each configuration was compared tonight."""
         self._script: Iterator[list[Probe]] | None = None
         self._pending: list[Probe] = []
         self._unanswered = 0
@@ -196,6 +183,7 @@ class NightSearch:
 
         Where the reference does not work, a later revision stands in for it, found at doubled distances.
         """
+        self._compared.update(dict.fromkeys(extremes, SENTINEL_TRIALS))
         ends: list[int] = []
         for place in (self.window.tip, *_onwards(self.window.reference, self.window.tip)):
             yield [Probe(c, place) for c in extremes for _ in range(SENTINEL_TRIALS)]
@@ -208,16 +196,19 @@ class NightSearch:
     def _block(self) -> list[Configuration]:
         """Configurations to compare next: those that hold likely terms that were compared least tonight.
 
-        A term that no night has shown counts double; tonight's configurations come again only when there are
-        no others.
+        A term that no night has shown counts double; tonight's configurations come again when there are no
+        others, or enough of them.
         """
-        terms, tonight = self.model_.terms, list(self.log_.place.values())
-        drawn = {self._choose.random(share): None for share in SHARES * (DRAWN // len(SHARES))}
-        pool = [c for c in drawn if c not in self.log_.place] or list(drawn)
+        terms, drawn = self.model_.terms, list(self._compared)
+        if len(self._compared) < MOST_CONFIGURATIONS:
+            drawn = [self._choose.random(share) for share in SHARES * (DRAWN // len(SHARES))]
+        drawn = list(dict.fromkeys(drawn))
+        pool = [c for c in drawn if c not in self.log_.place] or drawn
         shown = terms.covers(np.array([self.log_.holding(c) for c in pool]))
         covers = terms.covers(self.log_.holds)
         wanted = self._suspicion() * (1.0 + (covers.sum(axis=1) == 0))
-        seen = covers[:, tonight].sum(axis=1)
+        rows = [self.log_.row(c) for c in self._compared]
+        seen = covers[:, rows] @ np.array(list(self._compared.values()), dtype=np.float64)
         found: list[Configuration] = []
         for _ in range(min(BLOCK, len(pool))):
             scores = (wanted / (1.0 + seen)) @ shown
@@ -225,6 +216,7 @@ class NightSearch:
             best = int(np.argmax(scores))
             found.append(pool[best])
             seen += shown[:, best]
+        self._compared.update(found)
         return found
 
     def _suspicion(self) -> NDArray[np.float64]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.analysis.change_points.steps import Step
-from bot.flows.night_search import NightSearch, Window
+from bot.flows.night_search import NightSearch
+from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint as Found
 from bot.model.report import ChangePoint, Listed, RevisionRef, Visible, VisibleOption
 from bot.model.revisions import Revision

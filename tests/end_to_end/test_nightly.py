@@ -84,6 +84,7 @@ def test_a_table_ends_when_it_only_repeats_itself(place: Place) -> None:
         failed = head == "7"
         assert ("Every trial at the tip" in ended.notes) == failed
         assert (ended.report["verdict"] == "inconclusive") or not failed
+    assert ended.report is not None
     (point,) = ended.report["change_points"]
     assert point["interval"] == ["15", "15"] and point["term"] == ["b"]
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.flows.night_past import FARTHEST, FIRST_REACH, Night, anchor_of, configuration_of, nights, window
-from bot.flows.night_search import Window
+from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
 from bot.model.history import Measurements, RunRecord
 from bot.model.recording import Recorder

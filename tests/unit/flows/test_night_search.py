@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bot.flows.night_log import NightLog
-from bot.flows.night_search import NightSearch, Window
+from bot.flows.night_search import NightSearch
+from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Option, Space
 from bot.sampling.constraints import ConstraintSolver
