@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -24,7 +25,7 @@ from bot.flows.night_past import FARTHEST, FIRST_REACH, nights
 from bot.flows.ports import Progress
 from bot.model.errors import UsageError
 from bot.model.history import NO_METRIC, Measurements
-from bot.model.report import Report
+from bot.model.report import BuildFailure, Report
 from bot.model.revisions import Range
 from bot.model.subject import Program, Subject
 from bot.sampling.constraints import ConstraintSolver
@@ -54,17 +55,26 @@ def night_of_branch(
         range_ = AskedRange(good=found.revisions[0].id, bad=head, seed=asked.seed, cache=asked.cache)
         opened = Opened(range_, subject, repository, found.revisions, given, Run(stop, stack, folder))
         notes = (*found.notes, *given.notes)
+        if found.same_tree:
+            same = "All revisions have the same tree: nothing to measure."
+            return _unmeasured(opened, remembered, notes=(*notes, same))
         workshop = workshop_of(opened)
         progress.stage("building the tip")
         partner = workshop.anchor()
         if partner is None:
-            said, failure = (*notes, *workshop.notes()), build_failure(workshop)
-            report = unmeasured(
-                subject, found.revisions, name=repository.top.name, notes=said, failure=failure
-            )
-            return report.model_copy(update={"mode": "nightly", "history": remembered.history()})
+            said = (*notes, *workshop.notes())
+            return _unmeasured(opened, remembered, notes=said, failure=build_failure(workshop))
         job = _job(asked, opened, workshop, partner, remembered=remembered, progress=progress)
         return night(replace(job, notes=(*notes, *job.notes)))
+
+
+def _unmeasured(
+    opened: Opened, remembered: Remembered, *, notes: Sequence[str], failure: BuildFailure | None = None
+) -> Report:
+    """The report of a night where nothing had to be measured, or (with a failure) nothing could be."""
+    name = opened.repository.top.name
+    report = unmeasured(opened.subject, opened.revisions, name=name, notes=notes, failure=failure)
+    return report.model_copy(update={"mode": "nightly", "history": remembered.history()})
 
 
 def _job(

@@ -188,6 +188,14 @@ def test_a_branch_that_cannot_be_built_is_never_green(place: Place) -> None:
     assert ended.report["verdict"] == "inconclusive" and ended.report["build_failures"]
 
 
+def test_without_another_tree_there_is_nothing_to_measure(place: Place) -> None:
+    place.commit({CONFIG: config(), "program.sh": program(9, 0)})
+    place.git("commit", "--quiet", "--allow-empty", "--message", "empty")
+    ended = place.suspects("nightly", "--json", str(place.out / "report.json"))
+    assert ended.code == 0 and ended.report is not None and ended.report["verdict"] == "none"
+    assert "same tree" in ended.notes and ended.report["spent"]["trials"] == 0
+
+
 def test_one_commit_cannot_be_compared(place: Place) -> None:
     place.commit({CONFIG: config(), "program.sh": program(9, 0)})
     place.suspects("nightly").refused("There is no commit before HEAD")
