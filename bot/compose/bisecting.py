@@ -57,7 +57,14 @@ def _simulated(asked: AskedRange, local: Subjected, progress: Progress, stop: Ca
         revisions=[Revision(str(i), source.revisions[i]) for i in range(first, last + 1)],
         metric=subject.program.metric if isinstance(subject.program, TableProgram) else "cpu",
         budget=budget,
-        search=search_of(asked, subject, last - first + 1, rng=searching, candidates=source.configurations),
+        search=search_of(
+            asked,
+            subject,
+            last - first + 1,
+            rng=searching,
+            candidates=source.configurations,
+            seconds=budget,
+        ),
         bench=SimulatedRange(
             source, first=first, rng=measuring, budget=budget, trials=asked.trials, stop=stop
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +45,9 @@ def search_of(
     *,
     rng: np.random.Generator,
     candidates: Collection[Configuration] | None = None,
+    seconds: float = math.inf,
 ) -> ChangePointSearch:
-    """The estimator that was asked for.
+    """The estimator that was asked for; seconds: how long all its trials may take, as their values say.
 
     Raises:
         UsageError: there is none of that name.
@@ -56,7 +58,13 @@ def search_of(
     solver = ConstraintSolver(subject.space)
     if asked.estimator == "ours":
         return ChangePointFinder(
-            subject.space, revisions, solver, rng=rng, candidates=candidates, trials=asked.trials
+            subject.space,
+            revisions,
+            solver,
+            rng=rng,
+            candidates=candidates,
+            trials=asked.trials,
+            seconds=seconds,
         )
     if asked.estimator == "published":
         return PublishedSearch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ PROVEN = 8.0
 """... and at which, after its contrasts, it is believed."""
 SURE, SURE_EXACTLY = 0.99, 0.9995
 """Probability of a term that needs no further contrast."""
-CONTRASTS = 40
+CONTRASTS, FEWEST_CONTRASTS = 40, 6
 MANY = 3
 """Levels from which on a term is so unlikely beforehand that contrasts may stop at a simpler one."""
 NEIGHBOUR = 6.0
@@ -44,7 +45,15 @@ PATIENCE, PATIENCE_PER_STEP = 8, 2
 class Inquiry:
     """Settles steps of a model by trials that it wishes."""
 
-    def __init__(self, model: StepModel, configurator: Configurator, revisions: int) -> None:
+    def __init__(
+        self,
+        model: StepModel,
+        configurator: Configurator,
+        revisions: int,
+        *,
+        limit: Callable[[], float] = lambda: math.inf,
+    ) -> None:
+        self._limit = limit
         self._model, self._log, self._terms = model, model.log, model.terms
         self._choose, self._revisions = configurator, revisions
         self._ask = Placing(model, configurator, revisions)
@@ -160,7 +169,8 @@ class Inquiry:
     def _name(self, step: Step, reach: float) -> Asking[bool]:
         """Contrasts until one term is sure; whether the step is still believed."""
         grown: list[Term] = []
-        for asked in range(CONTRASTS + 1):
+        most = int(np.clip(self._limit() / CONTRASTS, FEWEST_CONTRASTS, CONTRASTS))
+        for asked in range(most + 1):
             grown = self._terms.grow(step.term, grown)
             found = rivals(self._model, step, reach, grown)
             step.term, step.size, step.probability = found.terms[0], found.size, found.sure
@@ -169,7 +179,7 @@ class Inquiry:
             enough = found.evidence > self._proven
             if found.sure > (SURE_EXACTLY if self._model.exact else SURE) and enough:
                 return True
-            wished = self._contrast(step, found) if asked < CONTRASTS else []
+            wished = self._contrast(step, found) if asked < most else []
             if not wished:
                 return found.evidence > self._proven
             yield wished
@@ -196,7 +206,8 @@ class Inquiry:
         if best is None or best[0] < (1e-5 if self._model.exact else 1e-4):
             return []
         _, configuration, clear = best
-        times = 1 if self._model.exact else int(np.clip(math.ceil(3.0 / max(clear, 1e-9)), 1, REPETITIONS))
+        once = self._model.exact or self._log.frozen
+        times = 1 if once else int(np.clip(math.ceil(3.0 / max(clear, 1e-9)), 1, REPETITIONS))
         return self._ask.trials(configuration, before, -1, times) + self._ask.trials(
             configuration, after, 1, times
         )

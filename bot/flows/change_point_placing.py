@@ -9,6 +9,7 @@ import numpy as np
 from bot.analysis.change_points.steps import Step
 from bot.analysis.change_points.trials import Floats
 from bot.flows.change_point_asking import Asker, Asking
+from bot.model.change_points import Probe
 from bot.model.space import Configuration
 
 PLACINGS = 80
@@ -17,6 +18,8 @@ WIDENINGS = 4
 """Times that an interval may be doubled to either side when the step turns out not to be in it."""
 CONFIRMED, EXPECTED, MOST_AGAIN, CONFIRMATIONS = 3.7, 20.0, 40, 2
 """Scales that fresh trials on both sides of a step must differ; (squared, halved) what is planned for."""
+ELSEWHERE = 12
+"""Fresh configurations that confirm a step at most."""
 MEDIAN = 1.25
 """How much wider the error of a median is than that of a mean."""
 
@@ -75,7 +78,9 @@ class Placing(Asker):
         return int(np.clip(round(previous[here] + inside * width[here]), step.low - 1, step.high))
 
     def _inside(self, configuration: Configuration, revision: int, step: Step) -> int | None:
-        """The usable revision nearest to a wanted one that can narrow the step's interval."""
+        """The usable revision nearest to a wanted one that can narrow the step's interval; None: none is."""
+        if not any(self.log.usable(configuration, r) for r in range(step.low, step.high)):
+            return None
         inside = range(step.low - 1, step.high + 1)
         usable = [r for r in inside if self.log.usable(configuration, r) and 0 <= r < self.revisions]
         if self.log.frozen:
@@ -93,6 +98,8 @@ class Placing(Asker):
         where = self.clearest(step)
         if where is None:
             return False
+        if self.log.frozen:
+            return (yield from self._confirm_elsewhere(step, where))
         start = len(self.log)
         times = int(np.clip(math.ceil(EXPECTED / max(self.clearness(step, where), 1e-9)), 2, MOST_AGAIN))
         for _ in range(CONFIRMATIONS):
@@ -102,9 +109,41 @@ class Placing(Asker):
                 return True
         return False
 
+    def _confirm_elsewhere(self, step: Step, where: Configuration) -> Asking[bool]:
+        """Whether fresh configurations show a step, where a repetition gives the same value again."""
+        count = int(np.clip(math.ceil(EXPECTED / 2.0 / max(self.clearness(step, where), 1e-9)), 2, ELSEWHERE))
+        before, after = step.low - 1, step.high
+        fresh: dict[Configuration, None] = {}
+        for _ in range(4 * count):
+            drawn = self.choose.near(step.term, self.choose.random())
+            if drawn is None or len(fresh) == count or not self._usable_around(step, drawn):
+                continue
+            if not self.log.known(drawn, before) and not self.log.known(drawn, after):
+                fresh[drawn] = None
+        if not fresh:
+            return False
+        yield [Probe(c, r) for c in fresh for r in (before, after)]
+        shown = [moved for c in fresh if (moved := self._shown(step, c)) is not None]
+        if not shown or np.sum(shown) * np.sign(step.size) <= CONFIRMED * math.sqrt(len(shown)):
+            return False
+        step.confirmed = (step.term, step.at)
+        return True
+
+    def _shown(self, step: Step, configuration: Configuration) -> float | None:
+        """Scales by which a configuration moves at a step, but for what other steps do there."""
+        values = [self.log.value(configuration, r) for r in (step.low - 1, step.high)]
+        if values[0] is None or values[1] is None:
+            return None
+        level = self.level(configuration)
+        unit = level if self.log.relative else 1.0
+        known = sum(
+            s.size * unit for s in self.model.steps if s is not step and self._there(s, step, configuration)
+        )
+        return float((values[1] - values[0] - known) / (math.sqrt(2.0) * self.log.scale * level))
+
     def shorten(self, step: Step) -> Asking[None]:
         """Drops levels without which fresh trials show the step, too: one odd trial may have added them."""
-        if self.model.exact or step.confirmed == (step.term, step.at):
+        if self.model.exact or self.log.frozen or step.confirmed == (step.term, step.at):
             return
         for level in step.term:
             without = self.choose.without(level)

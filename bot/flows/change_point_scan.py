@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -9,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from bot.analysis.change_points.steps import Step, StepModel
+from bot.analysis.change_points.trials import SHORT
 from bot.model.change_points import Probe
 from bot.model.space import Configuration
 from bot.sampling.contrast import Configurator
@@ -19,13 +21,13 @@ SUBSTITUTES = 8
 """Configurations tried when the emptiest or the fullest one always fails."""
 GLANCES = 12
 """Revisions at which the first two configurations are glanced at: are neighbours alike?"""
-EXACT_GRID, EXACT_CONFIGURATIONS = 8, 8
-"""Without noise: revisions of the first grid, and configurations besides the emptiest and the fullest."""
+EXACT_GRID, EXACT_CONFIGURATIONS, FIRST_SHARES = 8, 8, (0.5, 0.75)
+"""Without noise: revisions of the grid, fresh configurations of a round, and how full the first are."""
 GRID = (5, 12, 25)
 """With noise: fewest revisions at which a level alone and a random configuration are scanned, and most."""
 GRID_NOISE = 0.006
 """Noise of which the grid has the square in revisions: a step of 6 % is then five scales away."""
-SCANNED, FEWEST = 0.4, 6
+SCANNED, FEWEST = 0.4, 3
 """Share of limited trials for the first round, and the fewest revisions a configuration is scanned at."""
 STEP_COSTS, RELUCTANCE = 12.0, 20.0
 """Squared scales that a step must explain, and shares must explain more than seconds."""
@@ -43,24 +45,23 @@ class Scan:
         revisions: int,
         *,
         rng: np.random.Generator,
-        trials: int | None = None,
+        trials: float = math.inf,
+        seconds: float = math.inf,
     ) -> None:
-        self._trials = trials
+        self._trials, self._seconds = trials, seconds
         self._model, self._log, self._revisions, self._rng = model, model.log, revisions, rng
         self._choose = configurator
 
     def first(self) -> Iterator[list[Probe]]:
         """Learns the noise, then scans enough to see what is large."""
         yield from self._ends()
-        yield [Probe(self._choose.sparse, r) for r in self._grid(GLANCES)]
+        yield [Probe(self._choose.sparse, r) for r in self._glances()]
         if not len(self._log):
             return
         pair = dict.fromkeys([self._choose.sparse, self._choose.dense])
         self._log.learn_scale()
         if self._model.exact:
-            others = [self._choose.random(share) for share in (0.5, 0.8, 0.3, 0.65) * 2][
-                :EXACT_CONFIGURATIONS
-            ]
+            others = [self._choose.random(share) for share in FIRST_SHARES]
             grid = self._grid(EXACT_GRID)
             yield [Probe(c, r) for c in dict.fromkeys([*pair, *others]) for r in grid]
             self._log.learn_scale()
@@ -87,6 +88,13 @@ class Scan:
                 for r in (places[0], places[-1])
                 for _ in range(REPEATED)
             ]
+
+    def _glances(self) -> list[int]:
+        """Revisions spread over the range; over a short one, where steps are dense, pairs of neighbours."""
+        if self._revisions > SHORT:
+            return self._grid(GLANCES)
+        places = self._grid(GLANCES // 2 + 2)[1:-1]
+        return sorted({r for place in places for r in (place - 1, place)})
 
     def _extremes(self) -> list[Configuration]:
         return list(dict.fromkeys([self._choose.sparse, self._choose.dense]))
@@ -166,27 +174,40 @@ class Scan:
 
     def _round(self, number: int) -> Iterator[list[Probe]]:
         """Each level alone, and random configurations, each spread over the range with its own offset."""
-        needed = round((self._log.scale / GRID_NOISE) ** 2)
-        count, few = (int(np.clip(needed, least, GRID[-1])) for least in (GRID[1], GRID[0]))
         sparse = self._choose.sparse
         single = [self._choose.near([level], sparse) for level in self._log.levels]
         basic = [sparse, *(c for c in dict.fromkeys(single) if c is not None and c != sparse)]
-        share, least, most = BALANCED
-        want = int(np.clip(share * len(sparse), least, most))
-        if self._trials is not None:  # the rest names and places what is seen
-            count = int(np.clip(SCANNED * self._trials / (len(basic) + want), FEWEST, count))
-            few = min(few, count)
-        wished: list[Probe] = []
-        for configuration in basic:
-            wished += self._spread(configuration, few if number == 0 else max(few // 2, GRID[0]))
+        few, want, count = self._extent(len(basic), len(sparse))
+        places = few if number == 0 else max(few // 2, min(few, GRID[0]))
+        wished = [probe for configuration in basic for probe in self._spread(configuration, places)]
         yield wished
         self._choose.avoided = tuple(self._log.broken_levels())
         fresh = self._choose.balanced(want, self._log.configurations[len(basic) :])
         yield [probe for configuration in fresh for probe in self._spread(configuration, count)]
         self._log.learn_scale()
 
+    def _extent(self, basic: int, options: int) -> tuple[int, int, int]:
+        """Revisions for each basic configuration, number of random ones, and revisions for each of these."""
+        needed = min(round((self._log.scale / GRID_NOISE) ** 2), self._revisions)
+        count, few = (int(np.clip(needed, least, GRID[-1])) for least in (GRID[1], GRID[0]))
+        share, least, most = BALANCED
+        want = int(np.clip(share * options, least, most))
+        room = SCANNED * self.limit()
+        if room < basic * few + want * count:  # the rest names and places what is seen
+            few = int(np.clip(room / 2.0 / basic, FEWEST, few))
+            count = int(np.clip(room / 2.0 / want, 2 * FEWEST, count))
+            want = int(np.clip((room - basic * few) / count, 1, want))
+        return few, want, count
+
+    def limit(self) -> float:
+        """Trials that there will be, in all."""
+        y = self._log.columns()[2] if len(self._log) else np.zeros(0)
+        each = float(self._log.means()[self._log.columns()[0]].mean()) if len(y) else 0.0
+        return min(self._trials, self._seconds / each if each > 0.0 else math.inf)
+
     def _spread(self, configuration: Configuration, count: int) -> list[Probe]:
         """Trials at both ends, and at random offsets in equal stretches between."""
+        count = min(count, self._revisions)
         places = ((np.arange(count) + self._rng.random()) / count * self._revisions).astype(int)
         places[0], places[-1] = 0, self._revisions - 1
         return [Probe(configuration, int(r)) for r in np.clip(places, 0, self._revisions - 1)]

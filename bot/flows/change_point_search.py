@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Self
 
@@ -42,7 +43,7 @@ class ChangePointFinder:
         solver: of the space.
         rng: source of randomness.
         candidates: the only configurations that can be measured (a table's); None: all valid ones.
-        trials: how many there will be at most; None: as many as it takes.
+        trials, seconds: how many there will be, and how long they will take in all, at most.
     """
 
     def __init__(
@@ -54,14 +55,16 @@ class ChangePointFinder:
         rng: np.random.Generator,
         candidates: Collection[Configuration] | None = None,
         trials: int | None = None,
+        seconds: float = math.inf,
     ) -> None:
         self.space, self.revisions = space, revisions
         terms = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
         self.log_ = TrialLog(space, terms.levels)
         self.model_ = StepModel(self.log_, terms)
         self._configurator = Configurator(space, solver, rng=rng, candidates=candidates)
-        self._scan = Scan(self.model_, self._configurator, revisions, rng=rng, trials=trials)
-        self._inquiry = Inquiry(self.model_, self._configurator, revisions)
+        most = math.inf if trials is None else trials
+        self._scan = Scan(self.model_, self._configurator, revisions, rng=rng, trials=most, seconds=seconds)
+        self._inquiry = Inquiry(self.model_, self._configurator, revisions, limit=self._scan.limit)
         self._script: Iterator[list[Probe]] | None = None
         self._pending: list[Probe] = []
         self._unanswered = 0

@@ -15,7 +15,7 @@ from bot.model.space import Term as Names
 Term = tuple[Level, ...]
 """Sorted levels; () is every configuration."""
 
-DEGREES = (0.10, 0.55, 0.25, 0.07, 0.02, 0.01)
+DEGREES = (0.25, 0.47, 0.20, 0.05, 0.02, 0.01)
 """Prior mass of terms of 0, 1, 2, ... levels: interactions are rarer the more options they need."""
 ABSENT = 0.5
 """An absent option is blamed half as readily as a present one."""

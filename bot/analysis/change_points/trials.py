@@ -26,6 +26,8 @@ HOPELESS = 3
 """A configuration (at any revision), revision or level with so many failures and no success is left alone."""
 FLOOR = 1e-3
 """A configuration's level counts as at least this share of the highest one: values near 0 have noise, too."""
+SHORT, NEIGHBOURS = 200, 4
+"""In a range of fewer revisions steps may be dense: with so many pairs of neighbours, only these count."""
 STEADY = 0.3
 """When at least this share of neighbours in time agree exactly, what differs are steps, not noise."""
 
@@ -178,6 +180,8 @@ class TrialLog:
         moved = step[same & (r[1:] != r[:-1])]
         again = _scale(repeated)
         exact = again <= EXACT
+        if self._r.max(initial=0) < SHORT and (next_to := same & (np.diff(r) == 1)).sum() >= NEIGHBOURS:
+            moved = step[next_to]
         agree = float((moved <= EXACT).mean()) if len(moved) else 1.0
         beside = 0.0 if agree >= STEADY else _scale(moved)
         self.frozen = exact and beside > EXACT and len(repeated) > 0
