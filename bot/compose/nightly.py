@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-import numpy as np
-
 from bot.adapters.simulated import simulated_comparison
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
@@ -88,7 +86,7 @@ def _simulated(
     revisions = [Revision(i, source.revisions[int(i)]) for i in ids[anchor:]]
     metric = subject.program.metric if isinstance(subject.program, TableProgram) else "cpu"
     budget = asked.budget or subject.budget.nightly
-    searching, measuring = np.random.default_rng(asked.seed).spawn(2)
+    searching, measuring = remembered.generators(asked.seed, 2)
     past = nights(remembered.past, subject.space, revisions, metric)
     name = local.folder.resolve().name
     return NightJob(

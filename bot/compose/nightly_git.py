@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-import numpy as np
-
 from bot.adapters.confine import what_is_missing
 from bot.adapters.duet_range import DuetRange
 from bot.adapters.git import Repository
@@ -88,7 +86,7 @@ def _job(
 ) -> NightJob:
     """The night's work; partner: the newest revision that can be built, beside which all others run."""
     subject, name = opened.subject, opened.repository.top.name
-    searching, measuring, drawing = np.random.default_rng(asked.seed).spawn(3)
+    searching, measuring, drawing = remembered.generators(asked.seed, 3)
     budget = asked.budget or subject.budget.nightly
     seconds = measuring_seconds(budget)
     bench = DuetRange(

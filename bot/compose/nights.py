@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+import zlib
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -68,6 +69,11 @@ class Remembered:
         program = program_fingerprint(subject)
         wanted = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
         return cls(store, store.read(wanted), issues)
+
+    def generators(self, seed: int, count: int) -> list[np.random.Generator]:
+        """Sources of randomness that no earlier night had: its configurations are not drawn once more."""
+        last = max(self.past.runs, key=lambda run: run.started).id if self.past.runs else ""
+        return np.random.default_rng([seed, zlib.crc32(last.encode())]).spawn(count)
 
     def history(self) -> History:
         """What a report tells of it."""

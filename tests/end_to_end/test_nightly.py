@@ -61,6 +61,22 @@ def test_the_second_night_knows_the_first_and_finds_the_commit(place: Place) -> 
     assert [run["label"] for run in runs] == ["40", "52"]
 
 
+def test_two_nights_of_one_seed_look_at_different_configurations(place: Place) -> None:
+    options = {f"o{i}": {"flag": f"-{i}"} for i in range(12)}
+    code = "import numpy as np\ndef seconds(r, c):\n    return RNG.normal(1.0, 0.01, len(c))\n"
+    path = moving(place, code=code.replace("\n", "\nRNG = np.random.default_rng()\n", 1))
+    path.write_text(
+        json.dumps({"program": {"callable": "model:seconds", "revisions": 60}, "options": options})
+    )
+    shown = []
+    for head in ("40", "50"):
+        ended = night(place, path, "--head", head)
+        assert ended.report is not None
+        shown.append({json.dumps(series["options"]) for series in ended.report["series"]})
+    # The emptiest and the fullest one are the anchor's, in every night.
+    assert len(shown[0]) == len(shown[1]) == 8 and len(shown[0] & shown[1]) == 2
+
+
 def test_without_a_head_the_last_revision_is_the_tip(place: Place) -> None:
     ended = night(place, moving(place))
     assert ended.code == 0 and ended.report is not None and ended.report["head"]["revision"] == "59"
