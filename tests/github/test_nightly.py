@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
+from bot.adapters.runner import Runner
 from bot.adapters.terminal import QuietProgress
-from bot.commands.github import HISTORY, nightly
+from bot.commands.action import Abilities, action
+from bot.commands.github import HISTORY, RESULTS, connector, measure_for, nightly
 from bot.compose.nightly import AskedNight, leave_history, spent_night
 from bot.event import Plan
 from bot.model.errors import UsageError
 from bot.model.report import Report
-from bot.settings import Settings
+from bot.report.render import comment
+from bot.settings import Inputs, Settings
 from tests.adapters.repositories import commit, git, new_repository
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token
 
@@ -103,3 +107,30 @@ def test_the_whole_history_is_left_for_the_workflow(settings: Settings, tmp_path
 def test_the_action_refuses_a_callable(settings: Settings) -> None:
     with pytest.raises(UsageError, match="the action measures"):
         nightly(settings, Plan("nightly", "asked for by schedule"), QuietProgress())
+
+
+def test_the_action_measures_the_branch_and_leaves_report_and_history(
+    settings: Settings, tmp_path: Path
+) -> None:
+    checkout = settings.workspace
+    assert checkout is not None and settings.event_path is not None
+    settings.event_path.write_text(json.dumps({"repository": {"default_branch": "main"}}))
+    config = {"program": {"run": "./program.sh {options}"}, "options": {"a": {"flag": "-a"}}}
+    for revision in range(3):
+        program = f"#!/bin/sh\n# {revision}\ni=0; while [ $i -lt 6000 ]; do i=$((i+1)); done\n"
+        commit(checkout, {".github/suspects.yml": json.dumps(config), "program.sh": program})
+    log = io.StringIO()
+    inputs = Inputs.model_validate({"mode": "nightly", "budget": "6s"})
+    with_inputs = settings.model_copy(update={"inputs": inputs})
+    runner = Runner(log, output=tmp_path / "output", summary=tmp_path / "summary")
+    abilities = Abilities(
+        runner=runner,
+        connect=connector(with_inputs),
+        render=comment,
+        measure={"nightly": measure_for(with_inputs, nightly)},
+    )
+    assert action(with_inputs, abilities) == 0, log.getvalue()
+    assert json.loads((checkout / RESULTS / "report.json").read_text())["mode"] == "nightly"
+    assert len(list((checkout / HISTORY).glob("*.parquet"))) == 1
+    assert "What tomorrow would do" in (tmp_path / "summary").read_text()
+    assert "report<<" in (tmp_path / "output").read_text()
