@@ -133,7 +133,7 @@ def _one(
     right = [_is(pull, effect.term, term) for effect in judgement.options]
     seen += [(judgement.verdict in ALARMS, any(right))] * (len(marks) - len(seen))
     return {
-        "named": [m for m, (alarm, named) in zip(marks, seen, strict=True) if alarm and named],
+        "named": [number for number, said in enumerate(seen) if all(said)],  # of its marks
         "verdict": judgement.verdict,
         "right": any(right),
         "wrong": len(right) - sum(right),

@@ -51,7 +51,7 @@ def _runs(batches: Sequence[Batch], case: str, arm: str) -> list[Mapping[str, An
 
 def _times(runs: Sequence[Mapping[str, Any]], marks: Sequence[float]) -> np.ndarray:
     """Whether each run would have named the term at each mark, (n_runs, n_marks)."""
-    return np.array([[m in r["named"] for m in marks] for r in runs])
+    return np.array([[number in r["named"] for number in range(len(marks))] for r in runs])
 
 
 def _row(
