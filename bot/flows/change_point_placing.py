@@ -79,11 +79,12 @@ class Placing(Asker):
 
     def _inside(self, configuration: Configuration, revision: int, step: Step) -> int | None:
         """The usable revision nearest to a wanted one that can narrow the step's interval; None: none is."""
-        if not any(self.log.usable(configuration, r) for r in range(step.low, step.high)):
+        usable = [r for r in range(step.low, step.high) if self.log.usable(configuration, r)]
+        if not usable:
             return None
-        inside = range(step.low - 1, step.high + 1)
-        usable = [r for r in inside if self.log.usable(configuration, r) and 0 <= r < self.revisions]
-        if self.log.frozen:
+        if not self.log.frozen:
+            usable += [r for r in (step.low - 1, step.high) if r == revision]
+        else:
             usable = [r for r in usable if not self.log.known(configuration, r)]
         return min(usable, key=lambda r: abs(r - revision), default=None)
 

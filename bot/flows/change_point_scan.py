@@ -21,8 +21,10 @@ SUBSTITUTES = 8
 """Configurations tried when the emptiest or the fullest one always fails."""
 GLANCES = 12
 """Revisions at which the first two configurations are glanced at: are neighbours alike?"""
-EXACT_GRID, EXACT_CONFIGURATIONS, FIRST_SHARES = 8, 8, (0.5, 0.75)
-"""Without noise: revisions of the grid, fresh configurations of a round, and how full the first are."""
+ALL = 4
+"""With so many trials for each revision of a short range one configuration is looked at everywhere."""
+EXACT_GRID, EXACT_AGAIN, EXACT_CONFIGURATIONS, FIRST_SHARES = 8, 5, 8, (0.5, 0.75)
+"""Without noise: revisions of first and fresh configurations, these in a round, how full the first are."""
 GRID = (5, 12, 25)
 """With noise: fewest revisions at which a level alone and a random configuration are scanned, and most."""
 GRID_NOISE = 0.006
@@ -62,8 +64,7 @@ class Scan:
         self._log.learn_scale()
         if self._model.exact:
             others = [self._choose.random(share) for share in FIRST_SHARES]
-            grid = self._grid(EXACT_GRID)
-            yield [Probe(c, r) for c in dict.fromkeys([*pair, *others]) for r in grid]
+            yield [probe for c in dict.fromkeys([*pair, *others]) for probe in self._spread(c, EXACT_GRID)]
             self._log.learn_scale()
         if not self._model.exact:
             yield from self._round(0)
@@ -90,9 +91,11 @@ class Scan:
             ]
 
     def _glances(self) -> list[int]:
-        """Revisions spread over the range; over a short one, where steps are dense, pairs of neighbours."""
+        """Revisions spread over the range; of a short one, where steps are dense, all, or neighbours."""
         if self._revisions > SHORT:
             return self._grid(GLANCES)
+        if ALL * self._revisions <= self.limit():
+            return list(range(self._revisions))
         places = self._grid(GLANCES // 2 + 2)[1:-1]
         return sorted({r for place in places for r in (place - 1, place)})
 
@@ -108,7 +111,7 @@ class Scan:
         self._choose.avoided = tuple(self._log.broken_levels())
         if self._model.exact:
             fresh = self._choose.balanced(EXACT_CONFIGURATIONS, self._log.configurations)
-            yield [Probe(c, r) for c in fresh for r in (0, self._revisions // 2, self._revisions - 1)]
+            yield [probe for c in fresh for probe in self._spread(c, EXACT_AGAIN)]
             yield from self.bisected()
         else:
             yield from self._round(1)

@@ -141,7 +141,7 @@ class ChangePointFinder:
             for step in sorted(self.model_.steps, key=lambda s: -abs(s.size) / max(s.error, 1e-300)):
                 if step in self.model_.steps:
                     yield from self._inquiry.settle(step)
-            self._inquiry.tidy()
+                    self._inquiry.tidy()
         self._inquiry.drop_unproven()
 
     def _sweep(self) -> None:
