@@ -138,7 +138,7 @@ def _report(job: RangeJob, observations: Sequence[Observation], *, finished: boo
     return Report(
         mode="bisect",
         subject=job.name,
-        verdict=_verdict(job, finished=finished and bool(observations)),
+        verdict=_verdict(job, finished=finished and bool(usable)),
         interrupted="signal" if stopped else "" if finished else "budget",
         base=RevisionRef(revision=good.id, label=good.label),
         head=RevisionRef(revision=bad.id, label=bad.label),

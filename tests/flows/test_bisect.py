@@ -118,6 +118,12 @@ def test_a_stopped_search_is_reported_as_interrupted() -> None:
     assert report.interrupted == "signal" and report.verdict == "inconclusive" and not report.measured
 
 
+def test_a_range_in_which_every_trial_fails_is_not_green() -> None:
+    known = [Observation(Probe((True,), r), math.nan) for r in range(10)]
+    report = bisect(job(journal=KeptJournal(known)))
+    assert report.verdict == "inconclusive" and not report.measured and report.change_points == ()
+
+
 def test_nothing_is_measured_twice_when_a_journal_knows_it() -> None:
     first = KeptJournal()
     bisect(job(trials=6, journal=first))
