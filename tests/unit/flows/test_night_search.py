@@ -21,14 +21,14 @@ def search(window: Window, **more: object) -> NightSearch:
     return NightSearch(SPACE, window, SOLVER, rng=np.random.default_rng(1), **more)  # type: ignore[arg-type]
 
 
-def answered(night: NightSearch, rounds: int, seed: int = 2) -> list[list[Probe]]:
+def answered(night: NightSearch, rounds: int, seed: int = 2, noise: float = 0.01) -> list[list[Probe]]:
     """The next rounds of wishes, answered by a program that does not change."""
     rng = np.random.default_rng(seed)
     asked = []
     for _ in range(rounds):
         wishes = list(night.wishes())
         asked.append(wishes)
-        night.partial_fit([Observation(p, float(rng.normal(1.0, 0.01))) for p in wishes])
+        night.partial_fit([Observation(p, float(rng.normal(1.0, noise))) for p in wishes])
     return asked
 
 
@@ -50,7 +50,7 @@ def test_without_an_older_revision_only_the_anchor_is_measured() -> None:
 
 
 def test_configurations_are_compared_at_both_ends_and_are_fresh() -> None:
-    asked = answered(search(Window(30, reference=10, previous=20)), 5)
+    asked = answered(search(Window(30, reference=10, previous=20)), 5, noise=0.05)
     blocks = asked[3:]
     for block in blocks:
         tip = [p.configuration for p in block if p.revision == 29]
