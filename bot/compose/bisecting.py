@@ -11,6 +11,7 @@ from bot.adapters.journal import NoJournal
 from bot.adapters.simulated import simulated_comparison
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
+from bot.adapters.threads import one_thread
 from bot.compose.measuring import stop_on_signals
 from bot.compose.ranging import bisected_range
 from bot.compose.searching import AskedRange, search_of
@@ -33,7 +34,7 @@ def bisected(asked: AskedRange, progress: Progress) -> Report:
     """
     path = asked.config or asked.repository / CONFIG
     local = Subjected(load_checked(path), path.parent) if asked.config or path.is_file() else None
-    with stop_on_signals() as stop:
+    with one_thread(), stop_on_signals() as stop:
         if local is None or isinstance(local.subject.program, Program):
             return bisected_range(asked, None if local is None else local.subject, progress, stop)
         refuse_simulated(asked.simulated)

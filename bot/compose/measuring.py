@@ -21,6 +21,7 @@ from bot.adapters.process import accounts
 from bot.adapters.run_folder import first_uid, run_folder
 from bot.adapters.simulated import SimulatedBench, simulated_comparison
 from bot.adapters.simulated_sources import load_source
+from bot.adapters.threads import one_thread
 from bot.adapters.workshop import Workshop
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.subjects import (
@@ -72,6 +73,7 @@ def analyse(asked: Asked, progress: Progress) -> Report:
     elif asked.estimator != "ours":
         raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
     with ExitStack() as stack:
+        stack.enter_context(one_thread())
         stop = stack.enter_context(stop_on_signals())
         local = local_subject(asked)
         if local is not None and not isinstance(local.subject.program, Program):

@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.adapters.simulated import simulated_comparison
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
+from bot.adapters.threads import one_thread
 from bot.compose.exchanging import exported
 from bot.compose.measuring import stop_on_signals
 from bot.compose.nightly_git import night_of_branch
@@ -40,6 +41,7 @@ def spent_night(asked: AskedNight, progress: Progress) -> Report:
             "program: a table or callable is for evaluation; the action measures a `run` command"
         )
     with ExitStack() as stack:
+        stack.enter_context(one_thread())
         stop = stack.enter_context(stop_on_signals())
         where = AskedHistory(
             asked.settings, configured=subject.history, place=asked.history, folder=asked.repository
