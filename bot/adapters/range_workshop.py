@@ -35,13 +35,14 @@ FULL_BYTES = 64 << 20
 class RangeWorkshop:
     """Builds revisions by their place in the range; a context manager, used by one thread.
 
-    The arguments are those of `Builder`. All are built by head's account; the anchor runs as base's.
+    The arguments are those of `Builder`, and how many build at the same time (None: half of the cores).
+    All are built by head's account; the anchor runs as base's.
 
     Raises:
         UsageError: the temporary folder lies where the accounts cannot enter.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  Builder's, and one
         self,
         repository: Repository,
         subject: Subject,
@@ -52,6 +53,7 @@ class RangeWorkshop:
         passed: Mapping[str, str] | None = None,
         stop: Callable[[], bool] | None = None,
         within: Path | None = None,
+        builders: int | None = None,
     ) -> None:
         self._subject, self._revisions, self._accounts = subject, revisions, accounts
         self._closing = False
@@ -66,7 +68,7 @@ class RangeWorkshop:
         )
         self._keys = [self._builder.key(revision) for revision in revisions]
         # Half of the cores: trials run on all of them at the same time.
-        self._pool = ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // 2))
+        self._pool = ThreadPoolExecutor(builders or max(1, len(os.sched_getaffinity(0)) // 2))
         self._running: dict[Future[tuple[Build, Entry | None]], str] = {}
         self._states: dict[str, State] = {}
         self._held: dict[str, Entry] = {}

@@ -59,6 +59,7 @@ class Shop:
             accounts=self.accounts,
             cache=self.path / "cache",
             stop=lambda: self.stop,
+            builders=2,
         )
         self._open.append(made)
         return made
