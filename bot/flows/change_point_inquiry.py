@@ -150,7 +150,8 @@ class Inquiry:
         """Rules out places and terms at which steps were refuted time and again (a drift, an odd machine)."""
         narrow = max(self._revisions * NARROW, 2.0)
         placed = [(low, high) for low, high, _ in self._refuted if high - low < narrow]
-        weary = [sum(low <= place <= high for low, high in placed) >= WEARY for place in places]
+        count = np.array([(places >= low) & (places <= high) for low, high in placed] or [places < 0])
+        weary = count.sum(axis=0) >= WEARY
         score[:, weary] = -np.inf
         for low, high, term in self._refuted:
             again = [t for a, b, t in self._refuted if t == term and a <= high and low <= b]

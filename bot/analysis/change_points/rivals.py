@@ -37,10 +37,12 @@ class Rivals:
 def rivals(model: StepModel, step: Step, reach: float, grown: Sequence[Term]) -> Rivals:
     """Terms by the contrasts within `reach` revisions of a step, prior included."""
     moment, information = model.beside(step, reach)
-    if not model.exact:
-        spread = _spread(model, moment[:, 0], information[:, 0], grown)
-        moment, information = moment / spread, information / spread
     score = model.evidence(moment, information, grown)[:, 0]
+    best = model.terms.term(int(np.argmax(score)), grown)
+    spread = 1.0 if model.exact else _spread(model, moment[:, 0], information[:, 0], best)
+    if spread > 1.0:
+        moment, information = moment / spread, information / spread
+        score = model.evidence(moment, information, grown)[:, 0]
     order = np.argsort(-score, kind="stable")[:MOST]
     shares = np.exp(score[order] - score[order[0]])
     order, shares = order[shares > LEAST], shares[shares > LEAST]
@@ -58,14 +60,13 @@ def rivals(model: StepModel, step: Step, reach: float, grown: Sequence[Term]) ->
     return Rivals(tuple(terms), tuple(float(s) for s in shares), sure, size, float(score[order[0]]))
 
 
-def _spread(model: StepModel, moment: Floats, information: Floats, grown: Sequence[Term]) -> float:
+def _spread(model: StepModel, moment: Floats, information: Floats, best: Term) -> float:
     """How many times wider than their noise configurations scatter about the best term's step, at least 1.
 
     Another step nearby that is not known yet disturbs all contrasts; without this a term of many levels
     would be found that explains it away (the dispersion of a quasi-likelihood, McCullagh and Nelder, 9.2).
     """
-    score = model.evidence(moment[:, None], information[:, None], grown)[:, 0]
-    cover = model.terms.cover(model.terms.term(int(np.argmax(score)), grown), model.log.holds)
+    cover = model.terms.cover(best, model.log.holds)
     size = moment[cover].sum() / max(float(information[cover].sum()), 1e-300)
     seen = information > 0
     moved = moment[seen] / information[seen] - size * cover[seen]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,8 +179,13 @@ class StepModel:
 
     def evidence(self, moment: Floats, information: Floats, grown: Sequence[Term] = ()) -> Floats:
         """Log posterior (not normalised) of a step in each term at each place, (n_terms, n_places)."""
-        covers = self.terms.covers(self.log.holds, grown)
-        return self.gain(covers @ moment, covers @ information) + self.terms.log_priors(grown)[:, None]
+        # Without noise information is huge, and its differences count: single precision would lose them.
+        kind: type[np.floating[Any]] = np.float64 if self.exact else np.float32
+        both = np.hstack([moment, information]).astype(kind)
+        found = self.terms.sums(self.log.holds, both, grown)
+        places = moment.shape[1]
+        gain = self.gain(found[:, :places].astype(np.float64), found[:, places:].astype(np.float64))
+        return gain + self.terms.log_priors(grown)[:, None]
 
     def gain(self, moment: Floats, information: Floats) -> Floats:
         """Log Bayes factor of a step against none (normal prior of precision `slab`, or a small one)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ ABSENT = 0.5
 """An absent option is blamed half as readily as a present one."""
 MOST_PAIRS = 40_000
 """With more pairs only those of present options and single values are looked at beforehand."""
+BLOCK = 64
+"""Configurations for which room is made at once."""
 GROWN = 600
 """Larger terms kept beside levels and pairs."""
 
@@ -49,6 +52,8 @@ class Terms:
         np.add.at(total, option, weight)
         self._share = weight / total[option] if len(weight) else weight
         self.pairs = self._pairs(option, weight)
+        self._rows: NDArray[np.float32] = np.zeros((0, len(self)), dtype=np.float32)
+        self._known = 0
         share = self._share[self.pairs].prod(axis=1)
         whole = max(float(self._share.sum()), 1e-12)
         self.log_prior = np.concatenate(
@@ -117,9 +122,29 @@ class Terms:
             members = np.zeros((len(grown), len(self.levels)), dtype=np.float32)
             for i, term in enumerate(grown):
                 members[i, [self.index[level] for level in term]] = 1.0
-            held = members @ holds.T.astype(np.float32)
-            found[len(self) :] = held == members.sum(axis=1)[:, None]
+            found[len(self) :] = members @ holds.T.astype(np.float32) == members.sum(axis=1)[:, None]
         return found
+
+    def sums(
+        self, holds: NDArray[np.bool_], values: NDArray[Any], grown: Sequence[Term] = ()
+    ) -> NDArray[Any]:
+        """Sums of the values, (n_configurations, n), of the configurations that hold each term, (n_terms, n).
+
+        Which hold is remembered: `holds` may only grow by configurations from one call to the next.
+        """
+        if self._known < len(holds):
+            if len(holds) > len(self._rows):
+                more = np.empty((len(holds) + BLOCK, len(self)), dtype=np.float32)
+                more[: self._known] = self._rows[: self._known]
+                self._rows = more
+            self._rows[self._known : len(holds)] = self.covers(holds[self._known :]).T
+            self._known = len(holds)
+        used = np.flatnonzero(values.any(axis=1))
+        found: NDArray[Any] = (values[used].T @ self._rows[used].astype(values.dtype, copy=False)).T
+        if not grown:
+            return found
+        others = self.covers(holds[used], grown)[len(self) :].astype(values.dtype, copy=False)
+        return np.vstack([found, others @ values[used]])
 
     def grow(self, term: Term, grown: Sequence[Term]) -> list[Term]:
         """The grown terms, a leading term, and those with one level more or less than it."""

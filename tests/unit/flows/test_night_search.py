@@ -90,7 +90,7 @@ def test_the_smallest_visible_change_shrinks_with_trials_and_is_infinite_before(
     night = search(Window(30, reference=10, previous=20))
     answered(night, 1)
     assert set(night.slow_downs().values()) == {float("inf")}
-    answered(night, 3, seed=3)
+    answered(night, 2, seed=3)
     early = night.slow_downs()[("a",)]
-    answered(night, 2, seed=4)
+    answered(night, 3, seed=4)
     assert 0.0 < night.slow_downs()[("a",)] < early < 1.0
