@@ -118,6 +118,9 @@ class Floor:
             del self._running[slot.number]
             self._ended.append(end.value)
             return
+        except Exception:
+            del self._running[slot.number]  # it will not go on: nobody waits for it
+            raise
         running.asked, running.answers = set(requests), {}
         for index, request in requests.items():
             slot.seats[index].say(dumps(request))
