@@ -7,6 +7,7 @@ from typing import Protocol
 
 from bot.model.change_points import Observation, Probe
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection
+from bot.model.profiles import Method, Profile, Target, Tool
 from bot.model.report import Environment, Spent
 from bot.model.revisions import Build, Comparison
 from bot.model.space import Configuration, Term
@@ -170,4 +171,21 @@ class Journal(Protocol):
 
     def append(self, observation: Observation) -> None:
         """Keeps one more; on return it survives a kill."""
+        ...
+
+
+class Profiler(Protocol):
+    """Runs one trial under a tool and reads what the tool wrote; never raises for what a program does."""
+
+    @property
+    def tool(self) -> Tool:
+        """What it is, costs and cannot see."""
+        ...
+
+    def missing(self, target: Target) -> Sequence[str]:
+        """What it would need and has not, here and for this program, one sentence each; empty: it can run."""
+        ...
+
+    def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
+        """One profiled trial. `methods`: those that a fine tool watches; a coarse tool sees all."""
         ...

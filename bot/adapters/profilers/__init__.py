@@ -1,0 +1,1 @@
+"""Profilers: one folder a runtime, all behind the port `Profiler`."""

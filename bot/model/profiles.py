@@ -1,0 +1,127 @@
+"""Profiles: what each method of a program cost in one trial, coarse for all methods, fine for a few."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.model.sites import Account
+from bot.model.trials import Outcome
+
+Grain: TypeAlias = Literal["coarse", "fine"]
+
+
+@dataclass(frozen=True, order=True)
+class Method:
+    """A method as it is known across builds: qualified name without arguments, file relative to the checkout.
+
+    Comprehensions, lambdas, generated code and built-ins count to the nearest named caller. `line` is where
+    it begins in this build; it is not part of what the method is.
+    """
+
+    name: str
+    file: str | None = None
+    line: int | None = field(default=None, compare=False)
+
+
+CallPath: TypeAlias = tuple[Method, ...]
+
+
+@dataclass(frozen=True)
+class MethodCost:
+    """What one method cost in one trial; None: the tool cannot tell.
+
+    self_share: of all that the tool saw, 0 to 1, without callees. self_seconds, total_seconds: without and
+    with callees, of the trial as it was profiled. calls: exact. instructions: without callees.
+    """
+
+    self_share: float
+    self_seconds: float | None = None
+    total_seconds: float | None = None
+    calls: int | None = None
+    instructions: int | None = None
+
+
+@dataclass(frozen=True)
+class EdgeCost:
+    """Calls from one method to another, and their cost with callees: in seconds, or in instructions."""
+
+    calls: int | None
+    total: float
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A profiler: name and version, what it measures, and for people what it costs and cannot see.
+
+    slowdown: rough factor on the whole program (coarse); seconds_per_call: of each watched call (fine).
+    """
+
+    name: str
+    version: str
+    grain: Grain
+    quantities: frozenset[Literal["calls", "seconds", "instructions", "edges", "durations", "arguments"]]
+    slowdown: float = 1.0
+    seconds_per_call: float = 0.0
+    blind: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """One trial to be profiled: the command as it would run unprofiled, and where.
+
+    words[0] is found on the trials' PATH; env is all the environment it has; root: the checkout, to which
+    files of methods are relative (read-only for the program); scratch: a folder that it can write.
+    """
+
+    words: tuple[str, ...]
+    env: Mapping[str, str]
+    root: Path
+    cwd: Path
+    scratch: Path
+    stdin: Path | None = None
+    account: Account | None = None
+    timeout: float = 60.0
+    ok_exit: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True)
+class CallSeries:
+    """Durations of the calls of one method over one call path (callers, outermost first, as far as known).
+
+    durations: seconds, shape (n,), in order of return; empty when there were too many to keep. edges, counts:
+    their histogram then, shapes (bins + 1,) and (bins,). arguments: one small summary per kept call (types,
+    lengths, small numbers; never contents), or none.
+    """
+
+    method: Method
+    path: CallPath
+    calls: int
+    seconds: float
+    durations: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    arguments: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one tool saw of one trial; `outcome` other than `ok`: what is there is unfinished, see notes.
+
+    seconds: CPU seconds that the profiled trial took in all, tool included. samples: of a sampling tool.
+    series: of a fine tool. notes: sentences for the report.
+    """
+
+    tool: Tool
+    outcome: Outcome
+    seconds: float
+    methods: Mapping[Method, MethodCost] = field(default_factory=dict)
+    edges: Mapping[tuple[Method, Method], EdgeCost] = field(default_factory=dict)
+    samples: int | None = None
+    series: Sequence[CallSeries] = ()
+    notes: tuple[str, ...] = ()
