@@ -1,0 +1,1 @@
+"""Performance-influence models: what options do to the cost of each method and of the whole program."""

@@ -1,0 +1,1 @@
+"""The published performance-influence models of methods (Weber, Apel and Siegmund, ICSE 2021)."""
