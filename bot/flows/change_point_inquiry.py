@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from bot.analysis.change_points.rivals import Rivals, rivals
 from bot.analysis.change_points.simpler import simplify
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
-from bot.analysis.change_points.trials import Floats
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_placing import Placing
 from bot.flows.change_point_witness import Witnessing
@@ -130,34 +130,33 @@ class Inquiry:
 
     def _best(self, without: Step | None) -> tuple[Step, float] | None:
         """Where and in which term a step stands out most, and its log posterior odds."""
-        places, moment, information = self._model.contrasts(without, None)
+        places, score = self._model.score(without)
         if not len(places):
             return None
-        score = self._model.evidence(moment, information) - math.log(len(places))
         self._leave_alone(score, places)
-        row, column = np.unravel_index(int(np.argmax(score)), score.shape)
-        best = float(score[row, column])
+        place, number = np.unravel_index(int(np.argmax(score)), score.shape)
+        best = float(score[place, number])
         if not math.isfinite(best):
             return None
         # Places are a selection of the measured revisions: the step may lie up to the next one.
-        low, high = _window(score.max(axis=0) > best - NEIGHBOUR, int(column), places)
-        step = Step(self._terms.term(int(row)), int(places[column]), low, high)
+        low, high = _window(score.max(axis=1) > best - NEIGHBOUR, int(place), places)
+        step = Step(self._terms.term(int(number)), int(places[place]), low, high)
         if self._model.exact:
             self._narrow(step, without)
-        return step, best
+        return step, best - math.log(len(places))
 
-    def _leave_alone(self, score: Floats, places: NDArray[np.intp]) -> None:
+    def _leave_alone(self, score: NDArray[Any], places: NDArray[np.intp]) -> None:
         """Rules out places and terms at which steps were refuted time and again (a drift, an odd machine)."""
         narrow = max(self._revisions * NARROW, 2.0)
         placed = [(low, high) for low, high, _ in self._refuted if high - low < narrow]
         count = np.array([(places >= low) & (places <= high) for low, high in placed] or [places < 0])
         weary = count.sum(axis=0) >= WEARY
-        score[:, weary] = -np.inf
+        score[weary] = -np.inf
         for low, high, term in self._refuted:
             again = [t for a, b, t in self._refuted if t == term and a <= high and low <= b]
             number = self._terms.number(term) if len(again) >= AGAIN else None
             if number is not None:
-                score[number, (places >= low) & (places <= high)] = -np.inf
+                score[(places >= low) & (places <= high), number] = -np.inf
 
     def _narrow(self, step: Step, without: Step | None) -> None:
         """Without noise a step lies between two neighbouring measured revisions."""
@@ -190,14 +189,13 @@ class Inquiry:
         """Trials before and after the step in the configuration that tells its rivals apart best."""
         before, after = step.low - 1, step.high
         best: tuple[float, Configuration, float] | None = None
-        for configuration in self._pool(step, found):
+        pool = self._pool(step, found)
+        held = np.array([self._log.holding(configuration) for configuration in pool])
+        shares = self._terms.covers_of(found.terms, held) @ np.array(found.shares)
+        for configuration, share in zip(pool, shares.tolist(), strict=True):
             ends = (self._ask.beside(configuration, before, -1), self._ask.beside(configuration, after, 1))
             if None in ends:
                 continue
-            held = self._log.holding(configuration)[None, :]
-            share = sum(
-                p for t, p in zip(found.terms, found.shares, strict=True) if self._terms.cover(t, held)[0]
-            )
             clear = self._ask.clearness(step, configuration)
             if self._model.exact and all(self._log.known(configuration, e) for e in ends if e is not None):
                 continue

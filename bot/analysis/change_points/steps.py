@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.matched_filter import MatchedFilter
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.change_points.trials import EXACT, Floats, TrialLog
+from bot.analysis.change_points.trials import EXACT, Columns, Floats, Ints, TrialLog
 
 SLAB = 0.1
 """Scale of a step's size beforehand, as a share of the median level of all configurations."""
@@ -51,6 +52,7 @@ class StepModel:
     log: TrialLog
     terms: Terms
     steps: list[Step] = field(default_factory=list)
+    _scanned: tuple[Columns, MatchedFilter] | None = field(default=None, init=False, repr=False)
 
     @property
     def exact(self) -> bool:
@@ -113,34 +115,40 @@ class StepModel:
     def contrasts(
         self, without: Step | None, window: tuple[int, int] | None
     ) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """A matched filter over time: places, and per configuration and place moment and information.
+        """Places (in a window), and per configuration and place a matched filter's moment and information."""
+        found = self._filter(window)
+        return found.places, found.moment(self._residual(without)), found.information
 
-        With moment N and information V of the configurations that hold a term, N^2 / V / 2 is the log
-        likelihood ratio of a step there, each configuration's own level and the other steps taken out.
-        """
+    def score(self, without: Step | None) -> tuple[Ints, Floats | NDArray[np.float32]]:
+        """Places, and the log posterior of a step at each of them in each term, (n_places, n_terms)."""
+        if self.exact:
+            places, moment, information = self.contrasts(without, None)
+            return places, self.evidence(moment, information).T
+        columns = self.log.columns()
+        if self._scanned is None or self._scanned[0] is not columns:
+            self._scanned = columns, self._filter(None)
+        known = self._scanned[1]
+        slabs = self.slab, self.slab * SMALL**-2
+        rows, prior = self.terms.remembered(self.log.holds), self.terms.log_prior
+        return known.places, known.score(self._residual(without), rows, prior, slabs=slabs)
+
+    def _residual(self, without: Step | None) -> Floats:
+        """What the steps but one leave of each trial, its configuration's mean taken out, (n_trials,)."""
         c, r, y, sd = self.log.columns()
-        w = sd**-2.0
         kept = [s for s in self.steps if s is not without]
         explained = self._design(kept, c, r) @ np.array([s.size for s in kept])
-        residual = self._centred(y - explained, c, w)
-        revisions = np.unique(r)
-        places = revisions[1:]
+        return self._centred(y - explained, c, sd**-2.0)
+
+    def _filter(self, window: tuple[int, int] | None) -> MatchedFilter:
+        c, r, _, sd = self.log.columns()
+        places = np.unique(r)[1:]
         if self.exact:
             places = places[np.isin(places, self._jumps())]
         if window is not None:
             places = places[(places >= window[0]) & (places <= window[1])]
         elif len(places) > PLACES:
             places = places[np.unique(np.linspace(0, len(places) - 1, PLACES).astype(int))]
-        bins = np.searchsorted(places, r, side="right")
-        shape = (len(self.log.configurations), len(places) + 1)
-        moment: Floats = np.zeros(shape)
-        weight: Floats = np.zeros(shape)
-        np.add.at(moment, (c, bins), w * residual)
-        np.add.at(weight, (c, bins), w)
-        after = weight[:, ::-1].cumsum(axis=1)[:, ::-1]
-        whole = np.maximum(after[:, :1], 1e-300)
-        information = after * (whole - after) / whole
-        return places, moment[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:], information[:, 1:]
+        return MatchedFilter(c, r, sd**-2.0, places=places, configurations=len(self.log.configurations))
 
     def _jumps(self) -> NDArray[np.intp]:
         """Revisions at which some configuration differs from where it was measured before."""

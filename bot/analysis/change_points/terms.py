@@ -54,6 +54,7 @@ class Terms:
         self.pairs = self._pairs(option, weight)
         self._rows: NDArray[np.float32] = np.zeros((0, len(self)), dtype=np.float32)
         self._known = 0
+        self._grown: dict[Term, float] = {}
         share = self._share[self.pairs].prod(axis=1)
         whole = max(float(self._share.sum()), 1e-12)
         self.log_prior = np.concatenate(
@@ -97,14 +98,15 @@ class Terms:
 
     def log_priors(self, grown: Sequence[Term]) -> NDArray[np.float64]:
         """Log prior of all terms and the grown ones."""
-        whole = max(float(self._share.sum()), 1e-12)
-        larger = []
-        for term in grown:
-            places = [self.index[level] for level in term]
-            share = float(np.log(self._share[places] / whole).sum())
+        return np.concatenate([self.log_prior, [self._larger_prior(term) for term in grown]])
+
+    def _larger_prior(self, term: Term) -> float:
+        if term not in self._grown:
+            whole = max(float(self._share.sum()), 1e-12)
+            share = float(np.log(self._share[[self.index[level] for level in term]] / whole).sum())
             degree = min(len(term), len(DEGREES) - 1)
-            larger.append(share + math.log(DEGREES[degree] * math.factorial(degree)))
-        return np.concatenate([self.log_prior, larger])
+            self._grown[term] = share + math.log(DEGREES[degree] * math.factorial(degree))
+        return self._grown[term]
 
     def cover(self, term: Term, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which configurations hold a term; holds: (n_configurations, n_levels)."""
@@ -112,26 +114,16 @@ class Terms:
             return np.ones(len(holds), dtype=bool)
         return np.asarray(holds[:, [self.index[level] for level in term]].all(axis=1))
 
-    def covers(self, holds: NDArray[np.bool_], grown: Sequence[Term] = ()) -> NDArray[np.float32]:
-        """Which configurations hold each term, (n_terms, n_configurations) of 0 and 1."""
-        found = np.empty((len(self) + len(grown), len(holds)), dtype=np.float32)
+    def covers(self, holds: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Which configurations hold everything, a level, a pair, (n_terms, n_configurations) of 0 and 1."""
+        found = np.empty((len(self), len(holds)), dtype=np.float32)
         found[0] = 1.0
         found[1 : 1 + len(self.levels)] = holds.T
-        found[1 + len(self.levels) : len(self)] = (holds[:, self.pairs[:, 0]] & holds[:, self.pairs[:, 1]]).T
-        if grown:
-            members = np.zeros((len(grown), len(self.levels)), dtype=np.float32)
-            for i, term in enumerate(grown):
-                members[i, [self.index[level] for level in term]] = 1.0
-            found[len(self) :] = members @ holds.T.astype(np.float32) == members.sum(axis=1)[:, None]
+        found[1 + len(self.levels) :] = (holds[:, self.pairs[:, 0]] & holds[:, self.pairs[:, 1]]).T
         return found
 
-    def sums(
-        self, holds: NDArray[np.bool_], values: NDArray[Any], grown: Sequence[Term] = ()
-    ) -> NDArray[Any]:
-        """Sums of the values, (n_configurations, n), of the configurations that hold each term, (n_terms, n).
-
-        Which hold is remembered: `holds` may only grow by configurations from one call to the next.
-        """
+    def remembered(self, holds: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """The same, (n_configurations, n_terms); `holds` may only grow by rows between two calls."""
         if self._known < len(holds):
             if len(holds) > len(self._rows):
                 more = np.empty((len(holds) + BLOCK, len(self)), dtype=np.float32)
@@ -139,12 +131,26 @@ class Terms:
                 self._rows = more
             self._rows[self._known : len(holds)] = self.covers(holds[self._known :]).T
             self._known = len(holds)
+        return self._rows[: len(holds)]
+
+    def covers_of(self, terms: Sequence[Term], holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which configurations hold each of some terms, (n_configurations, n_terms)."""
+        members = np.zeros((len(self.levels), len(terms)), dtype=np.float32)
+        places = [self.index[level] for term in terms for level in term]
+        members[places, np.repeat(np.arange(len(terms)), [len(term) for term in terms])] = 1.0
+        return np.asarray(holds.astype(np.float32) @ members == members.sum(axis=0))
+
+    def sums(
+        self, holds: NDArray[np.bool_], values: NDArray[Any], grown: Sequence[Term] = ()
+    ) -> NDArray[Any]:
+        """Sums of values, (n_configurations, n), over the configurations of each term, (n_terms, n)."""
         used = np.flatnonzero(values.any(axis=1))
-        found: NDArray[Any] = (values[used].T @ self._rows[used].astype(values.dtype, copy=False)).T
+        rows = self.remembered(holds)[used].astype(values.dtype, copy=False)
+        found: NDArray[Any] = (values[used].T @ rows).T
         if not grown:
             return found
-        others = self.covers(holds[used], grown)[len(self) :].astype(values.dtype, copy=False)
-        return np.vstack([found, others @ values[used]])
+        others = self.covers_of(grown, holds[used]).astype(values.dtype)
+        return np.vstack([found, others.T @ values[used]])
 
     def grow(self, term: Term, grown: Sequence[Term]) -> list[Term]:
         """The grown terms, a leading term, and those with one level more or less than it."""

@@ -13,6 +13,7 @@ from bot.model.space import Configuration, Level, Space
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Columns = tuple[Ints, Ints, Floats, Floats]
 
 NO_NOISE = 1e-7
 """Relative scale that stands for "exactly repeatable"."""
@@ -53,6 +54,7 @@ class TrialLog:
         """(configuration, revision) that gave no value."""
         self.unbuilt: set[int] = set()
         self._space = space
+        self._holding: dict[Configuration, NDArray[np.bool_]] = {}
         self._c, self._r = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
         self._y: Floats = np.zeros(0)
         self._last: dict[tuple[int, int], float] = {}
@@ -61,7 +63,7 @@ class TrialLog:
         """Failed trials of each configuration."""
         self._working: set[int] = set()
         """Revisions that gave any value."""
-        self._cache: tuple[Ints, Ints, Floats, Floats] | None = None
+        self._cache: Columns | None = None
         self._means: Floats | None = None
         self._own: Floats = np.zeros(0)
         """Relative scale of each configuration that was known when scales were learned."""
@@ -113,7 +115,11 @@ class TrialLog:
 
     def holding(self, configuration: Configuration) -> NDArray[np.bool_]:
         """At which levels a configuration is, (n_levels,)."""
-        return np.array([self._space.holds(level, configuration) for level in self.levels], dtype=bool)
+        known = self._holding.get(configuration)
+        if known is None:
+            known = np.array([self._space.holds(level, configuration) for level in self.levels], dtype=bool)
+            self._holding[configuration] = known
+        return known
 
     def known(self, configuration: Configuration, revision: int) -> bool:
         """Whether there is a value."""
@@ -138,7 +144,7 @@ class TrialLog:
         tried, alive = self.holds[failed].sum(axis=0), self.holds[worked].sum(axis=0)
         return [self.levels[i] for i in np.flatnonzero((tried >= HOPELESS) & (alive == 0))]
 
-    def columns(self) -> tuple[Ints, Ints, Floats, Floats]:
+    def columns(self) -> Columns:
         """Configuration, revision, value and standard deviation of each trial that counts, (n,) each.
 
         Values are seconds, or shares of their configuration's mean when effects are `relative`.
