@@ -1,0 +1,1 @@
+"""Node programs: sampled stacks and exact calls (coarse), timed calls of chosen functions (fine)."""

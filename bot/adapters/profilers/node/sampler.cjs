@@ -1,0 +1,80 @@
+// Preloaded into each process and worker thread of a profiled trial: samples its stacks and counts its calls.
+// What it saw is written beside this file when the thread ends. It never disturbs the program: no error leaves it.
+"use strict";
+try {
+    const fs = require("fs");
+    const inspector = require("inspector");
+    const { threadId } = require("worker_threads");
+    const { interval, counts } = JSON.parse(fs.readFileSync(`${__dirname}/settings.json`, "utf8"));
+
+    const mine = `${__dirname}/${process.pid}-${threadId}-${process.hrtime.bigint()}`;
+    const { writeFileSync, renameSync } = fs; // a program may replace them
+    const stringify = JSON.stringify;
+    writeFileSync(`${mine}.began`, "", { flag: "wx" });
+
+    const session = new inspector.Session();
+    session.connect();
+    const ask = (method, parameters) => {
+        let [failure, answer] = [null, null];
+        session.post(method, parameters, (error, result) => ([failure, answer] = [error, result]));
+        if (failure) throw new Error(failure.message);
+        return answer;
+    };
+    ask("Profiler.enable");
+    ask("Profiler.setSamplingInterval", { interval });
+    if (counts) ask("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+    ask("Profiler.start");
+
+    process.once("exit", () => {
+        try {
+            const { profile } = ask("Profiler.stop");
+            const covered = counts ? ask("Profiler.takePreciseCoverage").result : [];
+            const report = { node: process.version, ...tree(profile, interval), counts: calls(covered) };
+            writeFileSync(`${mine}.part`, stringify(report), { flag: "wx" });
+            renameSync(`${mine}.part`, `${mine}.json`);
+        } catch {
+            // The trial is the program's; that nothing came is noticed by who reads.
+        }
+    });
+} catch {
+    // See above.
+}
+
+/** Nodes in an order in which parents come first, with the microseconds and samples that each has itself. */
+function tree({ nodes, samples, timeDeltas }, interval) {
+    const byId = new Map(nodes.map((node) => [node.id, node]));
+    const [frames, parents, index] = [[], [], new Map()];
+    const work = [[nodes[0], -1]];
+    while (work.length > 0) {
+        const [node, parent] = work.pop();
+        const { functionName, url, lineNumber, columnNumber } = node.callFrame;
+        index.set(node.id, frames.length);
+        for (const child of node.children ?? []) work.push([byId.get(child), frames.length]);
+        frames.push([functionName.slice(0, 500), url.slice(0, 4000), lineNumber, columnNumber]);
+        parents.push(parent);
+    }
+    const [micros, hits] = [frames.map(() => 0), frames.map(() => 0)];
+    let working = 0; // the node that ran last: collecting garbage is part of its work
+    for (const [at, id] of samples.entries()) {
+        const here = index.get(id);
+        const name = byId.get(id).callFrame.functionName;
+        if (name !== "(garbage collector)") working = here;
+        // A longer wait was for a core, not work.
+        micros[working] += Math.max(0, Math.min(timeDeltas[at + 1] ?? interval, 10 * interval));
+        hits[working] += 1;
+    }
+    return { frames, parents, micros, hits };
+}
+
+/** [url, [[start, end, calls], ...]] of each script, without functions that were never called. */
+function calls(scripts) {
+    const found = [];
+    for (const { url, functions } of scripts) {
+        if (!url.startsWith("file:") && !url.startsWith("/")) continue;
+        const called = functions.map(({ ranges: [{ startOffset, endOffset, count }] }) => {
+            return [startOffset, endOffset, count];
+        });
+        found.push([url, called.filter(([, , count]) => count > 0)]);
+    }
+    return found;
+}

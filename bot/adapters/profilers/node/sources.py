@@ -1,0 +1,196 @@
+"""From places that V8 tells (file, line, column, offsets) to methods, by parsing the files that ran."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.adapters.profilers import evidence
+from bot.adapters.profilers.launching import launch
+from bot.adapters.profilers.node.preloading import HERE, interpreter
+from bot.adapters.profilers.reports import MOST_BYTES, clean_name, tool_folder
+from bot.model.profiles import Method, Target
+
+MOST_FILES = 20_000
+PARSE_SECONDS = 60.0
+MODULE = "<module>"
+"""The code of a file outside of all functions."""
+_SUFFIX = re.compile(r"\.[cm]?[jt]sx?$")
+
+
+class _Function(NamedTuple):
+    """As names.cjs tells it: offsets of its text, the place V8 tells, its end; that place as line, column."""
+
+    name: str | None
+    outer: int
+    start: int
+    end: int
+    line: int
+    column: int
+
+
+_PARSED: TypeAdapter[tuple[str, list[_Function] | str]] = TypeAdapter(tuple[str, list[_Function] | str])
+
+
+class Frame(NamedTuple):
+    """A function as V8 tells it: its own short name, the script's url, line and column from 0."""
+
+    name: str
+    url: str
+    line: int
+    column: int
+
+
+@dataclass
+class SourceFile:
+    """A file that ran. `parsed`: its functions are known, and they are those that ran."""
+
+    module: str
+    file: str | None
+    parsed: bool = False
+    places: dict[tuple[int, int], _Function] = field(default_factory=dict)
+    ends: dict[int, list[_Function]] = field(default_factory=dict)
+
+    def learn(self, functions: list[_Function]) -> None:
+        """Takes what parsing found."""
+        self.parsed = True
+        for one in functions:
+            self.places[one.line, one.column] = one
+            self.ends.setdefault(one.end, []).append(one)
+
+    def method(self, name: str, line: int) -> Method:
+        """A method of this file; `line` from 0."""
+        return Method(f"{self.module}:{clean_name(name)}", self.file, line + 1)
+
+
+class Sources:
+    """Names what ran in one target: `parse` first, then ask."""
+
+    def __init__(self, target: Target) -> None:
+        self.notes: list[str] = []
+        self._target = target
+        self._root = target.root.resolve()
+        self._scratch = target.scratch.resolve()
+        self._files: dict[str, SourceFile | None] = {}
+
+    def parse(self, frames: Iterable[Frame], urls: Iterable[str] = ()) -> None:
+        """Parses the files of these frames and urls as the target's account, in a process with little time.
+
+        Raises:
+            OSError: the scratch folder cannot take the parser.
+        """
+        frames = list(frames)
+        wanted = sorted(
+            {p for url in (*(f.url for f in frames), *urls) if (p := _path(url)) and self._file(p)}
+        )
+        folder = tool_folder(self._target, "names", [HERE / "functions.cjs", HERE / "names.cjs"], {})
+        (folder / "files.json").write_text(json.dumps(wanted[:MOST_FILES]), encoding="utf-8")
+        node = interpreter(self._target) or "node"
+        files = (str(folder / name) for name in ("names.cjs", "files.json", "names.out"))
+        env = {name: value for name, value in self._target.env.items() if name == "PATH"}
+        target = replace(self._target, env=env, cwd=folder, stdin=None, timeout=PARSE_SECONDS, ok_exit=(0,))
+        launched = launch(target, [node, "--expose-internals", *files])
+        if launched.outcome != "ok":
+            self.notes.append(launched.ended.reason("The parser of the program's files"))
+        self._read(folder / "names.out")
+        self._doubt(frames)
+        self._tell(wanted)
+
+    def method(self, frame: Frame) -> Method | None:
+        """The method of a frame; None: anonymous, generated or Node's own, so it counts to its caller."""
+        path = _path(frame.url)
+        source = self._file(path) if path else None
+        if source is None:
+            return None
+        if frame.line <= 0 and frame.column <= 0 and not frame.name:
+            return source.method(MODULE, 0)
+        if not source.parsed:
+            own = frame.name and not frame.name.startswith(("<", "("))
+            return source.method(frame.name, frame.line) if own else None
+        found = source.places.get((frame.line, frame.column))
+        return source.method(found.name, found.line) if found and found.name else None
+
+    def method_over(self, url: str, start: int, end: int) -> Method | None:
+        """The method whose text is from offset `start` to `end`, as block coverage tells it."""
+        path = _path(url)
+        source = self._file(path) if path else None
+        for one in source.ends.get(end, ()) if source and source.parsed else ():
+            if one.outer <= start <= one.start:
+                return source.method(one.name, one.line) if source and one.name else None
+        return None
+
+    def _file(self, path: str) -> SourceFile | None:
+        """What a path is known as; None: generated at run time."""
+        if path not in self._files:
+            self._files[path] = self._identify(Path(path))
+        return self._files[path]
+
+    def _identify(self, path: Path) -> SourceFile | None:
+        if path.is_relative_to(self._scratch) or path.is_relative_to(self._target.scratch):
+            return None
+        for root in (self._root, self._target.root):
+            if path.is_relative_to(root):
+                inside = path.relative_to(root).as_posix()
+                return SourceFile(clean_name(_SUFFIX.sub("", inside)), inside)
+        outside = path.as_posix().rpartition("/node_modules/")[2]
+        return SourceFile(clean_name(_SUFFIX.sub("", outside)), None)
+
+    def _read(self, answers: Path) -> None:
+        try:
+            lines = evidence.read_file(answers, most=MOST_BYTES).splitlines()
+        except OSError:
+            return
+        for line in lines:
+            try:
+                path, functions = _PARSED.validate_json(line)
+            except ValidationError:
+                continue
+            source = self._files.get(path)
+            if source is not None and not isinstance(functions, str):
+                source.learn(functions)
+
+    def _doubt(self, frames: list[Frame]) -> None:
+        """A file with functions where parsing finds others, or none, is not what ran: it was translated."""
+        for frame in frames:
+            path = _path(frame.url)
+            source = self._file(path) if path else None
+            if source is None or not source.parsed:
+                continue
+            found = source.places.get((frame.line, frame.column))
+            if not _agree(frame.name, found):
+                source.parsed = False
+
+    def _tell(self, wanted: list[str]) -> None:
+        unread = [known.module for path in wanted if (known := self._file(path)) and not known.parsed]
+        if unread:
+            self.notes.append(
+                f"The functions of {len(unread)} files (first: {unread[0]}) have the short names that V8 "
+                "gives them: the files could not be parsed, or are not what ran."
+            )
+
+
+def _path(url: str) -> str | None:
+    """The file behind a script's url; None for Node's own and for evaluated code."""
+    if url.startswith("file://"):
+        url = unquote(url.removeprefix("file://").partition("?")[0].partition("#")[0])
+    return url if url.startswith("/") and "\0" not in url else None
+
+
+def _agree(told: str, found: _Function | None) -> bool:
+    """Whether V8's own name of a function can be that of the parsed one. V8 has none for many."""
+    if not told or told.startswith("<"):
+        return True
+    if found is None or not found.name:
+        return found is not None
+    parsed = found.name
+    short = told.rpartition(".")[2]
+    return any(parsed == t or parsed.endswith((f".{t}", f".{t}.constructor")) for t in (told, short)) or (
+        parsed == f"{short}.constructor"
+    )

@@ -1,0 +1,217 @@
+"""Coarse profiles of Node programs: who takes the time, how often, under which name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.profilers.node.sampler import NodeSampler
+from bot.model.profiles import MethodCost, Profile
+from tests.adapters.profilers.node.conftest import MakeTarget
+
+BURN = "function burn(ms) { const end = Date.now() + ms; while (Date.now() < end); }\n"
+
+
+def cost(profile: Profile, name: str) -> MethodCost:
+    """The cost of the one method of this name."""
+    (found,) = [c for m, c in profile.methods.items() if m.name == name]
+    return found
+
+
+def names(profile: Profile) -> set[str]:
+    return {m.name for m in profile.methods}
+
+
+def test_a_profile_names_who_takes_the_time_and_counts_the_calls(make_target: MakeTarget) -> None:
+    program = BURN + "\n".join(
+        [
+            "class Press { squeeze(n) { for (let i = 0; i < n; i++) this.turn(); } turn() { burn(15); } }",
+            "function idle() { return 1; }",
+            "new Press().squeeze(20); for (let i = 0; i < 7; i++) idle();",
+        ]
+    )
+    profile = NodeSampler().profile(make_target({"lib/press.js": program}, "node", "lib/press.js"))
+    assert profile.outcome == "ok"
+    assert cost(profile, "lib/press:burn").self_share > 0.5
+    assert cost(profile, "lib/press:Press.turn").calls == 20
+    assert cost(profile, "lib/press:idle").calls == 7
+    squeeze, burn = cost(profile, "lib/press:Press.squeeze"), cost(profile, "lib/press:burn")
+    assert squeeze.self_seconds is not None and burn.self_seconds is not None
+    assert squeeze.self_seconds < burn.self_seconds
+    assert (squeeze.total_seconds or 0) >= burn.self_seconds
+    edges = {(a.name, b.name) for a, b in profile.edges}
+    assert ("lib/press:Press.squeeze", "lib/press:Press.turn") in edges
+    assert {m.file for m in profile.methods if m.name.startswith("lib/press:")} == {"lib/press.js"}
+    assert [m.line for m in profile.methods if m.name == "lib/press:Press.turn"] == [2]
+    assert 0.9 < sum(c.self_share for c in profile.methods.values()) <= 1.0001
+
+
+def test_anonymous_functions_and_built_ins_count_to_the_nearest_named_caller(make_target: MakeTarget) -> None:
+    program = (
+        BURN + "function each() { [1, 2, 3].sort(() => 0).forEach((n) => { (() => burn(30))(); }); }\neach();"
+    )
+    profile = NodeSampler().profile(make_target({"a.js": program}, "node", "a.js"))
+    assert names(profile) <= {"a:<module>", "a:each", "a:burn"}
+    assert {(a.name, b.name) for a, b in profile.edges} == {("a:<module>", "a:each"), ("a:each", "a:burn")}
+
+
+def test_a_function_has_the_name_it_was_given_by_assignment_property_class_or_registration(
+    make_target: MakeTarget,
+) -> None:
+    program = """
+    const arrow = () => 1;
+    const table = { entry: function () {}, short() {}, get value() { return 1; }, deep: { in: () => 1 } };
+    class Shape {
+        static of() {} #secret() {} area = () => 1; async later() {} *walk() {}
+        constructor() { this.#secret(); }
+    }
+    class Plain extends Shape {}
+    function Old() {} Old.prototype.method = function () {}; exports.shared = function () {};
+    const registry = {}; function define(name, fn) { registry[name] = fn; } define("zip", function () {});
+    (function () { function inside() { function deeper() {} deeper(); } inside(); })();
+    arrow(); table.entry(); table.short(); table.value; table.deep.in(); new Old().method(); exports.shared();
+    Shape.of(); const s = new Plain(); s.area(); s.later(); [...s.walk()]; registry.zip();
+    """
+    profile = NodeSampler().profile(make_target({"m.js": program}, "node", "m.js"))
+    counted = {m.name.removeprefix("m:") for m, c in profile.methods.items() if c.calls == 1}
+    assert counted == {
+        "arrow", "table.entry", "table.short", "table.get value", "table.deep.in",
+        "Shape.of", "Shape.#secret", "Shape.area", "Shape.constructor", "Shape.later", "Shape.walk",
+        "Old", "Old.method", "shared", "define", "define.zip", "inside", "inside.deeper",
+    }  # fmt: skip
+
+
+def test_modules_workers_forks_and_scripts_with_a_first_line_are_seen(make_target: MakeTarget) -> None:
+    files = {
+        "bin/tool": "#!/usr/bin/env node\nrequire('../main.js');",
+        "main.js": BURN
+        + "const { Worker } = require('worker_threads'); const { fork } = require('child_process');\n"
+        + "function start() { new Worker('./worker.js'); fork('./child.mjs'); burn(20); }\nstart();",
+        "worker.js": BURN + "function threaded() { burn(20); }\nthreaded();",
+        "child.mjs": BURN + "export function forked() { burn(20); }\nforked();",
+    }
+    profile = NodeSampler().profile(make_target(files, "./bin/tool"))
+    assert {"main:start", "worker:threaded", "child:forked"} <= names(profile)
+    assert profile.notes == (f"Only {profile.samples} samples: shares are rough.",)
+
+
+def test_what_the_program_set_itself_stays(make_target: MakeTarget) -> None:
+    files = {
+        "own hook.js": "globalThis.mine = 1;",
+        "a.js": "function seen() { if (!globalThis.mine) process.exit(9); }\nseen();",
+    }
+    target = make_target(files, "node", "a.js", env={"NODE_OPTIONS": '--require "./own hook.js"'})
+    profile = NodeSampler().profile(target)
+    assert (profile.outcome, cost(profile, "a:seen").calls) == ("ok", 1)
+
+
+@pytest.mark.parametrize(
+    ("program", "outcome", "said"),
+    [
+        ("process.kill(process.pid, 'SIGKILL')", "signal", "1 of 1 Node processes and threads ended without"),
+        ("process.abort()", "signal", "was ended by signal SIGABRT"),
+        ("throw new Error('x')", "exit", "ended with exit code 1"),
+        ("for (;;);", "timeout", "took longer than"),
+    ],
+)
+def test_a_trial_that_ends_badly_is_an_outcome_with_a_note(
+    make_target: MakeTarget, program: str, outcome: str, said: str
+) -> None:
+    profile = NodeSampler().profile(make_target({"a.js": program}, "node", "a.js", timeout=0.4))
+    assert profile.outcome == outcome
+    assert any(said in note for note in profile.notes)
+
+
+def test_a_program_without_node_is_said(make_target: MakeTarget) -> None:
+    profile = NodeSampler().profile(make_target({}, "true"))
+    assert (profile.outcome, dict(profile.methods)) == ("ok", {})
+    assert any("No Node process was seen" in note for note in profile.notes)
+
+
+def test_without_node_it_is_missing(make_target: MakeTarget) -> None:
+    target = make_target({}, "./tool", env={"PATH": "/nonexistent"})
+    assert NodeSampler().missing(target) == [
+        "There is no `node` on the PATH of trials, which Node programs are profiled with."
+    ]
+
+
+FORGED = {
+    "cut": "{",
+    "other": "[]",
+    "deep": "[" * 100_000,
+    "columns": json.dumps(
+        {"node": "v1", "frames": [], "parents": [0], "micros": [], "hits": [], "counts": []}
+    ),
+    "circle": json.dumps(
+        {"node": "v1", "frames": [["a", "", 0, 0]], "parents": [0], "micros": [1], "hits": [1], "counts": []}
+    ),
+    "infinite": '{"node": "v1", "frames": [["a", "", 0, 0]], "parents": [-1], "micros": [1e999], "hits": [1],'
+    ' "counts": []}',
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_a_forged_report_is_left_out_with_a_note(make_target: MakeTarget, kind: str) -> None:
+    program = (
+        "const fs = require('fs'); const folder = process.env.NODE_OPTIONS.match(/\"(.*)\\/[^/]*\"/)[1];\n"
+        f"function real() {{ fs.writeFileSync(folder + '/1-1-1.json', {json.dumps(FORGED[kind])}); }}\n"
+        "real();"
+    )
+    profile = NodeSampler().profile(make_target({"a.js": program}, "node", "a.js"))
+    assert cost(profile, "a:real").calls == 1
+    assert any("1 profile files were damaged" in note for note in profile.notes)
+
+
+def test_a_link_or_a_pipe_in_the_place_of_a_report_is_not_read(make_target: MakeTarget) -> None:
+    program = (
+        'const folder = process.env.NODE_OPTIONS.match(/"(.*)\\/[^/]*"/)[1];\n'
+        "require('fs').symlinkSync('/etc/passwd', folder + '/0-link.json');\n"
+        "require('child_process').execSync('mkfifo ' + folder + '/0-pipe.json');"
+    )
+    profile = NodeSampler().profile(make_target({"a.js": program}, "node", "a.js"))
+    assert any(note.startswith("2 profile files were not read") for note in profile.notes)
+
+
+def test_generated_code_counts_to_its_caller_and_unparsable_files_keep_short_names(
+    make_target: MakeTarget,
+) -> None:
+    files = {
+        "a.js": BURN
+        + "function caller() {\n"
+        + "eval('(function evaluated() { burn(30); })()'); new Function('f', 'f(30)')(burn); }\n"
+        + "caller(); require('./translate.js'); require('./b.js');",
+        "translate.js": "const m = require('module'); const old = m.prototype._compile;\n"
+        "m.prototype._compile = function (text, file) { return old.call(this, '/* x */' + text, file); };",
+        "b.js": "function shifted() { const end = Date.now() + 30; while (Date.now() < end); } shifted();"
+        "function other() {}",
+    }
+    profile = NodeSampler().profile(make_target(files, "node", "a.js"))
+    assert ("a:caller", "a:burn") in {(x.name, y.name) for x, y in profile.edges}
+    assert not any("evaluated" in name for name in names(profile))
+    assert (cost(profile, "b:shifted").calls, cost(profile, "a:burn").calls) == (None, 2)
+    assert any(note.startswith("The functions of 1 files (first: b)") for note in profile.notes)
+
+
+def test_hostile_names_stay_in_one_line_and_within_bounds(make_target: MakeTarget) -> None:
+    long = "n" * 5000
+    program = (
+        "const t = { ['a']() {}, 'with space\\n| `x` <b>'() {}, 'r\\u202eight'() {}, 'ünïcode'() {}, "
+        f"{long}() {{}} }};\nfor (const k in t) t[k]();"
+    )
+    profile = NodeSampler().profile(make_target({"we ird/ü.js": program}, "node", "we ird/ü.js"))
+    seen = {m.name for m, c in profile.methods.items() if c.calls}
+    assert {"we ird/ü:t.with space | `x` <b>", "we ird/ü:t.right", "we ird/ü:t.ünïcode"} <= seen
+    assert all(len(name) < 400 and name.isprintable() for name in seen)
+
+
+def test_many_functions_are_read_in_bounded_time(make_target: MakeTarget) -> None:
+    program = "".join(f"function f{i}() {{}} f{i}();\n" for i in range(100_000))
+    profile = NodeSampler().profile(make_target({"a.js": program}, "node", "a.js"))
+    assert sum(c.calls == 1 for c in profile.methods.values()) == 100_000
+
+
+def test_nothing_of_the_checkout_is_written(make_target: MakeTarget, open_path: Path) -> None:
+    NodeSampler().profile(make_target({"a.js": "1"}, "node", "a.js"))
+    assert [p.name for p in (open_path / "checkout").iterdir()] == ["a.js"]
