@@ -118,7 +118,9 @@ def test_only_the_entry_point_catches_everything() -> None:
         and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
         and not any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
     }
-    assert catchers == {"__main__.py"}
+    # A profiled program is never to hear of a failure of what we put into it.
+    guests = {name for name in catchers if name.startswith("adapters/profilers/python/agent/")}
+    assert catchers - guests == {"__main__.py"}
 
 
 def test_functions_are_short() -> None:

@@ -1,0 +1,76 @@
+"""What the agent leaves, line by line: it comes from the program under test, so bounded and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Count = Annotated[int, Field(ge=0, le=1 << 53)]
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Text = Annotated[str, Field(max_length=4096)]
+
+
+class Line(BaseModel):
+    """A line of the agent's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Head(Line):
+    """The first line: which process this is."""
+
+    version: Annotated[int, Field(ge=1, le=1)]
+    pid: Count
+    parent: Count
+    forked: bool
+    python: Annotated[str, Field(pattern=r"^\d{1,2}\.\d{1,3}\.\d{1,3}$")]
+    cwd: Text
+
+
+class Body(Line):
+    """The last line: what was seen."""
+
+    notes: Annotated[tuple[Text, ...], Field(max_length=100)] = ()
+
+
+AnyBody = TypeVar("AnyBody", bound=Body)
+
+
+@dataclass(frozen=True)
+class Process(Generic[AnyBody]):
+    """What one process left; `body` None: it ended before it could write, or wrote what cannot be read."""
+
+    head: Head
+    body: AnyBody | None
+
+
+@dataclass(frozen=True)
+class Processes(Generic[AnyBody]):
+    """All processes, oldest first; `foreign`: files that are not the agent's."""
+
+    each: tuple[Process[AnyBody], ...]
+    foreign: int = 0
+
+
+def parse(contents: Mapping[str, bytes], body: type[AnyBody]) -> Processes[AnyBody]:
+    """Parses files by name; whatever is in them, it does not raise."""
+    parsed = [_process(contents[name], body) for name in sorted(contents)]
+    kept = tuple(process for process in parsed if process is not None)
+    return Processes(kept, len(parsed) - len(kept))
+
+
+def _process(data: bytes, body: type[AnyBody]) -> Process[AnyBody] | None:
+    first, _, rest = data.partition(b"\n")
+    try:
+        head = Head.model_validate_json(first)
+    except ValidationError:
+        return None
+    # The agent may write again (an exec that failed): its last complete line counts.
+    lines = rest.rpartition(b"\n")[0].split(b"\n") if b"\n" in rest else []
+    try:
+        return Process(head, body.model_validate_json(lines[-1]) if lines else None)
+    except ValidationError:
+        return Process(head, None)
