@@ -5,17 +5,31 @@ from __future__ import annotations
 import resource
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-from bot.adapters.process import Ended, run
+from bot.adapters import checkout
+from bot.adapters.process import PLAIN_ENVIRONMENT, Ended, run
+from bot.adapters.profilers.evidence import folder_for, read_file
 from bot.model.profiles import Target
+from bot.model.sites import Account
 from bot.model.trials import Outcome
 
+READING_SECONDS = 60.0
+READING_KIBIBYTES = 4 << 20
+"""Time and memory of a tool that reads what a program left, which may be made to hurt it."""
+MOST_ANSWER = 64 << 20
+
 _WITH_INPUT = 'input=$1; shift; exec "$@" <"$input"'
+_BETWEEN_FILES = 'ulimit -v "$1"; ulimit -f "$2"; cd "$3"; shift 3; exec "$@" <asked >answer'
 
 
 @dataclass(frozen=True)
 class Launched:
-    """How a profiled command ended, the CPU seconds of all its processes, and the tail of its output."""
+    """How a profiled command ended, the CPU seconds of all its processes, and the tail of its output.
+
+    cpu: tool included, what starts and supervises it not.
+    """
 
     ended: Ended
     cpu: float
@@ -32,11 +46,13 @@ def launch(
 ) -> Launched:
     """Runs words in the target's place. `env` is added to the target's own.
 
-    slowdown: factor by which the tool may lengthen the trial before it counts as timed out.
+    slowdown: factor by which the tool may lengthen the trial before it counts as timed out. CPU seconds are
+    right for one launch at a time.
     """
     command = list(words)
     if target.stdin is not None:
         command = ["sh", "-c", _WITH_INPUT, "sh", str(target.stdin), *command]
+    floor = _floor(target.account)
     before = _children_cpu()
     ended = run(
         command,
@@ -47,14 +63,49 @@ def launch(
         stop=stop,
     )
     outcome = ended.outcome
-    if outcome == "exit" and ended.exit_code in target.ok_exit:
-        outcome = "ok"
-    elif outcome == "ok" and 0 not in target.ok_exit:
-        outcome = "exit"
-    return Launched(ended, _children_cpu() - before, outcome)
+    if ended.exit_code is not None and outcome in ("ok", "exit"):
+        outcome = "ok" if ended.exit_code in target.ok_exit else "exit"
+    return Launched(ended, max(0.0, _children_cpu() - before - floor), outcome)
+
+
+def ask(target: Target, words: Sequence[str], asked: bytes) -> bytes:
+    """What a reading tool (a demangler, say) answers to `asked`, its standard input.
+
+    It runs as the target's account in a plain environment: its input comes from the program under test.
+
+    Raises:
+        OSError: it failed, took too long, or had too much to say.
+    """
+    folder = folder_for(target, "reading")
+    try:
+        (folder / "asked").write_bytes(asked)
+        limits = [str(READING_KIBIBYTES), str(MOST_ANSWER // 512)]
+        ended = run(
+            ["sh", "-c", _BETWEEN_FILES, "sh", *limits, str(folder), *words],
+            cwd=Path("/"),
+            env=PLAIN_ENVIRONMENT,
+            account=target.account,
+            timeout=READING_SECONDS,
+        )
+        if ended.outcome != "ok":
+            raise OSError(ended.reason(f"`{words[0]}`"))
+        return read_file(folder / "answer", most=MOST_ANSWER)
+    finally:
+        checkout.remove(folder)
+
+
+@cache
+def _floor(account: Account | None) -> float:
+    """CPU seconds of launching nothing: the least of three."""
+    spent = []
+    for _ in range(3):
+        before = _children_cpu()
+        run(["true"], cwd=Path("/"), env=PLAIN_ENVIRONMENT, account=account, timeout=READING_SECONDS)
+        spent.append(_children_cpu() - before)
+    return min(spent)
 
 
 def _children_cpu() -> float:
-    """CPU seconds of children that ended; one profiled trial at a time is measured right."""
+    """CPU seconds of children that ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

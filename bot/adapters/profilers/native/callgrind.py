@@ -1,0 +1,184 @@
+"""Callgrind: exact instructions, calls and edges of every function, at ten times the time of the trial."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from bot.adapters import checkout
+from bot.adapters.process import PATH, run_trusted
+from bot.adapters.profilers.evidence import folder_for, read_file
+from bot.adapters.profilers.launching import Launched, launch
+from bot.adapters.profilers.native.callgrind_file import Counts, Place, parse
+from bot.adapters.profilers.native.functions import Functions, Known, Seen
+from bot.adapters.request import CALLGRIND_FACTOR
+from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Target, Tool
+
+MOST_FILES = 2000
+MOST_BYTES = 512 << 20
+"""Of profiles read in one trial; each process writes one, and one more before each fork."""
+MOST_NOTES = 5
+NAMELESS_SHARE = 0.05
+"""Of the instructions; less code without a name is not worth a note. Arbitrary."""
+SLOWDOWN = 12.0
+
+_PROFILE = re.compile(r"profile\.(\d+)(?:\.\d+)?")
+_BLIND = (
+    "what a process did before it replaced itself by another program (exec)",
+    "time: instructions do not wait for memory or for the kernel",
+)
+
+
+class Callgrind:
+    """Fits the port `Profiler`; what it counts is the same in every run of a deterministic program."""
+
+    @cached_property
+    def tool(self) -> Tool:
+        """Its version is that of the valgrind on this machine."""
+        version = "none"
+        if (path := shutil.which("valgrind", path=PATH)) is not None:
+            version = run_trusted([path, "--version"]).output.decode("ascii", "replace").strip()
+        return Tool(
+            "callgrind",
+            version.removeprefix("valgrind-"),
+            "coarse",
+            frozenset({"calls", "instructions", "edges"}),
+            slowdown=SLOWDOWN,
+            blind=_BLIND,
+        )
+
+    def missing(self, target: Target) -> Sequence[str]:
+        """Only valgrind itself: it can run whatever the machine can."""
+        del target
+        if shutil.which("valgrind", path=PATH) is None:
+            return ("`valgrind` is not installed: no instructions and calls of functions.",)
+        return ()
+
+    def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
+        """One trial under callgrind; all methods, whatever is asked."""
+        del methods
+        functions = Functions(target)
+        try:
+            folder = folder_for(target, "callgrind")
+        except OSError as error:
+            return Profile(self.tool, "not-started", 0.0, notes=(f"No place for a profile: {error}.",))
+        try:
+            launched = self._launch(target, folder)
+            counts, notes = _read(folder)
+        finally:
+            checkout.remove(folder)
+        costs, edges, more = summarise(counts, functions)
+        return Profile(
+            self.tool,
+            launched.outcome,
+            launched.cpu,
+            costs,
+            edges,
+            notes=(*_ending(launched), *notes, *functions.notes, *more),
+        )
+
+    def _launch(self, target: Target, folder: Path) -> Launched:
+        words = [
+            str(shutil.which("valgrind", path=PATH) or "valgrind"),
+            "--tool=callgrind",
+            f"--callgrind-out-file={folder}/profile.%p",
+            f"--log-file={folder}/log.%p",
+            "--trace-children=yes",
+            "--demangle=no",
+            # A fork's child begins with the counts of its parent; a dump sets them to zero first.
+            *(f"--dump-before={name}" for name in ("fork", "__fork", "__libc_fork", "_Fork")),
+            *target.words,
+        ]
+        env = {"VALGRIND_OPTS": "", "PYTHONHASHSEED": target.env.get("PYTHONHASHSEED", "0")}
+        return launch(target, words, env=env, slowdown=CALLGRIND_FACTOR)
+
+
+def summarise(
+    counts: Counts, functions: Functions
+) -> tuple[Mapping[Method, MethodCost], Mapping[tuple[Method, Method], EdgeCost], Sequence[str]]:
+    """Costs of methods and of edges between them from those of functions, and what a reader must know.
+
+    Calls into a piece of a function (cold code, a lambda) from itself are not calls of it. A method that was
+    never called (the kernel or a jump entered it) has unknown calls. Costs of recursive edges contain
+    themselves.
+    """
+    total = sum(counts.own.values())
+    if not total:
+        return {}, {}, ()
+    places = {*counts.own, *(place for edge in counts.edges for place in edge)}
+    known = dict(zip(places, _known(places, functions), strict=True))
+    own: dict[Method, int] = {}
+    for place, cost in counts.own.items():
+        own[known[place].method] = own.get(known[place].method, 0) + cost
+    calls, edges = _between(counts, known)
+    nameless = {k.method for k in known.values() if k.nameless}
+    costs = {
+        method: MethodCost(
+            own.get(method, 0) / total,
+            calls=None if method in nameless else calls.get(method),
+            instructions=own.get(method, 0),
+        )
+        for method in own.keys() | calls.keys()
+    }
+    notes = [
+        f"{share:.0%} of the instructions were in code of {method.name} that has no names (stripped)."
+        for method in sorted(nameless)
+        if (share := own.get(method, 0) / total) >= NAMELESS_SHARE
+    ]
+    return costs, edges, notes
+
+
+def _between(
+    counts: Counts, known: Mapping[Place, Known]
+) -> tuple[Mapping[Method, int], Mapping[tuple[Method, Method], EdgeCost]]:
+    """Calls of each method, and costs of edges between them."""
+    calls: dict[Method, int] = {}
+    edges: dict[tuple[Method, Method], EdgeCost] = {}
+    for (caller, callee), (count, cost) in counts.edges.items():
+        source, goal = known[caller], known[callee]
+        if source.method == goal.method and (goal.part or goal.nameless):
+            continue
+        calls[goal.method] = calls.get(goal.method, 0) + count
+        before = edges.get((source.method, goal.method), EdgeCost(0, 0.0))
+        edges[source.method, goal.method] = EdgeCost((before.calls or 0) + count, before.total + cost)
+    return calls, edges
+
+
+def _known(places: set[Place], functions: Functions) -> Sequence[Known]:
+    methods = functions.methods(Seen(p.object, p.symbol, p.file) for p in places)
+    return [methods[Seen(p.object, p.symbol, p.file)] for p in places]
+
+
+def _read(folder: Path) -> tuple[Counts, Sequence[str]]:
+    """The sum of all readable profiles in a folder; the largest, when there are too many."""
+    files = sorted(folder.iterdir(), key=lambda p: (-p.lstat().st_size, p.name))
+    profiles = [p for p in files if _PROFILE.fullmatch(p.name)]
+    counts, notes, left = Counts(), [], MOST_BYTES
+    for path in profiles[:MOST_FILES]:
+        try:
+            data = read_file(path, most=left)
+            left -= len(data)
+            counts.add(parse(data.decode("utf-8", "backslashreplace").split("\n")))
+        except (OSError, ValueError) as error:
+            notes.append(f"The callgrind profile of one process is not used: {error}.")
+    if len(profiles) > MOST_FILES:
+        notes.append(f"Only the {MOST_FILES} largest of {len(profiles)} callgrind profiles were read.")
+    began = {p.name.removeprefix("log.") for p in files if p.name.startswith("log.")}
+    # What a process did up to its last fork has a number at its end; the rest is written when it ends.
+    lost = len(began - {p.name.removeprefix("profile.") for p in profiles})
+    if len(notes) > MOST_NOTES:
+        notes[MOST_NOTES:] = [f"And {len(notes) - MOST_NOTES} more callgrind profiles could not be used."]
+    if lost:
+        processes = "1 process was" if lost == 1 else f"{lost} processes were"
+        it = "it wrote all of its" if lost == 1 else "they wrote all of their"
+        notes.append(f"{processes} killed before {it} callgrind profile.")
+    return counts, notes
+
+
+def _ending(launched: Launched) -> Sequence[str]:
+    if launched.outcome == "ok":
+        return ()
+    return (launched.ended.reason("The program under callgrind"),)

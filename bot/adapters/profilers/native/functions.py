@@ -1,0 +1,181 @@
+"""Methods of a native program from object files and symbols: names, source files and lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bot.adapters.process import PATH
+from bot.adapters.profilers.launching import ask
+from bot.adapters.profilers.native.names import Name, bare, readable, tidy
+from bot.adapters.profilers.native.objects import ObjectFile, read_object
+from bot.model.profiles import Method, Target
+
+MOST_ODD = 400
+"""Symbols that are not ASCII and are demangled."""
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+|\?+|")
+_PLAIN_SYMBOL = re.compile(r"[A-Za-z0-9_.$]+")
+
+
+class Seen(NamedTuple):
+    """A function as a tool saw it; symbol: "" or an address where it has no name. file: a hint, or ""."""
+
+    object: str
+    symbol: str
+    file: str = ""
+
+
+class Known(NamedTuple):
+    """The method that a function belongs to; `part`: only a piece of it, whose calls are not its calls.
+
+    nameless: it stands for all code of an object file that has no names.
+    """
+
+    method: Method
+    part: bool = False
+    nameless: bool = False
+
+
+class _Source(NamedTuple):
+    file: str
+    line: int
+
+
+class Functions:
+    """Finds out about the functions of one target; `notes` says what could not be found out."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._roots = [os.path.normpath(target.root), os.path.realpath(target.root)]
+        self._objects: dict[str, ObjectFile] = {}
+        self.notes: list[str] = []
+
+    def object(self, path: str) -> ObjectFile:
+        """The object file at a path, read once."""
+        if path not in self._objects:
+            self._objects[path] = read_object(Path(path))
+        return self._objects[path]
+
+    def ours(self, path: str) -> bool:
+        """Whether a file lies in the checkout."""
+        return self._relative(path) is not None
+
+    def methods(self, seen: Iterable[Seen]) -> Mapping[Seen, Known]:
+        """The method of each function; code without names counts to its object file, in brackets."""
+        wanted = set(seen)
+        named = [f for f in wanted if not _ADDRESS.fullmatch(f.symbol)]
+        names = readable({f.symbol for f in named}, self._demangle)
+        sources = self._sources(named)
+        found = {f: self._known(names[f.symbol], sources.get(f)) for f in sorted(named)}
+        best: dict[Method, Method] = {}
+        for known in sorted(found.values(), key=lambda k: (k.part, k.method.line or 1 << 40)):
+            best.setdefault(known.method, known.method)  # where the whole function begins, not a clone of it
+        methods = {f: known._replace(method=best[known.method]) for f, known in found.items()}
+        for f in wanted - found.keys():
+            methods[f] = Known(Method(f"[{_base(f.object) or 'unknown'}]"), nameless=True)
+        return methods
+
+    def _known(self, name: Name, source: _Source | None) -> Known:
+        if source is None or (file := self._relative(source.file)) is None:
+            return Known(Method(name.text), name.part)
+        return Known(Method(name.text, file, source.line or None), name.part)
+
+    def _relative(self, file: str) -> str | None:
+        path = os.path.normpath(file)
+        for root in self._roots:
+            if path.startswith(root + os.sep):
+                return tidy(path[len(root) + 1 :])
+        # Debug paths may have been made relative to the checkout (-ffile-prefix-map).
+        if file and not path.startswith((os.sep, "..")) and self._there(path):
+            return tidy(path)
+        return None
+
+    def _there(self, relative: str) -> bool:
+        try:
+            return (self._target.root / relative).is_file()
+        except (OSError, ValueError):
+            return False
+
+    def _sources(self, functions: Sequence[Seen]) -> Mapping[Seen, _Source]:
+        """Where functions of the checkout's own object files begin in their sources."""
+        by_object: dict[str, list[Seen]] = defaultdict(list)
+        for function in functions:
+            if self.ours(function.object):
+                by_object[function.object].append(function)
+        found: dict[Seen, _Source] = {}
+        for path, here in by_object.items():
+            if self.object(path).has_lines:
+                found.update(self._sources_in(path, here))
+            elif self.object(path).symbols:
+                self.notes.append(
+                    f"{_base(path)} has no debug information: its functions are known by name alone, "
+                    "without file and line."
+                )
+        return found
+
+    def _sources_in(self, path: str, here: Sequence[Seen]) -> Iterator[tuple[Seen, _Source]]:
+        wholes = {f.symbol: bare(f.symbol) for f in here}
+        addresses = self.object(path).addresses({*wholes, *wholes.values()})
+        lines = self._lines(path, sorted({a for several in addresses.values() for a in several}))
+        for function in here:
+            # A clone's first instruction may come from what was inlined there.
+            for symbol in (wholes[function.symbol], function.symbol):
+                places = [lines[a] for a in addresses.get(symbol, ()) if a in lines]
+                matching = [s for s in places if _same_file(s.file, function.file)]
+                if len({s.file for s in places}) == 1 or matching:
+                    yield function, (matching or places)[0]
+                    break
+
+    def _lines(self, path: str, addresses: Sequence[int]) -> Mapping[int, _Source]:
+        words = ["addr2line", f"--exe={path}"]
+        asked = "".join(f"{address:#x}\n" for address in addresses).encode()
+        answers = self._ask(words, asked, len(addresses), "files and lines of functions")
+        found = {}
+        for address, answer in zip(addresses, answers, strict=False):
+            file, _, line = answer.partition(" (discriminator")[0].rpartition(":")
+            if file and file != "??":
+                found[address] = _Source(file, int(line) if line.isdecimal() and len(line) < 9 else 0)
+        return found
+
+    def _demangle(self, symbols: Sequence[str]) -> Sequence[str]:
+        """Through binutils' demangler: C++, Rust (both manglings), without arguments."""
+        command = ["c++filt", "-p"]
+        fit = [s for s in symbols if _PLAIN_SYMBOL.fullmatch(s)]
+        # In text it only recognises ASCII; as an argument a symbol can be anything.
+        odd = [s for s in symbols if not s.isascii() and s.isprintable()][:MOST_ODD]
+        asked = "".join(f"{s}\n" for s in fit).encode()
+        plain = dict(zip(fit, self._ask(command, asked, len(fit), "C++ names"), strict=False))
+        plain |= zip(odd, self._ask([*command, *odd], b"", len(odd), "C++ names"), strict=False)
+        return [plain.get(s, s) for s in symbols]
+
+    def _ask(self, words: Sequence[str], asked: bytes, count: int, what: str) -> Sequence[str]:
+        """One answer a line, or none at all."""
+        if not count:
+            return ()
+        if shutil.which(words[0], path=PATH) is None:
+            self.notes.append(f"`{words[0]}` (binutils) is not installed: {what} are unknown.")
+            return ()
+        try:
+            answers = ask(self._target, words, asked).decode("utf-8", "backslashreplace")
+        except OSError as error:
+            self.notes.append(f"{what[0].upper()}{what[1:]} could not be found out: {error}")
+            return ()
+        rows = answers.removesuffix("\n").split("\n")
+        if len(rows) != count:
+            self.notes.append(f"{what[0].upper()}{what[1:]} could not be found out.")
+            return ()
+        return rows
+
+
+def _base(path: str) -> str:
+    return tidy(path.rpartition("/")[2])
+
+
+def _same_file(first: str, second: str) -> bool:
+    return bool(second) and os.path.normpath(first) == os.path.normpath(second)
