@@ -1,0 +1,1 @@
+"""Methods of two builds: which is which, and which of them moved."""
