@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from bot.analysis.influences.costs import CostTable, Floats, Quantity
-from bot.model.space import Configuration, Option, Space, Value
+from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.random_uniform import random_uniform
 
-Cost = Callable[[Mapping[str, Value]], float]
+Cost = Callable[[Mapping[str, Any]], float]
+Program = Mapping[str, Mapping[Quantity, Cost]]
 
 SPACE = Space(
     (
@@ -31,7 +33,7 @@ def drawn(count: int, rng: np.random.Generator, space: Space = SPACE) -> list[Co
 
 def measured(
     configurations: Sequence[Configuration],
-    costs: Mapping[str, Mapping[Quantity, Cost]],
+    costs: Program,
     *,
     noise: float = 0.0,
     rng: np.random.Generator,

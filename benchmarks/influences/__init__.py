@@ -1,0 +1,1 @@
+"""Influence models: ours beside the published ones, on generated and on recorded systems."""

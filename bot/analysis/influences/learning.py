@@ -1,0 +1,242 @@
+"""Learns a model of every method and of the whole program, and judges each on a held-out random probe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from bot.analysis.influences.basis import Basis, Columns
+from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor, relative_errors
+from bot.analysis.influences.models import KINDS
+from bot.analysis.influences.screening import FULL, Effort, efforts, main_quantity
+from bot.analysis.influences.selection import CAP, EXPENSIVE, Chosen, choose
+from bot.model.space import Configuration
+
+CHEAP = ("constant", "few factors", "tree")
+NONE = ("constant",)
+QUICK = tuple(kind for kind in KINDS if kind != EXPENSIVE)
+GAUSSIANS = 30
+"""The costliest methods for which Gaussian processes are tried as well; their fits take seconds."""
+PROBE = 0.2
+"""Share of the sample that is held out at random when no probe was measured."""
+USELESS = 0.25
+"""A model with a larger error on the probe, and more than `NOISY` times the noise floor, is not learnt."""
+NOISY = 3.0
+CHUNKS = 8
+"""Pieces of work per worker."""
+
+
+class Predictor(Protocol):
+    """Predicts a cost from columns."""
+
+    def predict(self, columns: Columns) -> Floats:
+        """Costs, shape (n,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class PerCall:
+    """Seconds as calls times seconds per call."""
+
+    calls: Predictor
+    each: Predictor
+
+    def predict(self, columns: Columns) -> Floats:
+        """Seconds, shape (n,)."""
+        return self.calls.predict(columns) * self.each.predict(columns)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What was learnt of one cost of a method (None: the whole program).
+
+    error: mean relative error on the probe, beside the noise floor that a perfect model would show there;
+    NaN: not known. cross_validated: the same within the sample, which is optimistic. plain: the probe error
+    of the median. model None: seen too rarely.
+    """
+
+    method: str | None
+    quantity: Quantity
+    effort: Effort
+    kind: str
+    model: Predictor | None
+    error: float
+    noise_floor: float
+    cross_validated: float
+    plain: float
+
+    @property
+    def state(self) -> Literal["learnt", "not learnt", "too rare"]:
+        """Whether the model may be used: its probe error is small, or not far above noise, and no guess."""
+        if self.model is None:
+            return "too rare"
+        limit = max(USELESS, NOISY * np.nan_to_num(self.noise_floor))
+        return "learnt" if self.error <= limit else "not learnt"
+
+
+class InfluenceModels:
+    """Influence models of all methods, each of the kind that cross-validation prefers.
+
+    After `fit`: `models_` (quantity -> one `Learnt` per method), `system_` (of the sum over methods of
+    `quantity_`), `probe_` and `sample_` (cost tables), `basis_`. Runs in the workers of the surrounding
+    `joblib.parallel_config`.
+    """
+
+    def __init__(self, *, rng: np.random.Generator, most: int = FULL, gaussians: int = GAUSSIANS) -> None:
+        self.rng = rng
+        self.most = most
+        self.gaussians = gaussians
+
+    def fit(self, costs: CostTable, probe: CostTable | None = None) -> Self:
+        """Learns from a sample; without a random probe of its own, a part of the sample is held out."""
+        self.sample_, self.probe_ = (costs, probe) if probe is not None else held_out(costs, rng=self.rng)
+        self.quantity_ = main_quantity(costs)
+        self.basis_ = Basis(costs.space)
+        columns = self.basis_.columns(self.sample_.configurations)
+        asked = self.basis_.columns(self.probe_.configurations)
+        effort = efforts(self.sample_, most=self.most)
+        seeds = self.rng.integers(2**31, size=len(costs.methods) + 1)
+        means = {q: self.sample_.means(q) for q in costs.quantities}
+        total = means[self.quantity_].sum(axis=1)
+        weight = np.nan_to_num(means[self.quantity_]).mean(axis=0)
+        costly = set(np.argsort(-weight, kind="stable")[: self.gaussians].tolist())
+        tasks = [
+            _Task({q: means[q][:, j] for q in means}, _kinds(effort[j], j in costly), int(seeds[j]))
+            for j in range(len(costs.methods))
+        ]
+        tasks.append(_Task({self.quantity_: total}, _kinds("full", self.gaussians > 0), int(seeds[-1])))
+        found = _work(columns, asked, tasks)
+        self.models_: dict[Quantity, tuple[Learnt, ...]] = {
+            q: tuple(
+                self._judged(m, q, effort=effort[j], runs=self.probe_.runs(q, j), found=found[j].get(q))
+                for j, m in enumerate(costs.methods)
+            )
+            for q in costs.quantities
+        }
+        runs = np.sum([self.probe_.runs(self.quantity_, j) for j in range(len(costs.methods))], axis=0)
+        self.system_ = self._judged(
+            None, self.quantity_, effort="full", runs=runs, found=found[-1].get(self.quantity_)
+        )
+        return self
+
+    def predict(self, configurations: Sequence[Configuration], quantity: Quantity) -> Floats:
+        """Predicted costs, shape (n_configurations, n_methods); NaN: too rare."""
+        columns = self.basis_.columns(configurations)
+        result = np.full((len(configurations), len(self.models_[quantity])), np.nan)
+        for j, learnt in enumerate(self.models_[quantity]):
+            if learnt.model is not None:
+                result[:, j] = learnt.model.predict(columns)
+        return result
+
+    @staticmethod
+    def _judged(
+        method: str | None, quantity: Quantity, *, effort: Effort, runs: Floats, found: _Found | None
+    ) -> Learnt:
+        floor = noise_floor(runs)
+        if found is None:
+            nothing = float("nan")
+            return Learnt(method, quantity, effort, "none", None, nothing, floor, nothing, nothing)
+        known = np.isfinite(runs)
+        with np.errstate(invalid="ignore"):
+            truth = np.nansum(runs, axis=1) / known.sum(axis=1)
+        error, plain = mape(truth, found.predicted), mape(truth, np.full(len(truth), found.middle))
+        return Learnt(method, quantity, effort, found.kind, found.model, error, floor, found.error, plain)
+
+
+def held_out(costs: CostTable, *, rng: np.random.Generator) -> tuple[CostTable, CostTable]:
+    """A sample and a random probe of `PROBE` of its configurations."""
+    order = rng.permutation(len(costs.configurations))
+    count = max(1, round(PROBE * len(order)))
+    return costs.select(np.sort(order[count:])), costs.select(np.sort(order[:count]))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Costs of one method, shape (n,) each, and the kinds of models to try."""
+
+    costs: Mapping[Quantity, Floats]
+    kinds: tuple[str, ...]
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A fitted model, its cross-validated error, its predictions for the probe, and the sample's median."""
+
+    kind: str
+    model: Predictor
+    error: float
+    predicted: Floats
+    middle: float
+
+
+def _kinds(effort: Effort, costly: bool) -> tuple[str, ...]:
+    if effort == "full":
+        return tuple(KINDS) if costly else QUICK
+    return CHEAP if effort == "cheap" else NONE
+
+
+def _work(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict[Quantity, _Found]]:
+    """The tasks in pieces, heavy and light ones mixed, on the workers of the surrounding configuration."""
+    parallel = Parallel()
+    pieces = max(1, min(len(tasks), CHUNKS * abs(int(parallel.n_jobs or 1))))
+    order: list[NDArray[np.intp]] = [np.arange(k, len(tasks), pieces) for k in range(pieces)]
+    results = parallel(delayed(_piece)(columns, asked, [tasks[i] for i in part]) for part in order)
+    found: list[dict[Quantity, _Found]] = [{} for _ in tasks]
+    for part, result in zip(order, results, strict=True):
+        for i, one in zip(part, result, strict=True):
+            found[i] = one
+    return found
+
+
+def _piece(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict[Quantity, _Found]]:
+    return [_one(columns, asked, task) for task in tasks]
+
+
+def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found]:
+    """Models of one method; seconds also as calls times seconds per call, where that predicts better."""
+    chosen: dict[Quantity, Chosen] = {}
+    for quantity, y in task.costs.items():
+        one = choose(columns, y, kinds=task.kinds, seed=task.seed)
+        if one is not None:
+            chosen[quantity] = one
+    found: dict[Quantity, _Found] = {}
+    for quantity, one in chosen.items():
+        y = task.costs[quantity]
+        best: tuple[str, Predictor, float] = (one.kind, one.model, one.error)
+        product = _per_call(columns, task, chosen) if quantity == "seconds" and len(task.kinds) > 1 else None
+        # Products are judged on random folds alone, and so is what they are compared with.
+        if product is not None and product[2] < _error(y, one.held_out):
+            best = product
+        kind, model, error = best
+        found[quantity] = _Found(kind, model, error, model.predict(asked), float(np.nanmedian(y)))
+    return found
+
+
+def _per_call(
+    columns: Columns, task: _Task, chosen: Mapping[Quantity, Chosen]
+) -> tuple[str, Predictor, float] | None:
+    """Kind, model and cross-validated error of seconds as a product; None: no calls to build on."""
+    if "calls" not in chosen:
+        return None
+    seconds, calls = task.costs["seconds"], task.costs["calls"]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        each = np.where((calls > 0) & (seconds > 0), seconds / calls, np.nan)
+    one = choose(columns, each, kinds=task.kinds, seed=task.seed)
+    if one is None:
+        return None
+    # Folds differ where a method was not called: there the calls decide alone.
+    guess = chosen["calls"].held_out * np.where(np.isfinite(one.held_out), one.held_out, 0.0)
+    error = _error(seconds, guess)
+    name = f"calls: {chosen['calls'].kind}; each: {one.kind}"
+    return name, PerCall(chosen["calls"].model, one.model), error
+
+
+def _error(y: Floats, guess: Floats) -> float:
+    known = np.isfinite(y) & np.isfinite(guess)
+    return float(np.minimum(relative_errors(y[known], guess[known]), CAP).mean())

@@ -1,0 +1,131 @@
+"""Which kind of model a method's cost gets: the best of all kinds by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+from bot.analysis.influences.basis import Columns
+from bot.analysis.influences.costs import Floats, relative_errors
+from bot.analysis.influences.models import KINDS, Constant, Model
+
+FOLDS = 5
+LEVEL_FOLDS = 4
+"""Folds that leave out a whole level of a number: designs have few levels, and programs all between them."""
+FEWEST = 10
+"""A method seen at work in fewer configurations is not learnt."""
+CAP = 3.0
+"""Relative error that counts at most, so that one configuration does not choose the model."""
+TIE = 1.03
+"""A simpler kind wins when its error is at most so many times the best."""
+EXACT = 1e-6
+EXPENSIVE = "Gaussian process"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A fitted model of one cost. kind: its name. error: cross-validated mean relative error.
+
+    held_out: predictions of models that had not seen the configuration, shape (n,); NaN: unknown cost.
+    """
+
+    kind: str
+    model: Switched
+    error: float
+    held_out: Floats
+
+
+class Switched:
+    """A model of positive costs behind a tree that tells in which configurations there is a cost at all."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Switched:
+        """Costs of shape (n,), 0: not called."""
+        self._model: Model = KINDS[self.kind]()
+        active = y > 0
+        self._switch: DecisionTreeClassifier | None = None
+        if not active.all():
+            self._switch = DecisionTreeClassifier(random_state=seed).fit(columns.values, active)
+        if active.sum() < 3:
+            self._model = Constant()
+        self._model.fit(rows(columns, np.flatnonzero(active)), y[active], seed=seed)
+        return self
+
+    def predict(self, columns: Columns) -> Floats:
+        """Costs, shape (n,)."""
+        found = self._model.predict(columns)
+        if self._switch is not None:
+            found = np.where(self._switch.predict(columns.values), found, 0.0)
+        return found
+
+
+def rows(columns: Columns, which: NDArray[np.intp]) -> Columns:
+    """The same columns of some configurations."""
+    return Columns(columns.values[which], columns.owner, columns.smooth)
+
+
+def choose(columns: Columns, y: Floats, *, kinds: Sequence[str], seed: int) -> Chosen | None:
+    """The kind with the smallest cross-validated error, fitted to all; None: too little is known.
+
+    y: shape (n,), NaN: unknown, 0: not called. Folds are random parts, and single levels of numbers.
+    """
+    known = np.flatnonzero(np.isfinite(y))
+    if (y[known] > 0).sum() < FEWEST:
+        return None
+    columns, cost = rows(columns, known), y[known]
+    folds = random_folds(len(cost), seed) + level_folds(columns, seed)
+    best: tuple[float, str, Floats] | None = None
+    for kind in kinds:
+        held_out, error = _judge(columns, cost, folds, kind=kind, seed=seed)
+        if best is None or error * TIE < best[0]:
+            best = (error, kind, held_out)
+        if best[0] < EXACT:
+            break
+    assert best is not None
+    everywhere = np.full(len(y), np.nan)
+    everywhere[known] = best[2]
+    return Chosen(best[1], Switched(best[1]).fit(columns, cost, seed=seed), best[0], everywhere)
+
+
+def _judge(
+    columns: Columns, y: Floats, folds: Sequence[NDArray[np.intp]], *, kind: str, seed: int
+) -> tuple[Floats, float]:
+    """Predictions of the random folds, and the mean relative error over the two sorts of folds."""
+    held_out = np.full(len(y), np.nan)
+    errors: list[list[Floats]] = [[], []]
+    for i, held in enumerate(folds):
+        train = np.setdiff1d(np.arange(len(y)), held)
+        if not (y[train] > 0).any():
+            continue
+        found = Switched(kind).fit(rows(columns, train), y[train], seed=seed).predict(rows(columns, held))
+        if i < FOLDS:
+            held_out[held] = found
+        errors[i >= FOLDS].append(np.minimum(relative_errors(y[held], found), CAP))
+    sorts = [float(np.concatenate(e).mean()) for e in errors if e]
+    return held_out, float(np.mean(sorts))
+
+
+def random_folds(count: int, seed: int) -> list[NDArray[np.intp]]:
+    """Rows of `FOLDS` random parts."""
+    return list(np.array_split(np.random.default_rng(seed).permutation(count), FOLDS))
+
+
+def level_folds(columns: Columns, seed: int) -> list[NDArray[np.intp]]:
+    """Rows at one inner level each of some number, at most `LEVEL_FOLDS`, drawn among all of them."""
+    found: list[NDArray[np.intp]] = []
+    for owner in np.unique(columns.owner):
+        column = columns.values[:, np.flatnonzero(columns.owner == owner)[0]]
+        levels = np.unique(column)
+        if len(levels) < 4 or (columns.owner == owner).sum() == 1:
+            continue
+        found += [np.flatnonzero(column == level) for level in levels[1:-1]]
+    # A level of a random sample is a single row or two: nothing that random folds would not do.
+    found = [f for f in found if 3 <= len(f) <= len(columns.values) // 2]
+    order = np.random.default_rng(seed).permutation(len(found))[:LEVEL_FOLDS]
+    return [found[k] for k in order]
