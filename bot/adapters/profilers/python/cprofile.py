@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.adapters.profilers.python.folding import Costs, Link, Row
-from bot.adapters.profilers.python.injection import run_watched, too_old
+from bot.adapters.profilers.python.injection import not_started, run_watched, too_old
 from bot.adapters.profilers.python.names import Naming
 from bot.adapters.profilers.python.reading import Body, Count, Process, Processes, Seconds, Text
 from bot.model.profiles import Method, Profile, Target, Tool
@@ -66,7 +66,10 @@ class CProfile:
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:  # noqa: ARG002
         """One trial with every function counted; `methods` is not used."""
-        watched = run_watched(target, CountedBody, watcher="counting", settings={}, slowdown=SLOWDOWN)
+        try:
+            watched = run_watched(target, CountedBody, watcher="counting", settings={}, slowdown=SLOWDOWN)
+        except OSError as error:
+            return not_started(self.tool, error)
         costs = Costs()
         wrong = _sum_up(costs, watched.processes, target.root, watched.folder)
         said = sorted(set(chain.from_iterable(p.body.notes for p in watched.processes.each if p.body)))

@@ -12,8 +12,8 @@ from typing import Any, Generic
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.python.command_lines import PythonStart, python_start
 from bot.adapters.profilers.python.reading import AnyBody, Processes, parse
-from bot.adapters.profilers.reports import read_reports, tool_folder
-from bot.model.profiles import Target
+from bot.adapters.profilers.reports import Reports, read_reports, tool_folder
+from bot.model.profiles import Profile, Target, Tool
 
 _SUFFIX = ".report"
 _LAUNCHER = "suspects_start.py"
@@ -73,9 +73,18 @@ def run_watched(
         words = start.started_by(str(folder / _LAUNCHER))
     path = ":".join(p for p in (str(folder), target.env.get("PYTHONPATH", "")) if p)
     launched = launch(target, words, env={"PYTHONPATH": path}, slowdown=slowdown)
-    reports = read_reports(folder, _SUFFIX)
+    try:
+        reports = read_reports(folder, _SUFFIX)
+    except OSError:  # the program has removed it
+        reports = Reports({})
     processes = parse(reports.contents, body)
     return Watched(launched, processes, folder, (*_notes(target, start, processes, launched), *reports.notes))
+
+
+def not_started(tool: Tool, error: OSError) -> Profile:
+    """A profile of nothing, when our own preparation failed."""
+    why = f"{tool.name} could not be put beside the program: {error.strerror}."
+    return Profile(tool=tool, outcome="not-started", seconds=0.0, notes=(why,))
 
 
 def _notes(

@@ -1,6 +1,6 @@
 """One process under the agent: begins to watch, follows threads and forks, and leaves a file when it ends."""
 
-# ruff: noqa: BLE001, PTH123, UP031  (runs from 3.8 on; the program must never hear of a failure of ours)
+# ruff: noqa: BLE001, PTH123, S110, UP031  (runs from 3.8 on; the program must never hear of a failure of ours)
 # Run by exec, never imported. References are kept here: programs may delete what they like.
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Session:
         self.quote, self.listed = quote, listed
         self.watcher: Any = None
         self.name = ""
-        self.pid = 0
+        self.pid = self.killed = 0
+        self.ending = False
+        self.masks: dict[int, Any] = {}
 
     def begin(self, *, forked: bool = False) -> None:
         """Says in a new file that this process is watched."""
@@ -81,15 +83,29 @@ class Session:
     def end(self, *_: Any) -> None:
         """Stops watching and leaves what was seen; the last thing that was left counts."""
         try:
-            if _getpid() != self.pid:
-                return  # a fork that went round the hooks: not ours to tell
+            if _getpid() != self.pid or self.ending:
+                return  # a fork that went round the hooks is not ours to tell; a signal may come in between
+            self.ending = True
             self.watcher.stop(sys._getframe())
             line = self.watcher.body()
             if len(line) > _MOST_BYTES:
                 line = '{"notes":["large"]}'
             self.write(line + "\n")
         except BaseException:
-            return  # the program is never to hear of it; a file without a last line says enough
+            pass  # the program is never to hear of it; a file without a last line says enough
+        self.ending = False
+        if self.killed:
+            _kill(self.pid, self.killed)
+
+    def before_fork(self) -> None:
+        """Holds SIGTERM back: Python forgets signals that reach a child before its hooks have run."""
+        self.masks[_thread.get_ident()] = _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGTERM,))
+
+    def after_fork(self) -> None:
+        """In the parent, and in the child at the end."""
+        mask = self.masks.pop(_thread.get_ident(), None)
+        if mask is not None:
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
 
     def child(self) -> None:
         """A fork: its own file, and what the parent did is not its work."""
@@ -98,12 +114,14 @@ class Session:
             self.watcher.forked()
         except BaseException:
             self.name = ""
+        self.after_fork()
 
     def terminated(self, number: int, _: Any) -> None:
         """The default of SIGTERM, after the file is written."""
-        self.end()
         _set_signal(number, _signal.SIG_DFL)
-        _kill(_getpid(), number)
+        self.killed = number
+        if not self.ending:
+            self.end()
 
 
 def _ends_before(session: Session, original: Any) -> Any:
@@ -161,7 +179,9 @@ def start() -> None:
     session = Session(settings)
     session.begin()
     session.watcher = load(settings["watcher"])["make"](session)
-    posix.register_at_fork(after_in_child=session.child)
+    posix.register_at_fork(
+        before=session.before_fork, after_in_parent=session.after_fork, after_in_child=session.child
+    )
     atexit.register(session.end)  # registered first: runs last
     _replace(("posix", "os"), ("_exit", "execv", "execve"), lambda f: _ends_before(session, f))
     names = ("start_new_thread", "start_joinable_thread", "start_new")
