@@ -7,7 +7,7 @@ FROM debian:bookworm-slim
 #   native programs   compilers, make, and the generators whose output releases do not contain
 #   python programs   headers for extension modules, venv for their dependencies
 #   node programs     the runtime, and npm for `build`
-#   profilers         callgrind (instructions, calls), perf and gperftools (where time goes), uftrace (durations of calls),
+#   profilers         callgrind (instructions, calls), elfutils (files and lines), perf and gperftools (where time goes), uftrace (durations of calls),
 #                     strace (system calls), stress-ng (profiles of machines)
 # Debian's archive keeps only the newest version of a package, so that pinned versions would break with each security
 # update. What users run is pinned whole: a release pins the published image by digest.
@@ -18,7 +18,7 @@ RUN apt-get update \
         build-essential autoconf automake libtool pkg-config cmake \
         python3-dev \
         nodejs npm \
-        valgrind linux-perf libgoogle-perftools4 uftrace strace stress-ng \
+        valgrind elfutils linux-perf libgoogle-perftools4 uftrace strace stress-ng \
     && apt-get clean \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 

@@ -32,7 +32,7 @@ $(VENV)/.run: pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.run
-	@.ci/need cc:gcc g++ c++filt:binutils musl-gcc:musl-tools 'chromium|chromium-browser:chromium' \
+	@.ci/need cc:gcc g++ c++filt:binutils eu-addr2line:elfutils musl-gcc:musl-tools 'chromium|chromium-browser:chromium' \
 		valgrind perf:linux-perf google-pprof:google-perftools uftrace
 	@$(INSTALL) --group test --group lint   # the workflows' linters are tests too
 	@touch $@

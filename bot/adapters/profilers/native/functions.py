@@ -20,6 +20,7 @@ MOST_ODD = 400
 """Symbols that are not ASCII and are demangled."""
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+|\?+|")
+_FILE_AND_LINE = re.compile(r"(.+?):(\d{1,8})(?::\d+)?(?: \(.*\))?")
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z0-9_.$]+")
 
 
@@ -133,14 +134,15 @@ class Functions:
                     break
 
     def _lines(self, path: str, addresses: Sequence[int]) -> Mapping[int, _Source]:
-        words = ["addr2line", f"--exe={path}"]
+        # Of elfutils: that of binutils 2.40 names the wrong file for functions from headers (DWARF 5).
+        words = ["eu-addr2line", "--absolute", f"--executable={path}"]
         asked = "".join(f"{address:#x}\n" for address in addresses).encode()
         answers = self._ask(words, asked, len(addresses), "files and lines of functions")
         found = {}
         for address, answer in zip(addresses, answers, strict=False):
-            file, _, line = answer.partition(" (discriminator")[0].rpartition(":")
-            if file and file != "??":
-                found[address] = _Source(file, int(line) if line.isdecimal() and len(line) < 9 else 0)
+            match = _FILE_AND_LINE.fullmatch(answer)
+            if match is not None and match[1] != "??":
+                found[address] = _Source(match[1], int(match[2]))
         return found
 
     def _demangle(self, symbols: Sequence[str]) -> Sequence[str]:
@@ -159,7 +161,8 @@ class Functions:
         if not count:
             return ()
         if shutil.which(words[0], path=PATH) is None:
-            self.notes.append(f"`{words[0]}` (binutils) is not installed: {what} are unknown.")
+            package = "elfutils" if words[0].startswith("eu-") else "binutils"
+            self.notes.append(f"`{words[0]}` ({package}) is not installed: {what} are unknown.")
             return ()
         try:
             answers = ask(self._target, words, asked).decode("utf-8", "backslashreplace")

@@ -24,7 +24,11 @@ _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]+\]")
 _GO_CLOSURE = re.compile(r"(?:\.func\d+(?:\.\d+)*|\.(?:gowrap|deferwrap)\d+|-range\d+)+$")
 _CLOSURES = ("{lambda", "{{closure}}", "{closure#", "{closure_env", "'lambda")
-_NUMBER = re.compile(r"(?<=[}\w])#\d+")
+_NUMBER = re.compile(r"(?<=[)\w])#\d+(?=\})")
+_TOKEN = re.compile(
+    r"\boperator *(?:\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?)|\(anonymous namespace\)|->|.", re.DOTALL
+)
+_QUALIFIERS = re.compile(r"(?: const| volatile| &{1,2})*(?=::)")
 _SPACED = re.compile(r"> (?=>)")
 
 Demangle = Callable[[Sequence[str]], Sequence[str]]
@@ -56,28 +60,46 @@ def bare(symbol: str) -> str:
 
 def _named(symbol: str, stem: str, plain: str) -> Name:
     part = _PART.search(symbol[len(stem) :]) is not None
-    text = plain
-    if plain != stem:
-        text = _RUST_HASH.sub("", text)
-        if stem.startswith("_R"):
-            text = _RUST_CRATE.sub("", text)
-        text = _SPACED.sub(">", text)
-    whole = _GO_CLOSURE.sub("", _without_closure(text))
+    if plain == stem:
+        text = _GO_CLOSURE.sub("", plain)
+        return Name(tidy(text), part or text != plain)
+    text = _RUST_HASH.sub("", plain)
+    if stem.startswith("_R"):
+        text = _RUST_CRATE.sub("", text)
+    whole = _whole(_SPACED.sub(">", text))
     # Numbers of lambdas that stand in template arguments change when another one is added.
-    return Name(tidy(_NUMBER.sub("", whole)), part or whole != text)
+    return Name(tidy(_NUMBER.sub("", whole.text)), part or whole.part)
 
 
-def _without_closure(name: str) -> str:
-    """Cut at the first component that is a lambda; those inside of template arguments stay."""
-    depth = 0
-    for place, character in enumerate(name):
-        if character in "<(":
-            depth += 1
-        elif character in ">)":
-            depth -= 1
-        elif depth == 0 and name[:place].endswith("::") and name.startswith(_CLOSURES, place):
-            return name[: place - 2]
-    return name
+def _whole(name: str) -> Name:
+    """A demangled name up to its first lambda, without arguments of enclosing functions.
+
+    Lambdas and parentheses inside of template arguments stay.
+    """
+    shown, depth, place = [], 0, 0
+    while place < len(name):
+        if depth == 0 and name.startswith(_CLOSURES, place) and name[:place].endswith("::"):
+            return Name("".join(shown).removesuffix("::"), part=True)
+        token = _TOKEN.match(name, place)
+        assert token is not None  # it matches any character
+        text = token[0]
+        depth += {"<": 1, ">": -1}.get(text, 0)
+        place = token.end()
+        if text == "(" and depth == 0:
+            place = _end_of_arguments(name, place)
+        else:
+            shown.append(text)
+    return Name("".join(shown))
+
+
+def _end_of_arguments(name: str, place: int) -> int:
+    """Where the parenthesis that was opened before `place` is closed, qualifiers included."""
+    depth = 1
+    while place < len(name) and depth:
+        depth += {"(": 1, ")": -1}.get(name[place], 0)
+        place += 1
+    after = _QUALIFIERS.match(name, place)
+    return place if after is None else after.end()
 
 
 def tidy(name: str) -> str:

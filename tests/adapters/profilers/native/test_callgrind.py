@@ -244,7 +244,8 @@ def test_clones_fold_into_their_function(forge: Forge) -> None:
     assert b"scaled.constprop.0" in (forge.root / "program").read_bytes()
     profile = Callgrind().profile(forge.target())
     assert cost(profile, "scaled").calls == 2
-    assert place(profile, "scaled") == ("main.c", 4)
+    # An optimised function may begin with the first line of its body.
+    assert place(profile, "scaled") in [("main.c", 4), ("main.c", 5)]
 
 
 def test_what_a_program_preloads_stays_preloaded(forge: Forge) -> None:
