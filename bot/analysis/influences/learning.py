@@ -26,7 +26,7 @@ PROBE = 0.2
 """Share of the sample that is held out at random when no probe was measured."""
 USELESS = 0.25
 """A model with a larger error on the probe, and more than `NOISY` times the noise floor, is not learnt."""
-NOISY = 3.0
+NOISY = 2.0
 CHUNKS = 8
 """Pieces of work per worker."""
 
@@ -222,8 +222,8 @@ def _per_call(
     columns: Columns, task: _Task, chosen: Mapping[Quantity, Chosen]
 ) -> tuple[str, Predictor, float] | None:
     """Kind, model and cross-validated error of seconds as a product; None: no calls to build on."""
-    if "calls" not in chosen:
-        return None
+    if "calls" not in chosen or chosen["calls"].kind == "constant":
+        return None  # then seconds are as hard as seconds per call
     seconds, calls = task.costs["seconds"], task.costs["calls"]
     with np.errstate(invalid="ignore", divide="ignore"):
         each = np.where((calls > 0) & (seconds > 0), seconds / calls, np.nan)

@@ -1,0 +1,52 @@
+"""How much a term adds to a cost, with an interval that holds whether or not the model is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from bot.analysis.influences.costs import Floats
+
+CONFIDENCE = 0.9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An influence in the cost's unit: by model and probe together, its interval, and by the model alone."""
+
+    value: float
+    interval: tuple[float, float]
+    modelled: float
+
+
+def estimate(predicted: Floats, signs: Floats, *, sides: np.ndarray, residuals: Floats) -> Estimate | None:
+    """The mean signed sum of predictions, corrected by the probe.
+
+    predicted: shape (n_backgrounds, n_corners), of a contrast's versions. residuals: measured minus predicted
+    of the probe, shape (n_probe,), NaN: unknown; sides: their corners. None: a corner has fewer than two.
+
+    Prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 2023): the model's
+    mean over many unmeasured configurations plus the mean of its error on randomly drawn measured ones.
+    What the model gets wrong widens the interval and does not bias it. The variance of the corner means of
+    the residuals is taken together (their degrees of freedom by Welch and Satterthwaite).
+    """
+    differences = predicted @ signs
+    modelled = float(differences.mean())
+    value = modelled
+    parts: list[tuple[float, int]] = []
+    if len(differences) > 1:
+        parts.append((float(differences.var(ddof=1)) / len(differences), len(differences) - 1))
+    for corner, sign in enumerate(signs):
+        found = residuals[(sides == corner) & np.isfinite(residuals)]
+        if len(found) < 2:
+            return None
+        value += float(sign * found.mean())
+        parts.append((float(found.var(ddof=1)) / len(found), len(found) - 1))
+    variance = sum(v for v, _ in parts)
+    if variance == 0:
+        return Estimate(value, (value, value), modelled)
+    freedom = variance**2 / sum(v**2 / d for v, d in parts)
+    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, freedom) * np.sqrt(variance))
+    return Estimate(value, (value - half, value + half), modelled)

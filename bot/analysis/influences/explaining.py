@@ -1,0 +1,237 @@
+"""Which terms influence which methods and the whole program, with intervals and shares."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from bot.analysis.influences.basis import Columns
+from bot.analysis.influences.contrasts import BACKGROUNDS, Contrast, Valid, contrast
+from bot.analysis.influences.costs import Floats
+from bot.analysis.influences.curves import asked_values
+from bot.analysis.influences.estimates import Estimate, estimate
+from bot.analysis.influences.learning import InfluenceModels, Learnt
+from bot.model.space import Configuration, Level, Option, Space, Term
+
+THRESHOLDS = 5
+"""Values of a number at which it is cut, its ends counted; the cut that matters most to a method is told."""
+LEADING = 3
+"""The strongest levels of each method whose pairs are looked at for interactions."""
+PAIRS = 40
+"""Pairs of levels at most: those that the costliest methods have among their strongest levels."""
+TOLD = 0.01
+"""Smallest influence on a method that is told, as a share of its mean cost, by the model alone.
+
+By the model alone, because an interval is only right for a term that the probe did not choose.
+"""
+
+
+@dataclass(frozen=True)
+class TermInfluence:
+    """What a term adds to the cost of a method (None: the whole program), in `InfluenceModels.quantity_`.
+
+    Of a level: how much its configurations cost more than the same ones without it; of two levels: what they
+    cost beyond the sum of both; of `()`: the mean cost of random configurations. share: of the system's
+    influence of the same term (where that may be zero: of the sum of the methods' absolute influences); of
+    the system: of its mean cost. The interval covers in 90 %.
+    """
+
+    method: str | None
+    term: Term
+    influence: float
+    interval: tuple[float, float]
+    share: float
+    error: float
+    noise_floor: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves zero out."""
+        return self.interval[0] > 0 or self.interval[1] < 0
+
+
+def explain(
+    models: InfluenceModels,
+    population: Sequence[Configuration],
+    *,
+    valid: Valid,
+    rng: np.random.Generator,
+) -> tuple[TermInfluence, ...]:
+    """Influences of the system and of all learnt methods that got the full choice of models.
+
+    population: random valid configurations, a few hundred, drawn as the probe was. Sorted: the system first,
+    then methods by mean cost; terms by size, `()` first.
+    """
+    learnt = [models.system_, *models.models_[models.quantity_]]
+    told = [m for m in learnt if m.state == "learnt" and (m.effort == "full" or m.method is None)]
+    if not told:
+        return ()
+    space = models.sample_.space
+    probe = models.probe_.configurations
+    mains = [
+        found
+        for level in main_levels(space)
+        if (found := contrast(space, [level], population, probe=probe, valid=valid, rng=rng)) is not None
+    ]
+    everywhere = tuple((c,) for c in population[:BACKGROUNDS])
+    mains.append(Contrast((), everywhere, np.ones(1), np.zeros(len(probe), dtype=np.intp)))
+    singles = _estimates(models, told, mains)
+    pairs = [
+        found
+        for levels in _pairs(space, singles)
+        if (found := contrast(space, levels, population, probe=probe, valid=valid, rng=rng)) is not None
+    ]
+    doubles = _estimates(models, told, pairs)
+    return _shared(space, told, [{**a, **b} for a, b in zip(singles, doubles, strict=True)])
+
+
+def main_levels(space: Space) -> list[Level]:
+    """Levels whose influence is asked: flags on, values of choices, numbers from each of a few values on."""
+    return [level for option in space.options for level in _of(space, option)]
+
+
+def _of(space: Space, option: Option) -> list[Level]:
+    if len(option.values) < 2:
+        return []
+    if option.kind == "flag":
+        return [Level(option.name, "on")]
+    if option.kind == "choice":
+        values = (
+            [v for v in option.values if v != option.default] if len(option.values) == 2 else option.values
+        )
+        return [Level(option.name, "=", v) for v in values]
+    numbers = sorted(option.values, key=float)
+    asked = asked_values(space, option.name, THRESHOLDS)[1:]
+    # From the largest on is the largest alone: the term is called so.
+    return [
+        Level(option.name, "=" if float(v) == asked[-1] else ">=", v) for v in numbers if float(v) in asked
+    ]
+
+
+def _estimates(
+    models: InfluenceModels, told: Sequence[Learnt], contrasts: Sequence[Contrast]
+) -> list[dict[Term, Estimate]]:
+    """Of each method the estimates of all contrasts; every model is asked once, about all of them."""
+    if not contrasts:
+        return [{} for _ in told]
+    asked = models.basis_.columns([v for c in contrasts for versions in c.versions for v in versions])
+    probe = models.basis_.columns(models.probe_.configurations)
+    truth = {m.method: t for m, t in zip(told, _truths(models, told), strict=True)}
+    work = Parallel()
+    found: list[dict[Term, Estimate]] = list(
+        work(delayed(_asked)(m, asked, probe, truth[m.method], contrasts) for m in told)
+    )
+    return found
+
+
+def _truths(models: InfluenceModels, told: Sequence[Learnt]) -> list[Floats]:
+    """Measured mean costs of the probe, shape (n_probe,) for each."""
+    means = models.probe_.means(models.quantity_)
+    place = {name: j for j, name in enumerate(models.probe_.methods)}
+    return [means.sum(axis=1) if m.method is None else means[:, place[m.method]] for m in told]
+
+
+def _asked(
+    learnt: Learnt, asked: Columns, probe: Columns, truth: Floats, contrasts: Sequence[Contrast]
+) -> dict[Term, Estimate]:
+    assert learnt.model is not None
+    residuals = truth - learnt.model.predict(probe)
+    found: dict[Term, Estimate] = {}
+    start = 0
+    for one in contrasts:
+        shape = (len(one.versions), len(one.signs))
+        rows = slice(start, start + shape[0] * shape[1])
+        start = rows.stop
+        part = Columns(asked.values[rows], asked.owner, asked.smooth)
+        predicted = learnt.model.predict(part).reshape(shape)
+        told = estimate(predicted, one.signs, sides=one.sides, residuals=residuals)
+        if told is not None:
+            found[one.term] = told
+    return found
+
+
+def _pairs(space: Space, singles: Sequence[dict[Term, Estimate]]) -> list[tuple[Level, Level]]:
+    """Pairs among the strongest levels of each method, those that costly methods have first."""
+    weights: dict[tuple[str, str], float] = defaultdict(float)
+    for found in singles:
+        strongest = [t for t in _kept(space, found) if t][:LEADING]
+        for pair in combinations(sorted(strongest), 2):
+            one, two = (str(_even(space, space.level_of[t[0]])) for t in pair)
+            weights[one, two] += min(abs(found[t].modelled) for t in pair)
+    ranked = sorted(weights, key=lambda p: (-weights[p], p))[:PAIRS]
+    return [(space.level_of[a], space.level_of[b]) for a, b in ranked]
+
+
+def _even(space: Space, level: Level) -> Level:
+    """Of a number the cut nearest to half of its values: both sides of it are in every probe."""
+    option = space.options[space.index[level.option]]
+    if option.kind != "number":
+        return level
+    cuts = _of(space, option)
+    return max(cuts, key=lambda cut: _spread(space, (str(cut),)))
+
+
+def _kept(space: Space, found: dict[Term, Estimate]) -> dict[Term, Estimate]:
+    """Terms worth telling of one method: of each number the best cut, and no small ones.
+
+    First what varies the cost most: a large influence of a rare level does so less than one of a half.
+    """
+    mean = abs(found[()].value) if () in found else 0.0
+    order = sorted((t for t in found if t), key=lambda t: (-abs(found[t].modelled) * _spread(space, t), t))
+    kept: dict[Term, Estimate] = {(): found[()]} if () in found else {}
+    cut: set[tuple[str, ...]] = set()
+    for term in order:
+        if abs(found[term].modelled) < TOLD * mean:
+            continue
+        options = [space.options[space.index[space.level_of[text].option]] for text in term]
+        key = tuple(o.name if o.kind == "number" else t for o, t in zip(options, term, strict=True))
+        if key not in cut:
+            cut.add(key)
+            kept[term] = found[term]
+    return kept
+
+
+def _spread(space: Space, term: Term) -> float:
+    """Standard deviation of whether the term holds, over independent values."""
+    result = 1.0
+    for text in term:
+        level = space.level_of[text]
+        values = space.options[space.index[level.option]].values
+        share = sum(map(level.holds, values)) / len(values)
+        result *= float(np.sqrt(share * (1.0 - share)))
+    return result
+
+
+def _shared(
+    space: Space, told: Sequence[Learnt], found: Sequence[dict[Term, Estimate]]
+) -> tuple[TermInfluence, ...]:
+    """The terms worth telling of each method with their shares of the whole."""
+    by_method = {m.method: estimates for m, estimates in zip(told, found, strict=True)}
+    order = sorted(told, key=lambda m: (m.method is not None, -_mean(by_method[m.method]), m.method or ""))
+    result = []
+    for m in order:
+        estimates = by_method[m.method]
+        for term, one in _kept(space, estimates).items():
+            whole = _mean(estimates) if m.method is None else _whole(by_method, term)
+            share = one.value / whole if whole else 0.0
+            result.append(
+                TermInfluence(m.method, term, one.value, one.interval, share, m.error, m.noise_floor)
+            )
+    return tuple(result)
+
+
+def _mean(estimates: dict[Term, Estimate]) -> float:
+    return estimates[()].value if () in estimates else 0.0
+
+
+def _whole(by_method: Mapping[str | None, dict[Term, Estimate]], term: Term) -> float:
+    """The system's influence; where that may be zero or is unknown, the sum of the methods' absolute ones."""
+    system = by_method.get(None, {}).get(term)
+    if system is not None and (system.interval[0] > 0 or system.interval[1] < 0):
+        return system.value
+    return sum(abs(f[term].value) for m, f in by_method.items() if m is not None and term in f)

@@ -1,0 +1,119 @@
+from itertools import product
+
+import numpy as np
+import pytest
+
+from bot.analysis.influences.curves import level_curve
+from bot.analysis.influences.estimates import estimate
+from bot.analysis.influences.explaining import explain, main_levels
+from bot.analysis.influences.learning import InfluenceModels
+from bot.model.space import Configuration, Space
+from bot.sampling.constraints import ConstraintSolver
+from tests.unit.analysis.influences.programs import SPACE, Program, drawn, measured
+
+PROGRAM: Program = {
+    "compressor": {"seconds": lambda c: 1.0 + (2.0 * c["blocks"] if c["compress"] else 0.0)},
+    "checker": {"seconds": lambda c: 2.0 + (c["blocks"] if c["compress"] else 0.0)},
+    "cipher": {"seconds": lambda c: 4.0 + (3.0 if c["encrypt"] else 0.0)},
+}
+
+
+def _learnt(seed: int, *, space: Space = SPACE, noise: float = 0.02) -> InfluenceModels:
+    rng = np.random.default_rng(seed)
+    sample = measured(drawn(70, rng, space), PROGRAM, noise=noise, rng=rng, space=space)
+    probe = measured(drawn(30, rng, space), PROGRAM, noise=noise, rng=rng, space=space)
+    return InfluenceModels(rng=rng, gaussians=0).fit(sample, probe)
+
+
+def _always(_: Configuration) -> bool:
+    return True
+
+
+def test_terms_are_traced_from_the_system_to_the_methods_with_shares() -> None:
+    rng = np.random.default_rng(2)
+    found = explain(_learnt(1), drawn(100, rng), valid=_always, rng=rng)
+    by_place = {(i.method, i.term): i for i in found}
+    whole = by_place[None, ("compress",)]
+    # blocks are 1, 2, 4, 8, 16: 6.2 in the mean.
+    assert whole.influence == pytest.approx(18.6, rel=0.05)
+    assert by_place["compressor", ("compress",)].share == pytest.approx(2 / 3, abs=0.03)
+    assert by_place["checker", ("compress",)].share == pytest.approx(1 / 3, abs=0.03)
+    assert by_place["cipher", ("encrypt",)].influence == pytest.approx(3.0, rel=0.05)
+    assert ("cipher", ("compress",)) not in by_place
+    assert found[0].method is None
+    assert found[0].term == ()
+
+
+def test_an_interaction_is_told_beside_its_options() -> None:
+    rng = np.random.default_rng(3)
+    found = explain(_learnt(2), drawn(100, rng), valid=_always, rng=rng)
+    pairs = [i for i in found if i.method == "compressor" and len(i.term) == 2]
+    assert pairs
+    assert all(i.term[1] == "compress" and i.term[0].startswith("blocks") for i in pairs)
+    assert all(i.sure for i in pairs)
+
+
+def test_intervals_cover_the_truth_even_when_the_model_is_wrong() -> None:
+    every = [tuple(v) for v in product(*(o.values for o in SPACE.options))]
+    blocks, compress = np.array([float(c[3]) for c in every]), np.array([c[0] is True for c in every])
+    truth = np.where(compress, 10.0 + blocks, 3.0)
+    wrong = 5.0 + 0.3 * blocks
+    covered, trials = 0, 300
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        rows = rng.choice(len(every), 30, replace=False)
+        sides = np.where(compress[rows], 0, 1)
+        found = estimate(
+            np.stack([wrong, wrong], axis=1)[:60],
+            np.array([1.0, -1.0]),
+            sides=sides,
+            residuals=truth[rows] - wrong[rows],
+        )
+        assert found is not None
+        covered += found.interval[0] <= truth[compress].mean() - 3.0 <= found.interval[1]
+    assert covered / trials > 0.87
+
+
+def test_terms_that_constraints_tie_are_only_switched_where_they_can_be_alone() -> None:
+    space = Space(SPACE.options, ("encrypt implies compress",))
+    solver = ConstraintSolver(space)
+    rng = np.random.default_rng(4)
+    found = explain(_learnt(3, space=space), drawn(100, rng, space), valid=solver.valid, rng=rng)
+    by_place = {(i.method, i.term): i for i in found}
+    # All who encrypt compress: a mere difference of means would blame encryption for the compressor's time.
+    assert by_place[None, ("encrypt",)].influence == pytest.approx(3.0, abs=1.0)
+    assert all(not i.sure for i in found if i.method == "compressor" and i.term == ("encrypt",))
+
+
+def test_levels_are_asked_in_their_canonical_form() -> None:
+    assert [str(level) for level in main_levels(SPACE)] == [
+        "compress",
+        "encrypt",
+        "codec=none",
+        "codec=fast",
+        "codec=best",
+        "blocks>=2",
+        "blocks>=4",
+        "blocks>=8",
+        "blocks=16",
+        "log",
+    ]
+    assert all(str(level) in SPACE.level_of for level in main_levels(SPACE))
+
+
+def test_a_number_has_a_level_curve() -> None:
+    models = _learnt(4)
+    population = drawn(60, np.random.default_rng(5))
+    curve = level_curve(models, models.models_["seconds"][0], "blocks", population=population, valid=_always)
+    assert curve is not None
+    on = float(np.mean([c[0] is True for c in population]))
+    assert curve.values.tolist() == [1, 2, 4, 8, 16]
+    assert curve.costs == pytest.approx(1.0 + 2.0 * curve.values * on, rel=0.1)
+
+
+def test_nothing_learnt_is_nothing_told() -> None:
+    rng = np.random.default_rng(6)
+    program: Program = {"erratic": {"seconds": lambda _: float(np.exp(rng.normal(0, 2)))}}
+    sample = measured(drawn(60, rng), program, rng=rng)
+    models = InfluenceModels(rng=rng, gaussians=0).fit(sample, measured(drawn(20, rng), program, rng=rng))
+    assert explain(models, drawn(50, rng), valid=_always, rng=rng) == ()
