@@ -166,7 +166,13 @@ class Listed(Part):
 
 
 class Influence(Part):
-    """How much a term contributes to a method's (or, with null, the system's) cost."""
+    """How much a term adds to the mean cost of a method (without callees) or, with null, of the system.
+
+    Of one level against the same configurations without it; of two, beyond the sum of both; of none: the mean
+    cost itself. influence and its 90 % interval: in `quantity`. share: of the system's influence of the same
+    term; of the system: of its mean cost. error: mean relative error of the model on a held-out random
+    probe; noise_floor: what a perfect model would show there (null: nothing was repeated).
+    """
 
     method: str | None
     term: tuple[str, ...]
@@ -174,7 +180,8 @@ class Influence(Part):
     interval: Interval
     share: float
     error: float
-    noise_floor: float
+    noise_floor: float | None
+    quantity: Literal["seconds", "instructions", "calls"] = "seconds"
 
 
 class VisibleOption(Part):

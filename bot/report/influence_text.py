@@ -1,0 +1,115 @@
+"""Influences for a terminal: which methods are behind an option, and which options are behind a method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bot.model.report import Influence
+from bot.report.formats import clean, fraction, seconds
+
+ROWS = 10
+"""Lines under one heading; more are counted."""
+TERMS = 8
+"""Terms of the whole program that get a list of methods."""
+
+
+def influence_text(
+    influences: Sequence[Influence], *, method: str | None = None, option: str | None = None
+) -> str:
+    """Lines on the whole program, its strongest terms with the methods behind them, then each method.
+
+    method: only methods whose name ends so. option: only terms with a level of this option.
+    """
+    shown = [i for i in influences if option is None or not i.term or option in map(_option, i.term)]
+    if method is not None:
+        chosen = [i for i in shown if i.method is not None and i.method.endswith(method)]
+        lines = list(_methods(chosen)) if chosen else [f"Nothing was learnt of a method {clean(method)}."]
+        return "\n".join(lines) + "\n"
+    if option is not None and not any(i.term for i in shown):
+        return f"No method and not the whole program is known to depend on {clean(option)}.\n"
+    lines = [*_system(shown), *_terms(shown)]
+    if option is None:
+        lines += _methods(shown)
+    return "\n".join(lines) + "\n" if lines else "No influence model has been learnt yet.\n"
+
+
+def _option(level: str) -> str:
+    """The option of a level's text."""
+    name = level.removeprefix("!")
+    for sign in (">=", "<", "="):
+        name = name.partition(sign)[0]
+    return name
+
+
+def _system(influences: Sequence[Influence]) -> Iterator[str]:
+    own = [i for i in influences if i.method is None]
+    yield from _block("Whole program", own, "of its mean cost")
+
+
+def _terms(influences: Sequence[Influence]) -> Iterator[str]:
+    """Option -> methods: of each strong term the methods that explain it, and what stays unexplained."""
+    groups: dict[tuple[str, ...], list[Influence]] = {}
+    for i in influences:
+        if i.term and i.method is not None:
+            groups.setdefault(i.term, []).append(i)
+    system = {i.term: i for i in influences if i.method is None}
+    order = sorted(groups, key=lambda t: -abs(system[t].influence if t in system else _sum(groups[t])))
+    for term in order[:TERMS]:
+        found = sorted(groups[term], key=lambda i: -abs(i.share))
+        whole = f"  {_amount(system[term])} in the whole program" if term in system else ""
+        yield f"{_name(term)}{whole}"
+        for i in found[:ROWS]:
+            yield f"  {fraction(i.share):>7}  {clean(i.method or '')}  {_amount(i)}"
+        if len(found) > ROWS:
+            yield f"           {len(found) - ROWS} more"
+        if term in system:
+            yield f"  {fraction(1.0 - sum(i.share for i in found)):>7}  not explained by these methods"
+        yield ""
+
+
+def _methods(influences: Sequence[Influence]) -> Iterator[str]:
+    """Method -> options."""
+    groups: dict[str, list[Influence]] = {}
+    for i in influences:
+        if i.method is not None:
+            groups.setdefault(i.method, []).append(i)
+    for name, found in groups.items():
+        if any(i.term for i in found):
+            yield from _block(clean(name), found, "of the program's influence")
+
+
+def _block(name: str, found: Sequence[Influence], of: str) -> Iterator[str]:
+    if not found:
+        return
+    mean = next((i for i in found if not i.term), None)
+    cost = f"  {_value(mean.influence, mean)} in the mean" if mean is not None else ""
+    floor = found[0].noise_floor
+    noise = f", noise {fraction(floor)}" if floor is not None else ""
+    yield f"{name}{cost} (model error {fraction(found[0].error)}{noise})"
+    terms = [i for i in found if i.term]
+    for i in terms[:ROWS]:
+        yield f"  {_name(i.term)}  {_amount(i)}  {fraction(i.share)} {of}"
+    if len(terms) > ROWS:
+        yield f"  {len(terms) - ROWS} more"
+    yield ""
+
+
+def _name(term: Sequence[str]) -> str:
+    return clean(" + ".join(term))
+
+
+def _amount(i: Influence) -> str:
+    low, high = i.interval
+    return f"{_signed(i.influence, i)} ({_signed(low, i)} to {_signed(high, i)})"
+
+
+def _signed(value: float, i: Influence) -> str:
+    return f"{'-' if value < 0 else '+'}{_value(abs(value), i)}"
+
+
+def _value(value: float, i: Influence) -> str:
+    return seconds(value) if i.quantity == "seconds" else f"{value:,.0f} {i.quantity}"
+
+
+def _sum(influences: Sequence[Influence]) -> float:
+    return sum(i.influence for i in influences)
