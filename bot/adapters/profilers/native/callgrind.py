@@ -13,7 +13,7 @@ from bot.adapters.process import PATH, run_trusted
 from bot.adapters.profilers.evidence import folder_for, read_file
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.callgrind_file import Counts, Place, parse
-from bot.adapters.profilers.native.functions import Functions, Known, Seen
+from bot.adapters.profilers.native.functions import Functions, Known, Seen, without_names
 from bot.adapters.request import CALLGRIND_FACTOR
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Target, Tool
 
@@ -21,8 +21,6 @@ MOST_FILES = 2000
 MOST_BYTES = 512 << 20
 """Of profiles read in one trial; each process writes one, and one more before each fork."""
 MOST_NOTES = 5
-NAMELESS_SHARE = 0.05
-"""Of the instructions; less code without a name is not worth a note. Arbitrary."""
 SLOWDOWN = 12.0
 
 _PROFILE = re.compile(r"profile\.(\d+)(?:\.\d+)?")
@@ -115,19 +113,16 @@ def summarise(
         own[known[place].method] = own.get(known[place].method, 0) + cost
     calls, edges = _between(counts, known)
     nameless = {k.method for k in known.values() if k.nameless}
+    shares = {method: cost / total for method, cost in own.items()}
     costs = {
         method: MethodCost(
-            own.get(method, 0) / total,
+            shares.get(method, 0.0),
             calls=None if method in nameless else calls.get(method),
             instructions=own.get(method, 0),
         )
         for method in own.keys() | calls.keys()
     }
-    notes = [
-        f"{share:.0%} of the instructions were in code of {method.name} that has no names (stripped)."
-        for method in sorted(nameless)
-        if (share := own.get(method, 0) / total) >= NAMELESS_SHARE
-    ]
+    notes = without_names(nameless, shares, "instructions")
     return costs, edges, notes
 
 

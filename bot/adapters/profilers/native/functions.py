@@ -13,9 +13,11 @@ from typing import NamedTuple
 from bot.adapters.process import PATH
 from bot.adapters.profilers.launching import ask
 from bot.adapters.profilers.native.names import Name, bare, readable, tidy
-from bot.adapters.profilers.native.objects import ObjectFile, read_object
+from bot.adapters.profilers.native.objects import NOTHING, ObjectFile, read_object
 from bot.model.profiles import Method, Target
 
+NAMELESS_SHARE = 0.05
+"""Less code without a name is not worth a note. Arbitrary."""
 MOST_ODD = 400
 """Symbols that are not ASCII and are demangled."""
 
@@ -69,18 +71,39 @@ class Functions:
 
     def methods(self, seen: Iterable[Seen]) -> Mapping[Seen, Known]:
         """The method of each function; code without names counts to its object file, in brackets."""
-        wanted = set(seen)
-        named = [f for f in wanted if not _ADDRESS.fullmatch(f.symbol)]
+        wanted = self._renamed(sorted(set(seen)))
+        named = sorted({f for f in wanted.values() if not _ADDRESS.fullmatch(f.symbol)})
         names = readable({f.symbol for f in named}, self._demangle)
         sources = self._sources(named)
-        found = {f: self._known(names[f.symbol], sources.get(f)) for f in sorted(named)}
+        found = {f: self._known(names[f.symbol], sources.get(f)) for f in named}
         best: dict[Method, Method] = {}
         for known in sorted(found.values(), key=lambda k: (k.part, k.method.line or 1 << 40)):
             best.setdefault(known.method, known.method)  # where the whole function begins, not a clone of it
-        methods = {f: known._replace(method=best[known.method]) for f, known in found.items()}
-        for f in wanted - found.keys():
-            methods[f] = Known(Method(f"[{_base(f.object) or 'unknown'}]"), nameless=True)
-        return methods
+        found = {f: known._replace(method=best[known.method]) for f, known in found.items()}
+        return {
+            f: found.get(g) or Known(Method(f"[{_base(f.object)}]"), nameless=True) for f, g in wanted.items()
+        }
+
+    def at(self, path: str, offset: int) -> Seen:
+        """The function around a place in an object file."""
+        file = self.object(path) if path.startswith("/") else NOTHING
+        address = file.address(offset)
+        return Seen(path, ("" if address is None else file.at(address)) or "")
+
+    def _renamed(self, seen: Iterable[Seen]) -> Mapping[Seen, Seen]:
+        """The same functions under the one symbol, of several at an address, that every tool shall use."""
+        by_object: dict[str, list[Seen]] = defaultdict(list)
+        for function in seen:
+            by_object[function.object].append(function)
+        renamed = {}
+        for path, functions in by_object.items():
+            file = self.object(path) if path.startswith("/") else NOTHING
+            addresses = file.addresses({f.symbol for f in functions})
+            for function in functions:
+                places = addresses.get(function.symbol, ())
+                symbol = file.at(places[0]) if len(places) == 1 else None
+                renamed[function] = function._replace(symbol=symbol or function.symbol)
+        return renamed
 
     def _known(self, name: Name, source: _Source | None) -> Known:
         if source is None or (file := self._relative(source.file)) is None:
@@ -176,8 +199,17 @@ class Functions:
         return rows
 
 
+def without_names(nameless: Iterable[Method], shares: Mapping[Method, float], what: str) -> Sequence[str]:
+    """Notes on code that counts to its object file alone, where it has a share worth a note."""
+    return [
+        f"{share:.0%} of the {what} were in code of {method.name} that has no names (stripped)."
+        for method in sorted(nameless)
+        if (share := shares.get(method, 0.0)) >= NAMELESS_SHARE
+    ]
+
+
 def _base(path: str) -> str:
-    return tidy(path.rpartition("/")[2])
+    return tidy(path.rpartition("/")[2].strip("[]")) or "unknown"
 
 
 def _same_file(first: str, second: str) -> bool:

@@ -20,6 +20,11 @@ _CLONE = re.compile(
 )
 _PART = re.compile(r"\.(?:part|cold|resume|destroy|cleanup|actor)\b")
 _VERSION = re.compile(r"@{1,2}[\w.]+$")
+# glibc has a copy for each kind of processor: a simulated one gets another than a real one.
+_PROCESSOR = re.compile(
+    r"^_+((?:mem|str|stp|raw|wcs|wmem)[a-z]+)(?:_chk)?_"
+    r"(?:sse|ssse|avx|evex|erms|generic|asimd|sve|mte|mops|falkor|thunderx|a64fx|kunpeng)\w*$"
+)
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]+\]")
 _GO_CLOSURE = re.compile(r"(?:\.func\d+(?:\.\d+)*|\.(?:gowrap|deferwrap)\d+|-range\d+)+$")
@@ -62,6 +67,8 @@ def _named(symbol: str, stem: str, plain: str) -> Name:
     part = _PART.search(symbol[len(stem) :]) is not None
     if plain == stem:
         text = _GO_CLOSURE.sub("", plain)
+        if (copy := _PROCESSOR.match(text)) is not None:
+            return Name(copy[1])
         return Name(tidy(text), part or text != plain)
     text = _RUST_HASH.sub("", plain)
     if stem.startswith("_R"):
@@ -76,7 +83,8 @@ def _whole(name: str) -> Name:
 
     Lambdas and parentheses inside of template arguments stay.
     """
-    shown, depth, place = [], 0, 0
+    shown: list[str] = []
+    depth = place = 0
     while place < len(name):
         if depth == 0 and name.startswith(_CLOSURES, place) and name[:place].endswith("::"):
             return Name("".join(shown).removesuffix("::"), part=True)

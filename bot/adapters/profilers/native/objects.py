@@ -1,4 +1,4 @@
-"""What object files (ELF) know about their functions: addresses, names, source files and lines."""
+"""What object files (ELF) know about their functions: addresses and names."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from string import hexdigits
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Section
+from elftools.elf.sections import NoteSection, Section
+from elftools.elf.segments import InterpSegment
 from numpy.typing import NDArray
 
 from bot.adapters.profilers.evidence import open_file
@@ -19,19 +21,25 @@ from bot.adapters.profilers.evidence import open_file
 LARGEST = 2 << 30
 """Bytes of an object file that is read."""
 MOST_SYMBOLS = 4_000_000
+
 _SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
 )
 _FUNCTION_TYPES = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
-_DAMAGED = (ELFError, ValueError, LookupError, TypeError, AttributeError, OSError, OverflowError)
+_DEBUG_SYMBOLS = Path("/usr/lib/debug/.build-id")
+_DAMAGED = (
+    ELFError, ValueError, LookupError, StopIteration, TypeError, AttributeError, OSError, OverflowError
+)  # fmt: skip
+_Table: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.uint64], Sequence[str]]
 
 
 @dataclass(frozen=True)
 class ObjectFile:
     """Functions of one object file, ordered by address: starts and ends, shape (n,), and their symbols.
 
-    segments: (file offset, bytes, address) of what is loaded. has_lines: whether it has debug information.
-    patchable: whether the compiler left room at function entries for a tracer.
+    Of several symbols of one function the last is its name. segments: (file offset, bytes, address) of what
+    is loaded. has_lines: whether it has debug information. patchable: whether the compiler left room at
+    function entries for a tracer. loader: the dynamic loader that it asks for, "" when it is static.
     """
 
     starts: NDArray[np.uint64]
@@ -40,6 +48,7 @@ class ObjectFile:
     segments: Sequence[tuple[int, int, int]] = ()
     has_lines: bool = False
     patchable: bool = False
+    loader: str = ""
 
     def address(self, offset: int) -> int | None:
         """The address that a place in the file is linked to; None: it is not loaded."""
@@ -66,37 +75,52 @@ NOTHING = ObjectFile(np.empty(0, np.uint64), np.empty(0, np.uint64), ())
 
 
 def read_object(path: Path) -> ObjectFile:
-    """Reads an object file; one that is damaged, no ELF file or not there has no functions."""
+    """Reads an object file; one that is damaged, no ELF file or not there has no functions.
+
+    Symbols that were stripped are looked for where the system keeps them (packages of debug symbols).
+    """
     try:
         with open_file(path, most=LARGEST, links=True) as file:
-            return _read(ELFFile(file), file)
+            return _read(file)
     except _DAMAGED:
         return NOTHING
 
 
-def _read(elf: ELFFile, file: BinaryIO) -> ObjectFile:
+def _read(file: BinaryIO) -> ObjectFile:
+    elf = ELFFile(file)
     if elf.elfclass != 64 or not elf.little_endian:
         return NOTHING
-    size = file.seek(0, 2)
     sections = {section.name: section for section in elf.iter_sections()}
-    # The dynamic table alone is what stripping leaves.
-    table = sections.get(".symtab") or sections.get(".dynsym")
-    starts, ends, symbols = NOTHING.starts, NOTHING.ends, NOTHING.symbols
-    if table is not None:
-        strings = elf.get_section(table["sh_link"])
-        starts, ends, symbols = _functions(_bytes(file, table, size), _bytes(file, strings, size))
+    segments = list(elf.iter_segments())
+    loads = [s for s in segments if s["p_type"] == "PT_LOAD"]
     return ObjectFile(
-        starts,
-        ends,
-        symbols,
-        segments=[
-            (s["p_offset"], s["p_filesz"], s["p_vaddr"])
-            for s in elf.iter_segments()
-            if s["p_type"] == "PT_LOAD"
-        ],
+        *((None if ".symtab" in sections else _set_aside(sections)) or _table(file, elf, sections)),
+        segments=[(s["p_offset"], s["p_filesz"], s["p_vaddr"]) for s in loads],
         has_lines=".debug_line" in sections,
         patchable="__patchable_function_entries" in sections,
+        loader=next((s.get_interp_name() for s in segments if isinstance(s, InterpSegment)), ""),
     )
+
+
+def _set_aside(sections: Mapping[str, Section]) -> _Table | None:
+    """The symbols that a distribution took out of its library and installs apart."""
+    note = sections.get(".note.gnu.build-id")
+    identity = "" if not isinstance(note, NoteSection) else str(next(note.iter_notes())["n_desc"])
+    path = _DEBUG_SYMBOLS / identity[:2] / f"{identity[2:]}.debug"
+    if not identity or not set(identity) <= set(hexdigits) or not path.is_file():
+        return None
+    with open_file(path, most=LARGEST) as file:
+        elf = ELFFile(file)
+        return _table(file, elf, {section.name: section for section in elf.iter_sections()})
+
+
+def _table(file: BinaryIO, elf: ELFFile, sections: Mapping[str, Section]) -> _Table:
+    # The dynamic table is what stripping leaves.
+    table = sections.get(".symtab") or sections.get(".dynsym")
+    if table is None:
+        return NOTHING.starts, NOTHING.ends, ()
+    size = file.seek(0, 2)
+    return _functions(_bytes(file, table, size), _bytes(file, elf.get_section(table["sh_link"]), size))
 
 
 def _bytes(file: BinaryIO, section: Section, size: int) -> bytes:
@@ -107,14 +131,21 @@ def _bytes(file: BinaryIO, section: Section, size: int) -> bytes:
     return file.read(length)
 
 
-def _functions(table: bytes, strings: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint64], list[str]]:
+def _functions(table: bytes, strings: bytes) -> _Table:
     entries = np.frombuffer(table, _SYMBOL, len(table) // _SYMBOL.itemsize)[:MOST_SYMBOLS]
     code = np.isin(entries["info"] & 15, _FUNCTION_TYPES) & (entries["section"] != 0) & (entries["size"] > 0)
     entries = entries[code]
-    entries = entries[np.argsort(entries["value"], kind="stable")]
     symbols = []
     for begin in entries["name"].tolist():
         end = strings.index(b"\0", begin)
         symbols.append(strings[begin:end].decode("utf-8", "backslashreplace"))
-    starts = entries["value"].astype(np.uint64)
-    return starts, starts + entries["size"].astype(np.uint64), symbols
+    values = entries["value"].tolist()
+    order = sorted(range(len(symbols)), key=lambda i: (values[i], *_liked(symbols[i])))
+    starts, sizes = entries["value"][order].astype(np.uint64), entries["size"][order].astype(np.uint64)
+    return starts, starts + sizes, [symbols[i] for i in order]
+
+
+def _liked(symbol: str) -> tuple[int, int, str]:
+    """Orders the names of one function, the one that people use last: `write` after `__GI___libc_write`."""
+    hidden = 0 if symbol.startswith(("_Z", "_R")) else len(symbol) - len(symbol.lstrip("_"))
+    return -hidden, -len(symbol), symbol

@@ -126,8 +126,17 @@ def test_a_killed_process_is_told(forge: Forge) -> None:
     #include <signal.h>
     #include <sys/wait.h>
     #include <unistd.h>
-    int main(void) { work(9); int child = fork(); if (child == 0) { work(1); pause(); }
-                     kill(child, SIGKILL); wait(0); return 0; }"""
+    int main(void) {
+        int told[2]; char byte = 0;
+        pipe(told);
+        work(9);
+        int child = fork();
+        if (child == 0) { work(1); write(told[1], &byte, 1); pause(); }
+        read(told[0], &byte, 1);
+        kill(child, SIGKILL);
+        wait(0);
+        return 0;
+    }"""
     )
     forge.make("-g", main_c=text)
     profile = Callgrind().profile(forge.target())
@@ -251,12 +260,14 @@ def test_clones_fold_into_their_function(forge: Forge) -> None:
 def test_what_a_program_preloads_stays_preloaded(forge: Forge) -> None:
     forge.make("-g", "-shared", "-fPIC", other_c="int answer(void) { return 42; }")
     (forge.root / "program").rename(forge.root / "libother.so")
-    forge.make(
-        "-g",
-        main_c="__attribute__((weak)) int answer(void) { return 1; } int main(void) { return answer(); }",
-    )
-    target = forge.target(LD_PRELOAD=str(forge.root / "libother.so"))
-    assert Callgrind().profile(target).outcome == "exit"
+    text = """
+    #include <dlfcn.h>
+    int main(void) { int (*f)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "answer"); return f ? f() : 1; }"""
+    forge.make("-g", "-D_GNU_SOURCE", main_c=text)
+    target = replace(forge.target(LD_PRELOAD=str(forge.root / "libother.so")), ok_exit=(42,))
+    profile = Callgrind().profile(target)
+    assert profile.outcome == "ok"
+    assert place(profile, "answer") == ("other.c", 1)
 
 
 def test_a_program_that_tampers_with_its_profile_gets_a_note(forge: Forge) -> None:

@@ -34,6 +34,9 @@ def demangle(symbols: Sequence[str]) -> Sequence[str]:
         ("scaled.isra.0.constprop.3", "scaled"),
         ("table.lto_priv.0", "table"),
         ("fold.llvm.1234567890123456789", "fold"),
+        ("__memcpy_avx512_unaligned_erms", "memcpy"),
+        ("__strlen_avx2", "strlen"),
+        ("my_memcpy_avx2", "my_memcpy_avx2"),
         # C++
         ("_ZN3foo3barEi", "foo::bar"),
         ("_ZNK3FooclEi", "Foo::operator()"),

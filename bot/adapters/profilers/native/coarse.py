@@ -1,0 +1,86 @@
+"""The coarse profile of a native program: callgrind's counts, and shares of time from a second trial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.adapters.profilers.native.callgrind import Callgrind
+from bot.adapters.profilers.native.sampling import FEW_SAMPLES, Gperftools, Perf
+from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
+
+
+class Coarse:
+    """Fits the port `Profiler`: callgrind, and the first of perf and gperftools that can run."""
+
+    def __init__(self) -> None:
+        self._counting = Callgrind()
+        self._sampling = (Perf(), Gperftools())
+
+    @property
+    def tool(self) -> Tool:
+        """Callgrind with perf; a profile's own says which sampler it was."""
+        return _both(self._counting.tool, self._sampling[0].tool)
+
+    def missing(self, target: Target) -> Sequence[str]:
+        """Nothing, unless neither instructions nor time can be had."""
+        lacking = [*self._counting.missing(target)]
+        for sampler in self._sampling:
+            if not lacking or not (more := sampler.missing(target)):
+                return ()
+            lacking += more
+        return lacking
+
+    def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
+        """Two trials: under callgrind, and under a sampler; what one cannot do is left to the other."""
+        del methods
+        notes = list(self._counting.missing(target))
+        found = [] if notes else [self._counting.profile(target)]
+        for sampler in self._sampling:
+            if not (lacking := sampler.missing(target)):
+                found.append(sampler.profile(target))
+                break
+            notes += lacking
+        if not found:
+            return Profile(self.tool, "not-started", 0.0, notes=tuple(notes))
+        profile = found[0] if len(found) == 1 else merge(*found)
+        return replace(profile, notes=tuple(dict.fromkeys((*notes, *profile.notes))))
+
+
+def merge(counts: Profile, times: Profile) -> Profile:
+    """One profile: calls, instructions and edges of the first, shares and seconds of the second.
+
+    `seconds` is that of both trials. With too few samples the shares stay those of instructions.
+    """
+    timed = (times.samples or 0) >= FEW_SAMPLES
+    outcome = times.outcome if counts.outcome == "ok" or not counts.methods else counts.outcome
+    notes = [*counts.notes, *times.notes]
+    if counts.methods and not timed:
+        notes.append("Shares of methods are shares of instructions, not of time.")
+    costs = {}
+    for method in counts.methods.keys() | times.methods.keys():
+        counted = counts.methods.get(method, MethodCost(0.0))
+        time = times.methods.get(method, MethodCost(0.0, self_seconds=0.0))
+        share = time.self_share if timed or not counts.methods else counted.self_share
+        seconds = time.self_seconds if times.samples else None
+        costs[method] = replace(counted, self_share=share, self_seconds=seconds)
+    return Profile(
+        _both(counts.tool, times.tool),
+        outcome,
+        counts.seconds + times.seconds,
+        costs,
+        counts.edges,
+        samples=times.samples,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _both(counts: Tool, times: Tool) -> Tool:
+    return Tool(
+        f"{counts.name} + {times.name}",
+        f"{counts.version} + {times.version}",
+        "coarse",
+        counts.quantities | times.quantities,
+        slowdown=counts.slowdown + times.slowdown,
+        blind=(*counts.blind[:1], *times.blind),
+    )

@@ -1,0 +1,197 @@
+"""Where time goes: perf where it is allowed, gperftools' profiler elsewhere; neither slows the trial."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+
+from bot.adapters import checkout, confine
+from bot.adapters.process import PATH, run_trusted
+from bot.adapters.profilers.evidence import folder_for, read_file
+from bot.adapters.profilers.launching import Launched, ask, launch
+from bot.adapters.profilers.native.functions import Functions, without_names
+from bot.adapters.profilers.native.objects import read_object
+from bot.adapters.profilers.native.samples import Spot, read_gperftools, read_perf
+from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
+from bot.model.sites import Account
+
+FREQUENCY = 999
+"""Hertz of CPU time. The kernel's tick holds gperftools to 250 on most machines."""
+FEW_SAMPLES = 200
+"""With fewer, a method that has a tenth of the time is off by a fifth. Arbitrary."""
+MOST_BYTES = 256 << 20
+MOST_FILES = 1000
+
+_SMALL = "methods with less than 3 % of the time: their shares are mostly chance"
+_LIBRARY = re.compile(r"libprofiler\.so\.0 \(libc6,[^)]*\) => (\S+)")
+
+
+class Perf:
+    """Fits the port `Profiler`: samples of the program counter, user mode only."""
+
+    def __init__(self) -> None:
+        self._refused: dict[Account | None, bool] = {}
+
+    @cached_property
+    def tool(self) -> Tool:
+        """Its version is that of the perf on this machine."""
+        version = "none"
+        if (path := shutil.which("perf", path=PATH)) is not None:
+            version = run_trusted([path, "--version"]).output.decode("ascii", "replace").strip()
+        version = version.removeprefix("perf version ")
+        blind = ("time in the kernel", _SMALL)
+        return Tool("perf", version, "coarse", frozenset({"seconds"}), slowdown=1.02, blind=blind)
+
+    def missing(self, target: Target) -> Sequence[str]:
+        """Tries it once for each account: containers and hosted runners forbid it in several ways."""
+        if shutil.which("perf", path=PATH) is None:
+            return ("`perf` is not installed.",)
+        if target.account not in self._refused:
+            try:
+                ask(target, [*_record(Path("tried")), "true"], b"")
+                self._refused[target.account] = False
+            except OSError:
+                self._refused[target.account] = True
+        return ("`perf` is not allowed to sample here.",) if self._refused[target.account] else ()
+
+    def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
+        """One trial under perf; all methods, whatever is asked."""
+        del methods
+        notes: list[str] = []
+        spots: Counter[Spot] = Counter()
+        try:
+            folder = folder_for(target, "perf")
+        except OSError as error:
+            return _nowhere(self.tool, error)
+        try:
+            written = folder / "data"
+            launched = launch(target, [*_record(written), *target.words], slowdown=self.tool.slowdown)
+            fields = ["-F", "pid,ip", "--show-mmap-events", "--show-task-events"]
+            text = ask(target, ["perf", "script", "--input", str(written), *fields], b"")
+            spots = read_perf(text.decode("utf-8", "backslashreplace").split("\n"))
+        except OSError as error:
+            notes.append(f"The samples of perf could not be read: {error}")
+        finally:
+            checkout.remove(folder)
+        return _profile(self.tool, target, launched, spots, each=1 / FREQUENCY, notes=notes)
+
+
+class Gperftools:
+    """Fits the port `Profiler`: a library that samples the program counter from inside of the program."""
+
+    @cached_property
+    def _library(self) -> str | None:
+        match = _LIBRARY.search(run_trusted(["ldconfig", "-p"]).output.decode("utf-8", "replace"))
+        return match[1] if match else None
+
+    @cached_property
+    def tool(self) -> Tool:
+        """Its version is that in the file name of the library."""
+        version = "none" if self._library is None else Path(self._library).resolve().name
+        blind = ("children that do not execute a program of their own", _SMALL)
+        version = version.removeprefix("libprofiler.so.")
+        return Tool("gperftools", version, "coarse", frozenset({"seconds"}), slowdown=1.02, blind=blind)
+
+    def missing(self, target: Target) -> Sequence[str]:
+        """The library, and a program that can be made to load it."""
+        if self._library is None:
+            return ("gperftools (`libprofiler.so.0`) is not installed.",)
+        program = read_object(program_of(target))
+        name = target.words[0].rpartition("/")[2]
+        if program.segments and not program.loader:
+            return (f"`{name}` is linked statically: gperftools cannot be loaded into it.",)
+        if "musl" in program.loader:
+            return (f"`{name}` uses musl: gperftools cannot be loaded into it.",)
+        return ()
+
+    def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
+        """One trial with the library preloaded; all methods, whatever is asked."""
+        del methods
+        try:
+            folder = folder_for(target, "gperftools")
+        except OSError as error:
+            return _nowhere(self.tool, error)
+        try:
+            preloaded = " ".join(filter(None, (self._library, target.env.get("LD_PRELOAD"))))
+            # Set by `env` in the end: a shell around the program would leave its timer to a program without.
+            variables = [
+                f"LD_PRELOAD={preloaded}",
+                f"CPUPROFILE={folder}/profile",
+                f"CPUPROFILE_FREQUENCY={FREQUENCY}",
+            ]
+            launched = launch(target, ["env", *variables, *target.words], slowdown=self.tool.slowdown)
+            spots, notes = _read_all(folder)
+        finally:
+            checkout.remove(folder)
+        each = launched.cpu / max(1, spots.total())
+        return _profile(self.tool, target, launched, spots, each=each, notes=notes)
+
+
+def program_of(target: Target) -> Path:
+    """The file that the target's command executes; one that is not there is for the trial to say."""
+    name = target.words[0]
+    if "/" not in name:
+        with suppress(OSError):
+            name = confine.find_command(name, target.env.get("PATH", PATH))
+    return target.cwd / name
+
+
+def _record(written: Path) -> list[str]:
+    # Without call chains: they need frame pointers, which optimised code has not.
+    quiet = ["--quiet", "--no-buildid", "--no-buildid-cache"]
+    return ["perf", "record", *quiet, "-e", "cpu-clock:u", "-F", str(FREQUENCY), "-o", str(written), "--"]
+
+
+def _read_all(folder: Path) -> tuple[Counter[Spot], list[str]]:
+    """The sum of the profiles of all processes."""
+    spots: Counter[Spot] = Counter()
+    notes: list[str] = []
+    left = MOST_BYTES
+    for path in sorted(folder.iterdir())[:MOST_FILES]:
+        try:
+            data = read_file(path, most=left)
+            left -= len(data)
+            spots += read_gperftools(data)
+        except (OSError, ValueError) as error:
+            notes.append(f"The samples of one process are not used: {error}.")
+    return spots, notes[:3]
+
+
+def _profile(
+    tool: Tool,
+    target: Target,
+    launched: Launched,
+    spots: Counter[Spot],
+    *,
+    each: float,
+    notes: Sequence[str],
+) -> Profile:
+    """Shares and seconds of methods; `each`: seconds that a sample stands for."""
+    functions = Functions(target)
+    seen = {spot: functions.at(spot.path, spot.offset) for spot in spots}
+    known = functions.methods(seen.values())
+    counts: Counter[Method] = Counter()
+    for spot, count in spots.items():
+        counts[known[seen[spot]].method] += count
+    total = counts.total()
+    costs = {m: MethodCost(count / total, self_seconds=count * each) for m, count in counts.items()}
+    told = list(notes)
+    if launched.outcome != "ok":
+        told.insert(0, launched.ended.reason(f"The program under {tool.name}"))
+    if total < FEW_SAMPLES:
+        told.append(f"Only {total} samples of {tool.name}: the trial is too short for shares of time.")
+    nameless = {k.method for k in known.values() if k.nameless}
+    told += without_names(
+        nameless, {m: cost.self_share for m, cost in costs.items()}, f"samples of {tool.name}"
+    )
+    told += functions.notes
+    return Profile(tool, launched.outcome, launched.cpu, costs, samples=total, notes=tuple(told))
+
+
+def _nowhere(tool: Tool, error: OSError) -> Profile:
+    return Profile(tool, "not-started", 0.0, notes=(f"There is no place for a profile: {error}.",))

@@ -1,0 +1,190 @@
+"""Shares of time of real programs, and the coarse profile that has them beside callgrind's counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.adapters.profilers.native import callgrind, sampling
+from bot.adapters.profilers.native.coarse import Coarse, merge
+from bot.adapters.profilers.native.sampling import Gperftools, Perf
+from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
+from tests.adapters.profilers.native.conftest import Forge
+
+SPIN = """
+#include <stdlib.h>
+#include <unistd.h>
+#define SPIN(n) volatile double s = 0; for (int i = 0; i < n; i++) s += i * 0.5; return s
+__attribute__((noinline)) double hot(int n) { SPIN(3 * n); }
+__attribute__((noinline)) double warm(int n) { SPIN(n); }
+"""
+PROGRAM = SPIN + "int main(void) { for (int i = 0; i < 200; i++) { hot(300000); warm(300000); } return 0; }\n"
+SHORT = SPIN + "int main(void) { for (int i = 0; i < 20; i++) { hot(3000); warm(3000); } return 0; }\n"
+ANSWER = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+    int (*f)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "answer");
+    return (f ? f() : 1) + getchar();
+}
+"""
+SAMPLERS = [Perf, Gperftools]
+
+
+def ready(sampler: type[Perf | Gperftools], target: Target) -> Perf | Gperftools:
+    made = sampler()
+    if sampler is Perf and "not allowed" in "".join(made.missing(target)):
+        pytest.skip("only privileged containers allow perf")
+    assert made.missing(target) == ()
+    return made
+
+
+def share(profile: Profile, name: str) -> float:
+    return sum(cost.self_share for method, cost in profile.methods.items() if method.name == name)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_shares_of_time_are_those_of_the_program(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch, sampler: type[Perf | Gperftools]
+) -> None:
+    monkeypatch.setattr(sampling, "FEW_SAMPLES", 20)
+    forge.make("-g", "-O1", main_c=PROGRAM)
+    profile = ready(sampler, forge.target()).profile(forge.target())
+    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert profile.samples is not None
+    assert profile.samples >= sampling.FEW_SAMPLES
+    assert share(profile, "hot") == pytest.approx(0.75, abs=0.15)
+    assert share(profile, "warm") == pytest.approx(0.25, abs=0.15)
+    assert sum(c.self_share for c in profile.methods.values()) == pytest.approx(1)
+    (hot,) = [m for m in profile.methods if m.name == "hot"]
+    assert (hot.file, hot.line) == ("main.c", 5)
+    seconds = sum(cost.self_seconds or 0 for cost in profile.methods.values())
+    assert 0 < seconds < 1.5 * profile.seconds
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_children_that_execute_a_program_are_sampled(forge: Forge, sampler: type[Perf | Gperftools]) -> None:
+    forge.make("-g", "-O1", main_c=PROGRAM)
+    target = forge.target("sh", "-c", "./program & ./program; wait")
+    assert share(ready(sampler, target).profile(target), "hot") > 0.5
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("ending", ["abort();", "_exit(0);", "kill(getpid(), SIGKILL);", "raise(SIGSTOP);"])
+def test_no_ending_of_the_program_is_an_exception(
+    forge: Forge, sampler: type[Perf | Gperftools], ending: str
+) -> None:
+    forge.make("-g", "-include", "signal.h", main_c=SPIN + f"int main(void) {{ warm(10000); {ending} }}")
+    target = replace(forge.target(), timeout=1.0)
+    profile = ready(sampler, target).profile(target)
+    assert profile.notes
+    assert (profile.outcome == "ok") == (ending == "_exit(0);")
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_standard_input_and_preloading_stay(forge: Forge, sampler: type[Perf | Gperftools]) -> None:
+    forge.make("-shared", "-fPIC", other_c="int answer(void) { return 42; }")
+    (forge.root / "program").rename(forge.root / "libother.so")
+    forge.make("-D_GNU_SOURCE", main_c=ANSWER)
+    given = forge.root / "given"
+    given.write_text("\5")
+    target = replace(forge.target(LD_PRELOAD=str(forge.root / "libother.so")), stdin=given, ok_exit=(47,))
+    assert ready(sampler, target).profile(target).outcome == "ok"
+
+
+def test_a_program_that_cannot_load_the_library_is_not_given_it(forge: Forge) -> None:
+    forge.make("-static", main_c=PROGRAM)
+    assert Gperftools().missing(forge.target()) == (
+        "`program` is linked statically: gperftools cannot be loaded into it.",
+    )
+    forge.make(compiler="musl-gcc", main_c=PROGRAM)
+    assert Gperftools().missing(forge.target()) == (
+        "`program` uses musl: gperftools cannot be loaded into it.",
+    )
+    assert Gperftools().missing(forge.target("sh", "-c", "true")) == ()
+    assert Gperftools().missing(forge.target("./none")) == ()
+
+
+def test_what_perf_may_not_do_is_said_once_it_was_tried(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = forge.root / "perf"
+    fake.write_text("#!/bin/sh\nexit 255\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(sampling, "PATH", str(forge.root))
+    monkeypatch.setattr(sampling, "_record", lambda written: [str(fake), str(written)])
+    assert Perf().missing(forge.target()) == ("`perf` is not allowed to sample here.",)
+    fake.unlink()
+    assert Perf().missing(forge.target()) == ("`perf` is not installed.",)
+
+
+def test_the_coarse_profile_has_counts_and_time(forge: Forge) -> None:
+    forge.make("-g", "-O1", main_c=PROGRAM.replace("300000", "90000"))
+    profile = Coarse().profile(forge.target())
+    assert profile.outcome == "ok"
+    hot = next(cost for method, cost in profile.methods.items() if method.name == "hot")
+    assert hot.calls == 200
+    assert hot.instructions is not None
+    assert hot.instructions > 200 * 270000
+    assert hot.self_seconds
+    assert hot.self_share == pytest.approx(0.75, abs=0.15)
+    assert profile.edges[Method("main", "main.c"), Method("hot", "main.c")].calls == 200
+    assert profile.tool.quantities == {"calls", "instructions", "edges", "seconds"}
+
+
+def test_too_short_a_trial_has_shares_of_instructions(forge: Forge) -> None:
+    forge.make("-g", "-O1", main_c=SHORT)
+    profile = Coarse().profile(forge.target())
+    assert "Shares of methods are shares of instructions, not of time." in profile.notes
+    assert share(profile, "hot") == pytest.approx(3 * share(profile, "warm"), rel=0.05)
+
+
+def test_without_any_tool_the_coarse_profile_says_what_is_missing(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forge.make("-static", main_c=SHORT)
+    monkeypatch.setattr(callgrind, "PATH", str(forge.root))
+    monkeypatch.setattr(sampling, "PATH", str(forge.root))
+    missing = Coarse().missing(forge.target())
+    assert len(missing) == 3
+    profile = Coarse().profile(forge.target())
+    assert (profile.outcome, profile.notes) == ("not-started", tuple(missing))
+
+
+def made(name: str, methods: dict[Method, MethodCost], **more: object) -> Profile:
+    tool = Tool(name, "1", "coarse", frozenset({"calls"}))
+    return replace(Profile(tool, "ok", 1.0, methods), **more)  # type: ignore[arg-type]
+
+
+def test_merged_profiles_keep_what_only_one_of_them_saw() -> None:
+    f, g, h = Method("f"), Method("g"), Method("h")
+    counts = made(
+        "counts", {f: MethodCost(0.9, calls=3, instructions=9), g: MethodCost(0.1, calls=1, instructions=1)}
+    )
+    times = made("times", {f: MethodCost(0.4, 2.0), h: MethodCost(0.6, 3.0)}, samples=500, notes=("said",))
+    merged = merge(counts, times)
+    assert merged.methods == {
+        f: MethodCost(0.4, 2.0, calls=3, instructions=9),
+        g: MethodCost(0.0, 0.0, calls=1, instructions=1),
+        h: MethodCost(0.6, 3.0),
+    }
+    assert (merged.seconds, merged.samples, merged.notes, merged.tool.name) == (
+        2.0,
+        500,
+        ("said",),
+        "counts + times",
+    )
+
+
+def test_when_one_trial_failed_the_other_one_counts() -> None:
+    f = Method("f")
+    counts, times = (
+        made("c", {f: MethodCost(1.0, calls=3)}),
+        made("t", {f: MethodCost(1.0, 2.0)}, samples=500),
+    )
+    assert merge(replace(counts, methods={}, outcome="timeout"), times).outcome == "ok"
+    assert merge(replace(counts, outcome="signal"), times).outcome == "signal"
+    failed = merge(counts, replace(times, methods={}, samples=0, outcome="signal"))
+    assert (failed.outcome, failed.methods[f]) == ("signal", MethodCost(1.0, calls=3))
+    assert sampling.FEW_SAMPLES > 1
