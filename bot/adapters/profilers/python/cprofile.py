@@ -20,6 +20,9 @@ SLOWDOWN = 3.0
 """Of calls-heavy programs; its time limit is this much longer."""
 
 _MOST = 100_000
+_WAITING = 0.25
+"""Share from which it is told."""
+_BRIEF = 0.1
 _SAID = {
     "replaced": "The program set a profiler of its own: what ran under that is missing.",
     "many": "A process had more methods or call edges than are kept; the cheapest are missing.",
@@ -76,6 +79,8 @@ class CProfile:
         notes = [*watched.notes, *(_SAID[code] for code in said if code in _SAID)]
         if wrong:
             notes.append(f"{wrong} Python processes left a profile that contradicts itself; it was not used.")
+        if waited := _waited(watched.processes):
+            notes.append(f"The program waited {waited:.0%} of its time: cProfile's seconds contain that.")
         return Profile(
             tool=self.tool,
             outcome=watched.launched.outcome,
@@ -84,6 +89,14 @@ class CProfile:
             edges=costs.edges(),
             notes=tuple(notes),
         )
+
+
+def _waited(processes: Processes[CountedBody]) -> float:
+    """Share of the time that all processes together were not even ready for a core; 0 when it is small."""
+    bodies = [process.body for process in processes.each if process.body]
+    busy, wall = sum(body.cpu + body.queued for body in bodies), sum(body.wall for body in bodies)
+    share = 1 - busy / wall if wall > _BRIEF else 0.0
+    return share if share > _WAITING else 0.0
 
 
 def _sum_up(costs: Costs, processes: Processes[CountedBody], root: Path, agent: Path) -> int:

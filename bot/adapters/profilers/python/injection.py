@@ -108,4 +108,10 @@ def _notes(
             f"{silent} of {len(processes.each)} Python processes ended without a profile "
             "(crashed, killed, or still running at the end); what they did is missing."
         )
+    killed = sum(process.body is not None and not process.body.final for process in processes.each)
+    if killed:
+        notes.append(
+            f"{killed} of {len(processes.each)} Python processes were killed while they waited for work; "
+            "functions that were running then are missing."
+        )
     return notes

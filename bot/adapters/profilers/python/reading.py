@@ -31,8 +31,15 @@ class Head(Line):
 
 
 class Body(Line):
-    """The last line: what was seen."""
+    """The last line: what was seen, and seconds on a core, of the wall clock, and ready without a core.
 
+    final: the process ended after it; otherwise it was killed, and wrote this when it last waited for work.
+    """
+
+    final: bool = True
+    cpu: Seconds = 0.0
+    wall: Seconds = 0.0
+    queued: Seconds = 0.0
     notes: Annotated[tuple[Text, ...], Field(max_length=100)] = ()
 
 

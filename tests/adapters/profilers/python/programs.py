@@ -72,3 +72,8 @@ def calls(profile: Profile) -> dict[str, int | None]:
         for method, cost in profile.methods.items()
         if method.file is not None and "<module>" not in method.name
     }
+
+
+def told(profile: Profile) -> tuple[str, ...]:
+    """Notes but for the one on waiting: how long a short program waits depends on the machine."""
+    return tuple(note for note in profile.notes if "of its time" not in note)

@@ -6,7 +6,7 @@ import pytest
 
 from bot.adapters.profilers.python.cprofile import CProfile
 from bot.model.profiles import Method
-from tests.adapters.profilers.python.programs import Checkout, calls, own
+from tests.adapters.profilers.python.programs import Checkout, calls, own, told
 
 SHOP = {
     "shop/__init__.py": "",
@@ -57,7 +57,7 @@ def test_calls_are_exact_and_qualified_on_every_interpreter(
     any_checkout.write(SHOP)
     profile = CProfile().profile(any_checkout.target(*options, "-m", "shop"))
     assert profile.outcome == "ok"
-    assert profile.notes == ()
+    assert told(profile) == ()
     assert calls(profile) == SHOP_CALLS
 
 

@@ -13,7 +13,7 @@ from bot.adapters.profilers.launching import launch
 from bot.adapters.profilers.python.cprofile import CProfile
 from bot.model.profiles import Profile, Target
 from bot.model.sites import Account
-from tests.adapters.profilers.python.programs import Checkout, calls
+from tests.adapters.profilers.python.programs import Checkout, calls, told
 
 WORK = """
     def work(n):
@@ -42,11 +42,11 @@ def test_forks_are_followed_and_add_up(any_checkout: Checkout) -> None:
         os.waitpid(child, 0)
         """,
     )
-    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert (profile.outcome, told(profile)) == ("ok", ())
     assert calls(profile) == {"work:work": 2, "work:step": 15}
 
 
-def test_worker_processes_that_are_terminated_leave_their_profile(any_checkout: Checkout) -> None:
+def test_worker_processes_that_are_killed_leave_what_they_did(any_checkout: Checkout) -> None:
     profile = profiled(
         any_checkout,
         """
@@ -56,8 +56,41 @@ def test_worker_processes_that_are_terminated_leave_their_profile(any_checkout: 
                 pool.map(work.work, [3, 4], 1)
         """,
     )
-    assert (profile.outcome, profile.notes) == ("ok", ())
-    assert calls(profile) == {"work:work": 2, "work:step": 7}
+    assert profile.outcome == "ok"
+    assert all("killed" in note or "without a profile" in note for note in told(profile))
+    # A worker may be killed before it waits again; then that is said, and nothing is invented.
+    assert set(calls(profile)) <= {"work:work", "work:step"}
+    assert (calls(profile).get("work:step") or 0) <= 7
+
+
+def test_a_worker_process_is_seen_up_to_when_it_last_waited(any_checkout: Checkout) -> None:
+    profile = profiled(
+        any_checkout,
+        """
+        import multiprocessing, os, signal, work
+        def served(tasks, done):
+            while True:
+                work.work(tasks.get())
+                done.put(None)
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("fork")
+            tasks, done = context.SimpleQueue(), context.SimpleQueue()
+            worker = context.Process(target=served, args=(tasks, done), daemon=True)
+            worker.start()
+            for n in (2, 3):
+                tasks.put(n)
+                done.get()
+            while open("/proc/%d/stat" % worker.pid).read().split()[2] != "S":
+                pass
+            worker.terminate()
+            worker.join()
+            assert worker.exitcode == -signal.SIGTERM
+        """,
+    )
+    assert profile.outcome == "ok"
+    (note,) = told(profile)
+    assert note.startswith("1 of 2 Python processes were killed while they waited for work")
+    assert calls(profile) == {"work:work": 2, "work:step": 5}
 
 
 def test_children_started_anew_are_watched_too(any_checkout: Checkout) -> None:
@@ -69,7 +102,7 @@ def test_children_started_anew_are_watched_too(any_checkout: Checkout) -> None:
         subprocess.run([sys.executable, "-c", "import work; work.work(2)"], check=True)
         """,
     )
-    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert (profile.outcome, told(profile)) == ("ok", ())
     assert calls(profile) == {"work:work": 2, "work:step": 3}
 
 
@@ -86,7 +119,7 @@ def test_what_ran_before_an_exec_is_not_lost(any_checkout: Checkout) -> None:
         os.execv(sys.executable, [sys.executable, "-c", "import work; work.work(2)"])
         """,
     )
-    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert (profile.outcome, told(profile)) == ("ok", ())
     assert calls(profile) == {"work:work": 3, "work:step": 4}
 
 
@@ -151,8 +184,8 @@ def test_a_profiler_of_the_programs_own_works_or_is_told(any_checkout: Checkout)
         """,
     )
     assert profile.outcome == "ok"
-    if profile.notes:
-        assert profile.notes == ("The program set a profiler of its own: what ran under that is missing.",)
+    if told(profile):
+        assert told(profile) == ("The program set a profiler of its own: what ran under that is missing.",)
     else:
         assert calls(profile)["work:step"] == 3
 
@@ -191,7 +224,7 @@ def test_a_sitecustomize_of_the_programs_own_is_run(any_checkout: Checkout) -> N
     )
     place = str(any_checkout.root / "site")
     profile = CProfile().profile(any_checkout.target("main.py", env={"PYTHONPATH": place}))
-    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert (profile.outcome, told(profile)) == ("ok", ())
     assert calls(profile)["work:step"] == 1
 
 
@@ -257,7 +290,7 @@ def test_a_shell_script_and_a_script_with_a_first_line_are_watched(any_checkout:
                 words=(f"./{name}",), env=target.env, root=target.root, cwd=target.cwd, scratch=target.scratch
             )
         )
-        assert (profile.outcome, profile.notes) == ("ok", ())
+        assert (profile.outcome, told(profile)) == ("ok", ())
         assert calls(profile)["work:step"] == steps
 
 
@@ -299,6 +332,11 @@ def _dedented(text: str) -> str:
     return textwrap.dedent(text)
 
 
+def test_waiting_is_told_since_it_looks_like_work(checkout: Checkout) -> None:
+    profile = profiled(checkout, "import time\ndef nap(): time.sleep(0.5)\nnap()")
+    assert any("waited" in note for note in profile.notes)
+
+
 def test_a_generator_counts_once_a_resumption(any_checkout: Checkout) -> None:
     profile = profiled(any_checkout, "def g():\n    yield 1\n    yield 2\nlist(g())")
     assert calls(profile) == {"main:g": 3}
@@ -319,7 +357,7 @@ def test_threads_that_still_run_at_the_end_are_counted(any_checkout: Checkout) -
             ready.wait()
         """,
     )
-    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert (profile.outcome, told(profile)) == ("ok", ())
     assert calls(profile) == {"main:served": 3, "work:work": 3, "work:step": 9}
 
 
@@ -339,5 +377,5 @@ def test_it_works_under_an_account_of_its_own(open_path: Path) -> None:
             account=account,
         )
     )
-    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert (profile.outcome, told(profile)) == ("ok", ())
     assert calls(profile) == {"work:work": 1, "work:step": 2}

@@ -22,6 +22,7 @@ _MOST_METHODS = 100_000
 _MOST_EDGES = 400_000
 _TOOLS = (4, 3)
 _ident = _thread.get_ident
+_trees: dict[str, dict[tuple[int, str], str]] = {}
 
 
 def _profiler() -> Any:
@@ -240,13 +241,12 @@ def qualified(codes: Any, notes: set[str]) -> list[str]:
     """Qualified names; before 3.11 code objects do not know theirs, and it is read from the source again."""
     if codes and hasattr(codes[0], "co_qualname"):
         return [code.co_qualname for code in codes]
-    trees: dict[str, dict[tuple[int, str], str]] = {}
     names = []
     for code in codes:
         file = code.co_filename
-        if file not in trees:
-            trees[file] = _compiled(file)
-        name = trees[file].get((code.co_firstlineno, code.co_name))
+        if file not in _trees:
+            _trees[file] = _compiled(file)
+        name = _trees[file].get((code.co_firstlineno, code.co_name))
         if name is None and not code.co_name.startswith("<") and not file.startswith("<"):
             notes.add("unqualified")
         names.append(name or code.co_name)

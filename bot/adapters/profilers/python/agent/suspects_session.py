@@ -1,6 +1,6 @@
 """One process under the agent: begins to watch, follows threads and forks, and leaves a file when it ends."""
 
-# ruff: noqa: BLE001, PTH123, S110, UP031  (runs from 3.8 on; the program must never hear of a failure of ours)
+# ruff: noqa: BLE001, PTH123, S110, SIM105, UP031  (runs from 3.8 on; the program must never hear of a failure of ours)
 # Run by exec, never imported. References are kept here: programs may delete what they like.
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 FOLDER = __file__.rpartition("/")[0]
 _MOST_BYTES = 1 << 26
-_FILE_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_CLOEXEC
-_open, _write, _close = posix.open, posix.write, posix.close
-_getpid, _getppid, _kill = posix.getpid, posix.getppid, posix.kill
+_FILE_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC
+_open, _read, _write, _close = posix.open, posix.read, posix.write, posix.close
+_rename, _getpid, _getppid, _kill = posix.rename, posix.getpid, posix.getppid, posix.kill
 _set_signal, _clock = _signal.signal, time.perf_counter_ns
 
 
@@ -37,6 +37,18 @@ def listed(items: Any) -> str:
     return "[" + ",".join(items) + "]"
 
 
+def clocks() -> tuple[float, float, float]:
+    """Seconds of CPU, of the wall clock, and ready without a core (of the main thread)."""
+    queued = 0.0
+    try:
+        file = _open("/proc/self/schedstat", posix.O_RDONLY | posix.O_CLOEXEC)
+        queued = int(_read(file, 100).split()[1]) / 1e9
+        _close(file)
+    except (OSError, IndexError, ValueError):
+        pass
+    return time.process_time(), _clock() / 1e9, queued
+
+
 class Session:
     """The watching of this process. `watcher` has begin, forked, thread, stop and body."""
 
@@ -46,14 +58,17 @@ class Session:
         self.folder = FOLDER
         self.quote, self.listed = quote, listed
         self.watcher: Any = None
-        self.name = ""
+        self.name = self.head = ""
         self.pid = self.killed = 0
+        self.spent_writing = 0.0
+        self.began = clocks()
         self.ending = False
         self.masks: dict[int, Any] = {}
 
     def begin(self, *, forked: bool = False) -> None:
         """Says in a new file that this process is watched."""
         self.pid = _getpid()
+        self.began = clocks()
         self.name = "%s/%020d-%d.report" % (FOLDER, _clock(), self.pid)
         try:
             cwd = posix.getcwd()
@@ -68,17 +83,29 @@ class Session:
             '"python":' + quote(version),
             '"cwd":' + quote(cwd),
         )
-        self.write("{" + ",".join(fields) + "}\n")
+        self.head = "{" + ",".join(fields) + "}\n"
+        self.write("")
 
-    def write(self, line: str) -> None:
-        """Appends to this process's file, which is not kept open: programs close what they did not open."""
-        data = memoryview(line.encode("ascii"))
-        file = _open(self.name, _FILE_FLAGS, 0o600)
+    def write(self, body: str) -> None:
+        """Replaces this process's file, which is not kept open: programs close what they did not open."""
+        data = memoryview((self.head + body).encode("ascii"))
+        file = _open(self.name + ".part", _FILE_FLAGS, 0o600)
         try:
             while data:
                 data = data[_write(file, data) :]
         finally:
             _close(file)
+        _rename(self.name + ".part", self.name)
+
+    def tell(self, *, final: bool) -> None:
+        """Leaves what was seen up to now."""
+        line = self.watcher.body()
+        spent = [max(0.0, now - then) for now, then in zip(clocks(), self.began)]  # noqa: B905
+        start = '{"final":%s,' % ("true" if final else "false")
+        line = start + '"cpu":%.6f,"wall":%.6f,"queued":%.6f,' % tuple(spent) + line[1:]
+        if len(line) > _MOST_BYTES:
+            line = line[: line.index('"files"')] + '"notes":["large"]}'
+        self.write(line + "\n")
 
     def end(self, *_: Any) -> None:
         """Stops watching and leaves what was seen; the last thing that was left counts."""
@@ -87,15 +114,25 @@ class Session:
                 return  # a fork that went round the hooks is not ours to tell; a signal may come in between
             self.ending = True
             self.watcher.stop(sys._getframe())
-            line = self.watcher.body()
-            if len(line) > _MOST_BYTES:
-                line = '{"notes":["large"]}'
-            self.write(line + "\n")
+            self.tell(final=True)
         except BaseException:
             pass  # the program is never to hear of it; a file without a last line says enough
         self.ending = False
         if self.killed:
-            _kill(self.pid, self.killed)
+            _kill(_getpid(), self.killed)
+
+    def checkpoint(self) -> None:
+        """In a worker process that may be killed whenever it waits; takes about a tenth of its time at most."""
+        began = _clock() / 1e9
+        if self.ending or _getpid() != self.pid or self.spent_writing > 0.1 * (began - self.began[1]) + 0.25:
+            return
+        self.ending = True
+        try:
+            self.tell(final=False)
+        except BaseException:
+            pass
+        self.ending = False
+        self.spent_writing += _clock() / 1e9 - began
 
     def before_fork(self) -> None:
         """Holds SIGTERM back: Python forgets signals that reach a child before its hooks have run."""
@@ -111,6 +148,12 @@ class Session:
         """A fork: its own file, and what the parent did is not its work."""
         try:
             self.begin(forked=True)
+            self.spent_writing = 0.0
+            # A handler in Python runs only between two instructions: a worker that just went to sleep on a
+            # lock would never die. So workers die as always, and leave their profile before they wait.
+            if _signal.getsignal(_signal.SIGTERM) == self.terminated:
+                _set_signal(_signal.SIGTERM, _signal.SIG_DFL)
+            _checkpoints(self)
             self.watcher.forked()
         except BaseException:
             self.name = ""
@@ -122,6 +165,25 @@ class Session:
         self.killed = number
         if not self.ending:
             self.end()
+
+
+def _checkpoints(session: Session) -> None:
+    """Where workers of multiprocessing wait for work."""
+    queues = sys.modules.get("multiprocessing.queues")
+    for name in ("SimpleQueue", "Queue"):
+        kind = getattr(queues, name, None)
+        original = getattr(kind, "get", None)
+        if original is not None and not hasattr(original, "suspects"):
+            setattr(kind, "get", _checkpointed(session, original))  # noqa: B010  (kind has no type)
+
+
+def _checkpointed(session: Session, original: Any) -> Any:
+    def get(*arguments: Any, **keywords: Any) -> Any:
+        session.checkpoint()
+        return original(*arguments, **keywords)
+
+    get.suspects = True  # type: ignore[attr-defined]
+    return get
 
 
 def _ends_before(session: Session, original: Any) -> Any:

@@ -1,0 +1,202 @@
+"""Coarse profiler: where Python code spends its time, sampled from outside by py-spy at no cost to it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.adapters.profilers import evidence
+from bot.adapters.profilers.call_tree import CallTree, seen, tree_costs
+from bot.adapters.profilers.launching import Launched, launch
+from bot.adapters.profilers.python.injection import not_started, version_of
+from bot.adapters.profilers.python.names import Naming
+from bot.adapters.profilers.python.reading import Count, Text
+from bot.model.profiles import Method, Profile, Target, Tool
+from bot.model.trials import Outcome
+
+RATE = 500
+"""Samples a second: each stops the program for some 0.1 ms."""
+QUALIFIED = (3, 11)
+"""From this version on Python's code knows its qualified name."""
+_MOST_BYTES = 1 << 27
+_STATUS = '"$@"; echo "$?" >"$0"'
+
+
+class _Frame(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+    name: Text
+    file: Text | None = None
+    line: Count | None = None
+
+
+class _Shared(BaseModel):
+    frames: Annotated[tuple[_Frame, ...], Field(max_length=200_000)]
+
+
+class _Thread(BaseModel):
+    samples: tuple[tuple[Count, ...], ...]
+
+
+class _Samples(BaseModel):
+    """The file format of speedscope, as far as needed: stacks as places in `frames`, outermost first."""
+
+    shared: _Shared
+    profiles: tuple[_Thread, ...]
+
+
+@dataclass(frozen=True)
+class _Run:
+    launched: Launched
+    samples: _Samples | None
+    status: str
+
+
+class PySpy:
+    """The port `Profiler`, coarse: time alone."""
+
+    @property
+    def tool(self) -> Tool:
+        """What it is, costs and cannot see."""
+        found = _installed()
+        return Tool(
+            name="py-spy",
+            version=found[1] if found else "none",
+            grain="coarse",
+            quantities=frozenset({"seconds", "edges"}),
+            slowdown=1.1,
+            blind=(
+                f"A sample every {1000 / RATE:.0f} ms: methods of a few samples are uncertain.",
+                "Calls are not counted.",
+                "Threads that wait are left out as far as that can be seen from outside.",
+            ),
+        )
+
+    def missing(self, target: Target) -> Sequence[str]:  # noqa: ARG002
+        """py-spy itself; whether the machine lets it look into processes shows when it runs."""
+        return () if _installed() else ("py-spy is not installed.",)
+
+    def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:  # noqa: ARG002
+        """One trial, sampled; `methods` is not used."""
+        try:
+            run = _sample(target)
+        except OSError as error:
+            return not_started(self.tool, error)
+        outcome = _outcome(target, run)
+        if run.samples is None or outcome == "not-started":
+            why = _why(run) if run.samples is None else "The program could not be started."
+            return Profile(tool=self.tool, outcome=outcome, seconds=run.launched.cpu, samples=0, notes=(why,))
+        tree = _tree(run.samples, Naming(target.root, str(target.cwd)).method)
+        costs = tree_costs(tree)
+        notes = (
+            []
+            if outcome == "ok"
+            else ["The program, sampled, did not end well; what is there is unfinished."]
+        )
+        version = version_of(target)
+        if version is not None and version < QUALIFIED:
+            notes.append("Names lack their class: this Python's code does not know it (before 3.11).")
+        return Profile(
+            tool=self.tool,
+            outcome=outcome,
+            seconds=run.launched.cpu,
+            methods=costs.methods(seen=seen(tree)),
+            edges=costs.edge_costs(),
+            samples=round(seen(tree) * RATE),
+            notes=tuple(notes),
+        )
+
+
+@cache
+def _installed() -> tuple[Path, str] | None:
+    """py-spy's program and version, from our own environment."""
+    try:
+        package = metadata.distribution("py-spy")
+    except metadata.PackageNotFoundError:
+        return None
+    places = (Path(str(package.locate_file(file))) for file in package.files or () if file.name == "py-spy")
+    program = next((place for place in places if place.is_file()), None)
+    return (program, package.version) if program else None
+
+
+def _sample(target: Target) -> _Run:
+    found = _installed()
+    folder = evidence.folder_for(target, "py-spy")
+    # A copy: the trial's account may not be able to enter our own environment.
+    spy = folder / "py-spy"
+    if found is not None:
+        shutil.copyfile(found[0], spy)
+        spy.chmod(0o755)
+    options = (
+        "--rate",
+        str(RATE),
+        "--format",
+        "speedscope",
+        "--full-filenames",
+        "--function",
+        "--subprocesses",
+    )
+    output, status = folder / "samples", folder / "status"
+    # py-spy does not hand on how the program ended.
+    program = ("sh", "-c", _STATUS, str(status), *target.words)
+    words = (str(spy), "record", *options, "--output", str(output), "--", *program)
+    launched = launch(target, words, env={"RUST_BACKTRACE": "0"}, slowdown=1.5)
+    return _Run(launched, _read(output), _text(status))
+
+
+def _read(path: Path) -> _Samples | None:
+    try:
+        samples = _Samples.model_validate_json(evidence.read_file(path, most=_MOST_BYTES))
+    except (OSError, ValidationError):
+        return None
+    size = len(samples.shared.frames)
+    if any(place >= size for thread in samples.profiles for stack in thread.samples for place in stack):
+        return None
+    return samples
+
+
+def _text(path: Path) -> str:
+    try:
+        return evidence.read_file(path, most=64).decode("ascii", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _outcome(target: Target, run: _Run) -> Outcome:
+    """How the program ended, as far as py-spy left that to be seen."""
+    if run.launched.outcome in ("timeout", "cut"):
+        return run.launched.outcome
+    if not run.status.isdigit():
+        return "not-started" if run.launched.outcome != "ok" else "signal"
+    code = int(run.status)
+    if code in target.ok_exit:
+        return "ok"
+    if code in (126, 127):
+        return "not-started"
+    return "signal" if code > 128 else "exit"
+
+
+def _why(run: _Run) -> str:
+    """py-spy's own words, where it left any."""
+    told = [line for line in run.launched.ended.log.splitlines() if line.startswith("Error:")]
+    if told and "ermission" in told[-1]:
+        return "py-spy may not look into other processes here (ptrace is forbidden)."
+    if told and "No python processes" in told[-1]:
+        return "py-spy found no Python process; the program may be too short."
+    return "py-spy left no samples that can be read."
+
+
+def _tree(samples: _Samples, named: Callable[[str, int, str], Method | None]) -> CallTree:
+    methods = [named(f.file, f.line or 0, f.name) if f.file else None for f in samples.shared.frames]
+    tree = CallTree()
+    for thread in samples.profiles:
+        for stack in thread.samples:
+            path = [method for place in stack if (method := methods[place]) is not None]
+            tree.count(path, 1 / RATE)
+    return tree
