@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
 from annotated_types import Ge, Le, MaxLen
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from bot.adapters.profilers.call_tree import CallTree, tree_costs
 from bot.adapters.profilers.node import preloading
+from bot.adapters.profilers.node.preloading import Hooked
 from bot.adapters.profilers.node.sources import Frame, Sources
 from bot.adapters.profilers.reports import clean_name
 from bot.model.profiles import Method, Profile, Target, Tool
 
-INTERVAL_SECONDS = 500e-6
+INTERVAL_SECONDS = 250e-6
+"""10 % more CPU time than every millisecond, for four times the samples."""
 FEW_SAMPLES = 400
 """Below this many, the share even of a dominant method is rough: its standard deviation exceeds 5 %."""
 MOST_SLOWDOWN = 5.0
@@ -26,17 +28,21 @@ _Micros = Annotated[float, Ge(0), Le(1e15)]
 _Place = Annotated[int, Ge(-1), Le(1 << 31)]
 
 
-class SampledReport(BaseModel):
-    """What sampler.cjs wrote: the tree of stacks, parents first, and per script [start, end, calls]."""
+class _Report(BaseModel):
+    """What sampler.cjs wrote when a thread ended."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     node: Annotated[str, MaxLen(40)]
+
+
+class SampledReport(_Report):
+    """The tree of sampled stacks, parents first: frames, own microseconds and samples."""
+
     frames: list[tuple[str, str, _Place, _Place]]
     parents: list[int]
     micros: list[_Micros]
     hits: list[_Count]
-    counts: list[tuple[str, list[tuple[_Count, _Count, _Count]]]]
 
     @model_validator(mode="after")
     def _is_a_tree(self) -> Self:
@@ -47,25 +53,41 @@ class SampledReport(BaseModel):
         return self
 
 
-class NodeSampler:
-    """V8's sampling profiler in every process and worker thread; `counts`: exact calls in the same trial."""
+class CountedReport(_Report):
+    """Per script its functions as [start, end, calls], with offsets in characters."""
 
-    def __init__(self, *, counts: bool = True) -> None:
+    counts: list[tuple[str, list[tuple[_Count, _Count, _Count]]]]
+
+
+_AnyReport = TypeVar("_AnyReport", SampledReport, CountedReport)
+
+
+class NodeSampler:
+    """V8's sampling profiler in every process and worker thread of a trial.
+
+    counts: a second trial counts all calls, which are None otherwise. inlining: leaves V8's optimiser as it
+    is; then time in an inlined function may count to its caller.
+    """
+
+    def __init__(self, *, counts: bool = True, inlining: bool = False) -> None:
         self._counts = counts
+        self._inlining = inlining
 
     @property
     def tool(self) -> Tool:
         """What it is, costs and cannot see."""
+        seen = ["Small functions weigh more than unprofiled: V8 does not inline them while it is profiled."]
         return Tool(
             name="V8 CPU profile",
             version="",
             grain="coarse",
             quantities=frozenset({"seconds", "edges", "calls"} if self._counts else {"seconds", "edges"}),
-            slowdown=1.3 if self._counts else 1.15,
+            slowdown=2.5 if self._counts else 1.3,
             blind=(
                 "Native code and Node's own modules count to the JavaScript that called them.",
                 "Processes that are killed, or whose environment is replaced, leave no profile.",
                 "A thread that waits inside of a call (execSync, Atomics.wait) looks busy.",
+                *([] if self._inlining else seen),
             ),
         )
 
@@ -74,63 +96,68 @@ class NodeSampler:
         return preloading.what_is_missing(target)
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:  # noqa: ARG002 - sees all
-        """One sampled trial."""
-        settings = {"interval": round(INTERVAL_SECONDS * 1e6), "counts": self._counts}
+        """One sampled trial, and one in which calls are counted if that was asked for."""
+        settings = {"interval": round(INTERVAL_SECONDS * 1e6), "inlining": self._inlining}
         try:
             hooked = preloading.run_hooked(target, "sampler.cjs", settings, slowdown=MOST_SLOWDOWN)
+            profile = _begun(self.tool, hooked)
+            sampled, notes = _validated(hooked, SampledReport)
+            if not sampled:
+                return _with_notes(profile, *notes, "No method was seen.")
+            counted: list[CountedReport] = []
+            if self._counts and profile.outcome == "ok":
+                hooked = preloading.run_hooked(target, "sampler.cjs", {"interval": 0}, slowdown=MOST_SLOWDOWN)
+                counted, more = _validated(hooked, CountedReport)
+                notes = [*notes, *more]
+                if hooked.launched.outcome != "ok":
+                    counted = []
+                    notes.append(hooked.launched.ended.reason("The trial whose calls were counted"))
+            return _explained(_with_notes(profile, *notes), (sampled, counted), target)
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}.",))
-        launched = hooked.launched
-        profile = Profile(self.tool, launched.outcome, launched.cpu, notes=hooked.notes)
-        if launched.outcome != "ok":
-            profile = _with_notes(profile, launched.ended.reason("The profiled trial"))
-        reports, refused = _validated(hooked.reports.contents.values())
-        if refused:
-            profile = _with_notes(profile, f"{refused} profile files were damaged and left out.")
-        if not reports:
-            return _with_notes(profile, "No method was seen.")
-        return _explained(profile, reports, target)
+
+
+def _begun(tool: Tool, hooked: Hooked) -> Profile:
+    launched = hooked.launched
+    profile = Profile(tool, launched.outcome, launched.cpu, notes=hooked.notes)
+    if launched.outcome == "ok":
+        return profile
+    return _with_notes(profile, launched.ended.reason("The profiled trial"))
 
 
 def _with_notes(profile: Profile, *notes: str) -> Profile:
     return replace(profile, notes=(*profile.notes, *notes))
 
 
-def _validated(contents: Iterable[bytes]) -> tuple[list[SampledReport], int]:
-    """The reports that are what they should be, and how many are not."""
-    reports, refused = [], 0
-    for content in contents:
+def _validated(hooked: Hooked, kind: type[_AnyReport]) -> tuple[list[_AnyReport], list[str]]:
+    """The reports that are what they should be, and a note on those that are not."""
+    reports: list[_AnyReport] = []
+    for content in hooked.reports.contents.values():
         try:
-            reports.append(SampledReport.model_validate_json(content))
+            reports.append(kind.model_validate_json(content))
         except ValidationError:
-            refused += 1
-    return reports, refused
+            continue
+    refused = len(hooked.reports.contents) - len(reports)
+    return reports, [f"{refused} profile files were damaged and left out."] if refused else []
 
 
-def _explained(profile: Profile, reports: Sequence[SampledReport], target: Target) -> Profile:
+def _explained(
+    profile: Profile, reports: tuple[Sequence[SampledReport], Sequence[CountedReport]], target: Target
+) -> Profile:
     """Names what the reports hold and sums it up."""
+    sampled, counted = reports
     sources = Sources(target)
-    frames = {Frame(*frame) for report in reports for frame in report.frames}
-    try:
-        sources.parse(frames, (url for report in reports for url, _ in report.counts))
-    except OSError as error:
-        return _with_notes(profile, f"No profile: {error.strerror}.")
+    frames = {Frame(*frame) for report in sampled for frame in report.frames}
+    sources.parse(frames, (url for report in counted for url, _ in report.counts))
     named = {frame: sources.method(frame) for frame in frames}
-    tree, samples = CallTree(), 0
-    for report in reports:
-        samples += _graft(tree, report, named)
+    tree = CallTree()
+    samples = sum(_graft(tree, report, named) for report in sampled)
     costs = tree_costs(tree)
-    known = Counter[Method]()
-    for report in reports:
-        for url, functions in report.counts:
-            for start, end, calls in functions:
-                if method := sources.method_over(url, start, end):
-                    known[method] += calls
     few = (f"Only {samples} samples: shares are rough.",) if samples < FEW_SAMPLES else ()
     return replace(
         profile,
-        tool=replace(profile.tool, version=clean_name(reports[0].node)),
-        methods=costs.methods(seen=sum(tree.own), calls=known),
+        tool=replace(profile.tool, version=clean_name(sampled[0].node)),
+        methods=costs.methods(seen=sum(tree.own), calls=_calls(counted, sources)),
         edges=costs.edge_costs(),
         samples=samples,
         notes=(*profile.notes, *sources.notes, *few),
@@ -141,11 +168,20 @@ def _graft(tree: CallTree, report: SampledReport, named: Mapping[Frame, Method |
     """Adds one thread's stacks to the tree, without the time in which it waited; its number of samples."""
     numbers: list[int] = []
     samples = 0
-    for frame, parent, micros, hits in zip(
-        report.frames, report.parents, report.micros, report.hits, strict=True
-    ):
+    rows = zip(report.frames, report.parents, report.micros, report.hits, strict=True)
+    for frame, parent, micros, hits in rows:
         idle = frame[0] == "(idle)" and not frame[1]
         above = numbers[parent] if parent >= 0 else -1
         numbers.append(tree.add(above, named[Frame(*frame)], 0.0 if idle else micros / 1e6))
         samples += 0 if idle else hits
     return samples
+
+
+def _calls(reports: Iterable[CountedReport], sources: Sources) -> Counter[Method]:
+    calls = Counter[Method]()
+    for report in reports:
+        for url, functions in report.counts:
+            for start, end, count in functions:
+                if method := sources.method_over(url, start, end):
+                    calls[method] += count
+    return calls
