@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    StrictBool,
-    StrictInt,
-    Tag,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, StrictInt, Tag
 
 from bot.model.names import Command, LevelName, Name, Variable
 from bot.model.quantities import Fraction, Number, Seconds, Text
@@ -241,6 +232,13 @@ class HistoryStore(Key):
     """Address of a folder in an object store: s3://bucket/folder or gs://bucket/folder."""
 
 
+class Analysis(Key):
+    """How the analyses are computed."""
+
+    backend: Annotated[str, Field(pattern=r"^(local|dask://[A-Za-z0-9._-]+:\d{1,5})$")] = "local"
+    """Where influence models are learnt: local, or the scheduler of a Dask cluster as dask://host:port."""
+
+
 class Subject(Key):
     """The whole file."""
 
@@ -268,6 +266,8 @@ class Subject(Key):
     """Where history is read from, in order."""
     sandbox: Literal["auto", "required", "off"] = "auto"
     """Whether missing isolation is tolerated, an error, or unwanted."""
+    analysis: Analysis = Analysis()
+    """How the analyses are computed."""
 
     @property
     def space(self) -> Space:

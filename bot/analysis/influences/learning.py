@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from bot.analysis.influences.basis import Basis, Columns
@@ -100,16 +100,16 @@ class InfluenceModels:
         columns = self.basis_.columns(self.sample_.configurations)
         asked = self.basis_.columns(self.probe_.configurations)
         effort = efforts(self.sample_, most=self.most)
-        seeds = self.rng.integers(2**31, size=len(costs.methods) + 1)
+        streams = self.rng.spawn(len(costs.methods) + 1)
         means = {q: self.sample_.means(q) for q in costs.quantities}
         total = means[self.quantity_].sum(axis=1)
         weight = np.nan_to_num(means[self.quantity_]).mean(axis=0)
         costly = set(np.argsort(-weight, kind="stable")[: self.gaussians].tolist())
         tasks = [
-            _Task({q: means[q][:, j] for q in means}, _kinds(effort[j], j in costly), int(seeds[j]))
+            _Task({q: means[q][:, j] for q in means}, _kinds(effort[j], j in costly), streams[j])
             for j in range(len(costs.methods))
         ]
-        tasks.append(_Task({self.quantity_: total}, _kinds("full", self.gaussians > 0), int(seeds[-1])))
+        tasks.append(_Task({self.quantity_: total}, _kinds("full", self.gaussians > 0), streams[-1]))
         found = _work(columns, asked, tasks)
         self.models_: dict[Quantity, tuple[Learnt, ...]] = {
             q: tuple(
@@ -161,7 +161,7 @@ class _Task:
 
     costs: Mapping[Quantity, Floats]
     kinds: tuple[str, ...]
-    seed: int
+    rng: np.random.Generator
 
 
 @dataclass(frozen=True)
@@ -183,10 +183,9 @@ def _kinds(effort: Effort, costly: bool) -> tuple[str, ...]:
 
 def _work(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict[Quantity, _Found]]:
     """The tasks in pieces, heavy and light ones mixed, on the workers of the surrounding configuration."""
-    parallel = Parallel()
-    pieces = max(1, min(len(tasks), CHUNKS * abs(int(parallel.n_jobs or 1))))
+    pieces = max(1, min(len(tasks), CHUNKS * int(effective_n_jobs(None))))
     order: list[NDArray[np.intp]] = [np.arange(k, len(tasks), pieces) for k in range(pieces)]
-    results = parallel(delayed(_piece)(columns, asked, [tasks[i] for i in part]) for part in order)
+    results = Parallel()(delayed(_piece)(columns, asked, [tasks[i] for i in part]) for part in order)
     found: list[dict[Quantity, _Found]] = [{} for _ in tasks]
     for part, result in zip(order, results, strict=True):
         for i, one in zip(part, result, strict=True):
@@ -202,7 +201,7 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
     """Models of one method; seconds also as calls times seconds per call, where that predicts better."""
     chosen: dict[Quantity, Chosen] = {}
     for quantity, y in task.costs.items():
-        one = choose(columns, y, kinds=task.kinds, seed=task.seed)
+        one = choose(columns, y, kinds=task.kinds, rng=task.rng)
         if one is not None:
             chosen[quantity] = one
     found: dict[Quantity, _Found] = {}
@@ -227,7 +226,7 @@ def _per_call(
     seconds, calls = task.costs["seconds"], task.costs["calls"]
     with np.errstate(invalid="ignore", divide="ignore"):
         each = np.where((calls > 0) & (seconds > 0), seconds / calls, np.nan)
-    one = choose(columns, each, kinds=task.kinds, seed=task.seed)
+    one = choose(columns, each, kinds=task.kinds, rng=task.rng)
     if one is None:
         return None
     # Folds differ where a method was not called: there the calls decide alone.

@@ -33,7 +33,7 @@ EXACT = 1e-9
 class Model(Protocol):
     """Learns positive costs over columns; the learner of zeros is `activity`."""
 
-    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Self:
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Columns of n configurations and their costs, shape (n,), all positive."""
         ...
 
@@ -45,7 +45,7 @@ class Model(Protocol):
 class Constant:
     """The median: options have no influence."""
 
-    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Self:  # noqa: ARG002
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:  # noqa: ARG002
         """Learns the median."""
         self.value_ = float(np.median(y))
         return self
@@ -66,7 +66,7 @@ class FewTerms:
     def __init__(self, *, logarithmic: bool) -> None:
         self.logarithmic = logarithmic
 
-    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Self:
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Learns terms and their number."""
         target = np.log(y) if self.logarithmic else y
         weight = np.ones(len(y)) if self.logarithmic else 1.0 / y
@@ -76,7 +76,7 @@ class FewTerms:
         low, high = np.log(y).min() - REACH, np.log(y).max() + REACH
         self._bounds = (np.exp(low), np.exp(high))
         errors = np.zeros(FEW + 1)
-        for train, held in _folds(len(y), seed):
+        for train, held in _folds(len(y), rng):
             path = _pursuit(x[train], target[train], weight[train])
             for k in range(FEW + 1):
                 chosen, solution = path[min(k, len(path) - 1)]
@@ -127,14 +127,14 @@ def _pursuit(x: Floats, y: Floats, weight: Floats) -> list[tuple[list[int], Floa
 class LogLasso:
     """Lasso on the logarithm of the cost over columns and their products; the penalty by cross-validation."""
 
-    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Self:
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Learns coefficients."""
         target = np.log(y)
         self._products = Products().fit(columns, target, columns.smooth)
         x = self._products.lift(columns)
         self._low, self._high = target.min() - REACH, target.max() + REACH
         errors: Floats = np.zeros(ALPHAS)
-        for train, held in _folds(len(y), seed):
+        for train, held in _folds(len(y), rng):
             for k, (coefficients, intercept) in enumerate(_lasso(x[train], target[train])):
                 guess = np.clip(x[held] @ coefficients + intercept, self._low, self._high)
                 errors[k] += np.minimum(np.abs(np.exp(guess - target[held]) - 1.0), 10.0).sum()
@@ -167,9 +167,11 @@ def _lasso(x: Floats, y: Floats) -> list[tuple[Floats, float]]:
 class Tree:
     """A regression tree on the logarithm of the cost."""
 
-    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Self:
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Learns a full-grown tree."""
-        self._tree = DecisionTreeRegressor(random_state=seed).fit(columns.values, np.log(y))
+        self._tree = DecisionTreeRegressor(random_state=int(rng.integers(2**31))).fit(
+            columns.values, np.log(y)
+        )
         return self
 
     def predict(self, columns: Columns) -> Floats:
@@ -182,9 +184,9 @@ class Forest:
 
     TREES = 60
 
-    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Self:
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Learns the trees."""
-        self._forest = ExtraTreesRegressor(self.TREES, random_state=seed, n_jobs=1)
+        self._forest = ExtraTreesRegressor(self.TREES, random_state=int(rng.integers(2**31)), n_jobs=1)
         self._forest.fit(columns.values[:, columns.smooth], np.log(y))
         return self
 
@@ -196,9 +198,8 @@ class Forest:
 class Gaussian:
     """A Gaussian process on the logarithm of the cost, with a length scale per option's column."""
 
-    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Self:
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Learns length scales, amplitude and noise by likelihood, from at most `GAUSSIAN_MOST` rows."""
-        rng = np.random.default_rng(seed)
         rows = np.arange(len(y))
         if len(rows) > GAUSSIAN_MOST:
             rows = rng.choice(rows, GAUSSIAN_MOST, replace=False)
@@ -208,7 +209,7 @@ class Gaussian:
         kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.ones(x.shape[1]), (0.1, 1e2)) + WhiteKernel(
             1e-3, (1e-6, 1.0)
         )
-        self._process = GaussianProcessRegressor(kernel, random_state=seed)
+        self._process = GaussianProcessRegressor(kernel, random_state=int(rng.integers(2**31)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a bound is an answer: the option is idle
             self._process.fit(x, (target - self._middle) / self._scale)
@@ -232,9 +233,9 @@ KINDS: Mapping[str, Callable[[], Model]] = {
 """In the order in which they are tried: simple ones win a tie."""
 
 
-def _folds(count: int, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _folds(count: int, rng: np.random.Generator) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Train and held rows of `INNER_FOLDS` random parts."""
-    parts = np.array_split(np.random.default_rng(seed).permutation(count), INNER_FOLDS)
+    parts = np.array_split(rng.permutation(count), INNER_FOLDS)
     return [
         (np.concatenate([p for j, p in enumerate(parts) if j != i]), part) for i, part in enumerate(parts)
     ]

@@ -45,16 +45,18 @@ class Switched:
     def __init__(self, kind: str) -> None:
         self.kind = kind
 
-    def fit(self, columns: Columns, y: Floats, *, seed: int) -> Switched:
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Switched:
         """Costs of shape (n,), 0: not called."""
         self._model: Model = KINDS[self.kind]()
         active = y > 0
         self._switch: DecisionTreeClassifier | None = None
         if not active.all():
-            self._switch = DecisionTreeClassifier(random_state=seed).fit(columns.values, active)
+            self._switch = DecisionTreeClassifier(random_state=int(rng.integers(2**31))).fit(
+                columns.values, active
+            )
         if active.sum() < 3:
             self._model = Constant()
-        self._model.fit(rows(columns, np.flatnonzero(active)), y[active], seed=seed)
+        self._model.fit(rows(columns, np.flatnonzero(active)), y[active], rng=rng)
         return self
 
     def predict(self, columns: Columns) -> Floats:
@@ -70,7 +72,7 @@ def rows(columns: Columns, which: NDArray[np.intp]) -> Columns:
     return Columns(columns.values[which], columns.owner, columns.smooth)
 
 
-def choose(columns: Columns, y: Floats, *, kinds: Sequence[str], seed: int) -> Chosen | None:
+def choose(columns: Columns, y: Floats, *, kinds: Sequence[str], rng: np.random.Generator) -> Chosen | None:
     """The kind with the smallest cross-validated error, fitted to all; None: too little is known.
 
     y: shape (n,), NaN: unknown, 0: not called. Folds are random parts, and single levels of numbers.
@@ -79,44 +81,66 @@ def choose(columns: Columns, y: Floats, *, kinds: Sequence[str], seed: int) -> C
     if (y[known] > 0).sum() < FEWEST:
         return None
     columns, cost = rows(columns, known), y[known]
-    folds = random_folds(len(cost), seed) + level_folds(columns, seed)
-    best: tuple[float, str, Floats] | None = None
+    folds = random_folds(len(cost), rng) + level_folds(columns, rng)
+    best: _Judged | None = None
     for kind in kinds:
-        held_out, error = _judge(columns, cost, folds, kind=kind, seed=seed)
-        if best is None or error * TIE < best[0]:
-            best = (error, kind, held_out)
-        if best[0] < EXACT:
+        judged = _judge(columns, cost, folds, kind=kind, rng=rng)
+        if best is None or judged.beats(best):
+            best = judged
+        if best.error < EXACT:
             break
     assert best is not None
     everywhere = np.full(len(y), np.nan)
-    everywhere[known] = best[2]
-    return Chosen(best[1], Switched(best[1]).fit(columns, cost, seed=seed), best[0], everywhere)
+    everywhere[known] = best.held_out
+    return Chosen(best.kind, Switched(best.kind).fit(columns, cost, rng=rng), best.error, everywhere)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Predictions of the random folds; relative errors of all folds and their weights, shape (n_errors,)."""
+
+    kind: str
+    held_out: Floats
+    errors: Floats
+    weights: Floats
+
+    @property
+    def error(self) -> float:
+        """Mean relative error, in which both sorts of folds weigh the same."""
+        return float(self.weights @ self.errors)
+
+    def beats(self, simpler: _Judged) -> bool:
+        """Whether it is better than a simpler kind by more than a tie and than the chance of these folds."""
+        gains = simpler.errors - self.errors
+        gain = float(self.weights @ gains)
+        chance = float(np.sqrt((self.weights**2) @ (gains - gain) ** 2))
+        return gain > max((TIE - 1.0) * self.error, chance)
 
 
 def _judge(
-    columns: Columns, y: Floats, folds: Sequence[NDArray[np.intp]], *, kind: str, seed: int
-) -> tuple[Floats, float]:
-    """Predictions of the random folds, and the mean relative error over the two sorts of folds."""
+    columns: Columns, y: Floats, folds: Sequence[NDArray[np.intp]], *, kind: str, rng: np.random.Generator
+) -> _Judged:
     held_out = np.full(len(y), np.nan)
     errors: list[list[Floats]] = [[], []]
     for i, held in enumerate(folds):
         train = np.setdiff1d(np.arange(len(y)), held)
         if not (y[train] > 0).any():
             continue
-        found = Switched(kind).fit(rows(columns, train), y[train], seed=seed).predict(rows(columns, held))
+        found = Switched(kind).fit(rows(columns, train), y[train], rng=rng).predict(rows(columns, held))
         if i < FOLDS:
             held_out[held] = found
         errors[i >= FOLDS].append(np.minimum(relative_errors(y[held], found), CAP))
-    sorts = [float(np.concatenate(e).mean()) for e in errors if e]
-    return held_out, float(np.mean(sorts))
+    sorts = [np.concatenate(e) for e in errors if e]
+    weights = [np.full(len(e), 1.0 / (len(e) * len(sorts))) for e in sorts]
+    return _Judged(kind, held_out, np.concatenate(sorts), np.concatenate(weights))
 
 
-def random_folds(count: int, seed: int) -> list[NDArray[np.intp]]:
+def random_folds(count: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:
     """Rows of `FOLDS` random parts."""
-    return list(np.array_split(np.random.default_rng(seed).permutation(count), FOLDS))
+    return list(np.array_split(rng.permutation(count), FOLDS))
 
 
-def level_folds(columns: Columns, seed: int) -> list[NDArray[np.intp]]:
+def level_folds(columns: Columns, rng: np.random.Generator) -> list[NDArray[np.intp]]:
     """Rows at one inner level each of some number, at most `LEVEL_FOLDS`, drawn among all of them."""
     found: list[NDArray[np.intp]] = []
     for owner in np.unique(columns.owner):
@@ -127,5 +151,5 @@ def level_folds(columns: Columns, seed: int) -> list[NDArray[np.intp]]:
         found += [np.flatnonzero(column == level) for level in levels[1:-1]]
     # A level of a random sample is a single row or two: nothing that random folds would not do.
     found = [f for f in found if 3 <= len(f) <= len(columns.values) // 2]
-    order = np.random.default_rng(seed).permutation(len(found))[:LEVEL_FOLDS]
+    order = rng.permutation(len(found))[:LEVEL_FOLDS]
     return [found[k] for k in order]
