@@ -12,6 +12,11 @@ from bot.model.change_points import Probe
 from bot.model.space import Configuration
 from bot.sampling.contrast import Configurator
 
+CLOSE = 0.06
+"""Share of the range around a step in which trials may stand for some right beside it."""
+MOVES = 7
+"""Times that trials are asked for, ever further away, when some brought nothing new."""
+
 _T = TypeVar("_T")
 Asking: TypeAlias = Generator[list[Probe], None, _T]
 """Wishes trials, goes on when they are in the model's log, and ends with an answer."""
@@ -54,6 +59,28 @@ class Asker:
                 place += direction
         return wished
 
+    def around(self, step: Step, where: Configuration, times: int) -> Asking[None]:
+        """So many trials right before and right after a step; where values are carried on, further away."""
+        start = len(self.log)
+        for move in range(MOVES):
+            c, r, _, _ = self.log.since(start)
+            mine = r[c == self.log.place.get(where, -1)]
+            missing = times - int((mine < step.low).sum()), times - int((mine >= step.high).sum())
+            away = 2**move - 1
+            wished = [
+                *self.trials(where, step.low - 1 - away, -1, missing[0]),
+                *self.trials(where, step.high + away, 1, missing[1]),
+            ]
+            if not wished:
+                return
+            yield wished
+
+    def reachable(self, step: Step, configuration: Configuration) -> bool:
+        """Whether trials of a configuration are possible close to both sides of a step."""
+        before, after = self.beside(configuration, step.low - 1, -1), self.beside(configuration, step.high, 1)
+        far = max(CLOSE * self.revisions, 3.0)
+        return before is not None and after is not None and max(step.low - before, after - step.high) <= far
+
     def unknown(self, configuration: Configuration, revisions: Iterable[int]) -> list[Probe]:
         """Trials of a configuration that are not known yet."""
         return [Probe(configuration, r) for r in revisions if not self.log.known(configuration, r)]
@@ -73,6 +100,6 @@ class Asker:
         usable = [
             c
             for c in dict.fromkeys([*(n for n in near if n is not None), *holding])
-            if self.log.usable(c, step.low - 1) and self.log.usable(c, step.high)
+            if self.reachable(step, c)
         ]
         return max(usable, key=lambda c: self.clearness(step, c), default=None)

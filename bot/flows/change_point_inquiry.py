@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.episodes import episode
 from bot.analysis.change_points.rivals import Rivals, rivals
 from bot.analysis.change_points.simpler import simplify
 from bot.analysis.change_points.steps import Step, StepModel
@@ -59,6 +60,7 @@ class Inquiry:
         self._ask = Placing(model, configurator, revisions)
         self._witnessing = Witnessing(model, configurator, revisions)
         self._refuted: list[tuple[int, int, Term]] = []
+        self._passed: list[tuple[int, int]] = []
         # A step could be at any revision: that it stands out at one of them must count for less.
         self._proven = PROVEN + math.log(revisions)
 
@@ -72,9 +74,18 @@ class Inquiry:
         needed = STANDS_OUT_EXACTLY if self._model.exact else STANDS_OUT
         return found[0] if found is not None and found[1] >= needed else None
 
+    def passing(self) -> tuple[Step, Step] | None:
+        """Both ends of an episode that stands out from what the steps explain; None: none does."""
+        if self._model.exact:
+            return None
+        found = episode(self._model, self._revisions, needed=STANDS_OUT, shunned=self._passed)
+        if found is not None:  # it is looked at once
+            self._passed.append((found[0].low, found[1].high))
+        return found
+
     def revise(self, step: Step) -> None:
         """Moves a step that was not measured to where it stands out most now."""
-        found = self._best(step)
+        found = self._best(step) if step.partner is None else None
         if found is not None:
             step.term, step.at, step.low, step.high = found[0].term, found[0].at, found[0].low, found[0].high
 
@@ -90,13 +101,17 @@ class Inquiry:
         """Finds a step's term and place; a step that its contrasts refute is taken out of the model."""
         if self._model.exact and step.settled and len(step.term) >= MANY:
             return  # each of its levels was shown to be necessary
-        before = step.term if step.settled else None
+        before, proposed = step.term if step.settled else None, step.term
         close = 1.0 if self._model.exact else max(self._revisions * CLOSE, 3.0)
         far = max(self._revisions * FAR, 3.0)
-        alive = yield from self._name(step, far if step.high > step.low else close)
-        if alive and step.high > step.low:
+        if step.partner is not None:
+            close = far = min(max(abs(step.partner.at - step.at), 3.0), close)
+        placed = step.high == step.low or step.confirmed == (step.term, step.at)
+        alive = yield from self._name(step, close if placed else far)
+        if alive and not placed:
             yield from self._ask.place(step)
             alive = yield from self._name(step, close)
+        self._ask.seat(step)
         if self._model.exact and step.term != before:
             alive = yield from self._witnessed(step, alive)
         if alive:
@@ -105,7 +120,20 @@ class Inquiry:
         if not alive and step in self._model.steps:
             self._model.steps.remove(step)
             self._refuted.append((step.low, step.high, step.term))
+            # What moves everything and is at no place is the machine, or many small steps.
+            self._model.drifts |= not proposed and not self._model.exact
         step.settled = True
+        self._settle_with(step, alive)
+
+    def _settle_with(self, step: Step, alive: bool) -> None:
+        """What one end of an episode showed holds for the other one."""
+        other = step.partner
+        if other is None or other.settled or other not in self._model.steps:
+            return
+        if alive:
+            other.term = step.term
+        else:
+            self._model.steps.remove(other)
 
     def _witnessed(self, step: Step, alive: bool) -> Asking[bool]:
         """Contrasts look at what is likely; a term of many levels is not, and is looked for by halving."""

@@ -35,8 +35,9 @@ class Placing(Asker):
         times = int(np.clip(math.ceil(6.0 / max(self.clearness(step, where), 1e-9)), 1, 12))
         for _ in range(WIDENINGS):
             start = len(self.log)
-            yield self.trials(where, step.low - 1, -1, times) + self.trials(where, step.high, 1, times)
-            if self.model.exact or self._moved(step, where, start) > 0.5:
+            yield from self.around(step, where, times)
+            moved = self._moved(step, where, start)
+            if self.model.exact or moved is None or moved > 0.5:
                 break
             width = step.high - step.low + 1
             step.low = max(1, step.low - width)
@@ -51,6 +52,18 @@ class Placing(Asker):
                 return
             times = int(np.clip(math.ceil(2.0 / max(self.clearness(step, where), 1e-9)), 1, 8))
             yield self.trials(where, revision, 1, times if not self.log.frozen else 1)
+
+    def seat(self, step: Step) -> None:
+        """Of the revisions that one configuration cannot tell apart, the one that all of them show best."""
+        if self.model.exact or step.low == step.high:
+            return
+        places, moment, information = self.model.contrasts(step, (step.low, step.high))
+        if len(places):
+            cover = self.model.cover(step).astype(np.float64)
+            at = int(places[np.argmax(self.model.gain(cover @ moment, cover @ information))])
+            if step.confirmed == (step.term, step.at):
+                step.confirmed = (step.term, at)
+            step.at = at
 
     def _median(self, step: Step, where: Configuration) -> int | None:
         """Narrows a step's interval to 90 %; the revision that halves the rest, or None: it is placed.
@@ -104,9 +117,11 @@ class Placing(Asker):
         start = len(self.log)
         times = int(np.clip(math.ceil(EXPECTED / max(self.clearness(step, where), 1e-9)), 2, MOST_AGAIN))
         for _ in range(CONFIRMATIONS):
-            yield self.trials(where, step.low - 1, -1, times) + self.trials(where, step.high, 1, times)
+            yield from self.around(step, where, times)
             if self._differs(step, where, start) > CONFIRMED:
                 step.confirmed = (step.term, step.at)
+                stale = self.log.stale_since(where, step.low - 1)
+                step.low = step.low if stale is None else stale + 1
                 return True
         return False
 
@@ -154,13 +169,13 @@ class Placing(Asker):
                 if without is None or not rest
                 else self.choose.near([*rest, without], self.choose.sparse)
             )
-            if where is None or not self._usable_around(step, where):
+            if where is None or not self.reachable(step, where):
                 continue
             start = len(self.log)
             times = int(np.clip(math.ceil(EXPECTED / 2.0 / max(self.clearness(step, where), 1e-9)), 1, 12))
-            yield self.trials(where, step.low - 1, -1, times) + self.trials(where, step.high, 1, times)
-            known = sum(s.size for s in self.model.steps if s is not step and self._there(s, step, where))
-            if self._moved(step, where, start, known) > 0.5:
+            yield from self.around(step, where, times)
+            moved = self._moved(step, where, start)
+            if moved is not None and moved > 0.5:
                 step.term = rest
 
     def _usable_around(self, step: Step, where: Configuration) -> bool:
@@ -180,18 +195,26 @@ class Placing(Asker):
         error = MEDIAN * noise * math.sqrt(1.0 / len(before) + 1.0 / len(after))
         return float(np.sign(step.size) * (np.median(after) - np.median(before)) / error)
 
-    def _moved(self, step: Step, where: Configuration, start: int, known: float = 0.0) -> float:
-        """The share of a step's size by which fresh trials differ before and after it."""
+    def _moved(self, step: Step, where: Configuration, start: int) -> float | None:
+        """The share of a step's size by which fresh trials differ around it; None: there are none."""
         before, after, _ = self._fresh(step, where, start)
         if not len(before) or not len(after):
-            return 0.0
+            return None
         level = self.level(where) if self.log.relative else 1.0
-        moved = (after.mean() - before.mean()) / level - known
+        moved = (after.mean() - before.mean()) / level
         return float(moved / step.size) if step.size else 0.0
 
     def _fresh(self, step: Step, where: Configuration, start: int) -> tuple[Floats, Floats, float]:
-        """Seconds of the trials since `start` before and after a step's interval, and their mean noise."""
+        """Seconds of the trials since `start` before and after a step's interval, and their mean noise.
+
+        What other known steps add is taken out: trials may lie on their far side.
+        """
         c, r, y, sd = self.log.since(start)
         mine = c == self.log.place.get(where, -1)
+        held = self.log.holding(where)[None, :]
+        unit = self.level(where) if self.log.relative else 1.0
+        for other in self.model.steps:
+            if other is not step and other.settled and self.model.terms.cover(other.term, held)[0]:
+                y = y - other.size * unit * (r >= other.at)
         before, after = mine & (r < step.low), mine & (r >= step.high)
         return y[before], y[after], float(sd[mine].mean()) if mine.any() else 0.0

@@ -33,8 +33,10 @@ SCANNED, FEWEST = 0.4, 3
 """Share of limited trials for the first round, and the fewest revisions a configuration is scanned at."""
 STEP_COSTS, RELUCTANCE = 12.0, 20.0
 """Squared scales that a step must explain, and shares must explain more than seconds."""
+COMPARED, END = (1.0, 16, 96), 0.02
+"""The same for those compared at both ends alone; how near these, as a share of the range."""
 BALANCED = (0.8, 16, 64)
-"""Random configurations of a round: as a share of the options, at least and at most."""
+"""Random configurations of a round: for each two levels, at least and at most."""
 
 
 class Scan:
@@ -180,27 +182,53 @@ class Scan:
         sparse = self._choose.sparse
         single = [self._choose.near([level], sparse) for level in self._log.levels]
         basic = [sparse, *(c for c in dict.fromkeys(single) if c is not None and c != sparse)]
-        few, want, count = self._extent(len(basic), len(sparse))
+        few, want, count = self._extent(len(basic))
         places = few if number == 0 else max(few // 2, min(few, GRID[0]))
         wished = [probe for configuration in basic for probe in self._spread(configuration, places)]
         yield wished
         self._choose.avoided = tuple(self._log.broken_levels())
-        fresh = self._choose.balanced(want, self._log.configurations[len(basic) :])
+        fresh = self._choose.balanced(
+            want if number == 0 else want // 2, self._log.configurations[len(basic) :]
+        )
         yield [probe for configuration in fresh for probe in self._spread(configuration, count)]
+        if number > 0:
+            yield self._at_both_ends()
         self._log.learn_scale()
+        yield [Probe(c, r) for c, r in self._log.odd()]
 
-    def _extent(self, basic: int, options: int) -> tuple[int, int, int]:
+    def _at_both_ends(self) -> list[Probe]:
+        """Many random configurations, each only at both ends of the range: rare terms show somewhere."""
+        share, least, most = COMPARED
+        want = int(min(np.clip(share * self._size, least, most), SCANNED * self.limit() / 4.0))
+        fresh = self._choose.balanced(want, self._log.configurations)
+        last, near = self._revisions - 1, max(round(END * self._revisions), 1)
+        places = [
+            (0, int(a), last - int(b), last) for a, b in self._rng.integers(1, near + 1, (len(fresh), 2))
+        ]
+        return [
+            Probe(c, r)
+            for c, four in zip(fresh, places, strict=True)
+            for r in dict.fromkeys(four)
+            if 0 <= r <= last
+        ]
+
+    def _extent(self, basic: int) -> tuple[int, int, int]:
         """Revisions for each basic configuration, number of random ones, and revisions for each of these."""
         needed = min(round((self._log.scale / GRID_NOISE) ** 2), self._revisions)
         count, few = (int(np.clip(needed, least, GRID[-1])) for least in (GRID[1], GRID[0]))
         share, least, most = BALANCED
-        want = int(np.clip(share * options, least, most))
+        want = int(np.clip(share * self._size, least, most))
         room = SCANNED * self.limit()
         if room < basic * few + want * count:  # the rest names and places what is seen
             few = int(np.clip(room / 2.0 / basic, FEWEST, few))
             count = int(np.clip(room / 2.0 / want, 2 * FEWEST, count))
             want = int(np.clip((room - basic * few) / count, 1, want))
         return few, want, count
+
+    @property
+    def _size(self) -> float:
+        """Options as wide as a flag: one of many values is shown rarely, and needs more configurations."""
+        return len(self._log.levels) / 2.0
 
     def limit(self) -> float:
         """Trials that there will be, in all."""

@@ -21,6 +21,8 @@ from bot.sampling.contrast import Configurator
 
 SWEEPS = 24
 """Times that the sum of steps is revised and tested at most."""
+EPISODES = 4
+"""Episodes looked for at most in one sweep."""
 STEPS = 16
 """Steps looked for at most in one sweep."""
 NOISE_PER_ROUND, MOST_ROUNDS = 0.005, 3
@@ -131,7 +133,8 @@ class ChangePointFinder:
             if not self.model_.exact and (sweep == 1 or state == before):
                 changed = self._scan.choose_unit(self._inquiry.renamed, list(self.model_.steps))
                 before = None if changed else before
-            if state == before and all(step.settled for step in self.model_.steps):
+            nothing_new = state == before and all(step.settled for step in self.model_.steps)
+            if nothing_new and not self._passing():
                 if scanned >= rounds:
                     break
                 scanned += 1
@@ -156,3 +159,14 @@ class ChangePointFinder:
                 if not known.settled:
                     self._inquiry.revise(known)
             self._inquiry.tidy()
+
+    def _passing(self) -> bool:
+        """Adds episodes that the trials so far show beside the steps; whether there are any."""
+        self.model_.fit()
+        for number in range(EPISODES):
+            found = self._inquiry.passing()
+            if found is None:
+                return number > 0
+            self.model_.steps += found
+            self.model_.fit()
+        return True

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from bot.analysis.change_points.steps import Step, StepModel
+from bot.analysis.change_points.terms import Term
 from bot.model.change_points import ChangePoint, Shape
 
 EPISODE = 0.1
@@ -37,7 +40,7 @@ def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
                 ratio=ratio,
                 ratio_interval=interval,
                 probability=step.probability,
-                shape=_shape(step, steps, revisions),
+                shape=shape_of(step, steps, revisions),
             )
         )
     return tuple(found)
@@ -63,7 +66,26 @@ def _earlier(one: Step, other: Step) -> bool:
     return one is not other and one.at < other.at
 
 
-def _shape(step: Step, steps: list[Step], revisions: int) -> Shape:
+class Placed(Protocol):
+    """A step, as far as its shape is concerned."""
+
+    @property
+    def term(self) -> Term:
+        """What carries it."""
+        ...
+
+    @property
+    def at(self) -> int:
+        """Its revision."""
+        ...
+
+    @property
+    def size(self) -> float:
+        """Upwards or downwards, in any unit."""
+        ...
+
+
+def shape_of(step: Placed, steps: Sequence[Placed], revisions: int) -> Shape:
     """Transient when the same term moves back nearby."""
     for other in steps:
         apart = abs(other.at - step.at)

@@ -26,7 +26,8 @@ class MatchedFilter:
         configurations: how many.
 
     Attributes:
-        information: (n_configurations, n_places).
+        weight: of the trials from each place on, (n_configurations, n_places).
+        information: of a step at each place, (n_configurations, n_places).
     """
 
     def __init__(self, c: Ints, r: Ints, w: Floats, *, places: Ints, configurations: int) -> None:
@@ -35,6 +36,7 @@ class MatchedFilter:
         self._bins = c * self._shape[1] + np.searchsorted(places, r, side="right")
         after = self._since(w)
         whole = np.maximum(after[:, :1], 1e-300)
+        self.weight: Floats = after[:, 1:]
         self.information: Floats = (after * (whole - after) / whole)[:, 1:]
         self._lines: tuple[Line, Line] | None = None
 

@@ -63,6 +63,8 @@ def _explanations(terms: Terms, one: Step, other: Step) -> Iterator[tuple[Term, 
     error = 3.0 * math.hypot(one.error, other.error)
     if abs(one.size - other.size) <= error + ALIKE * abs(one.size):
         yield (common,)
+        # Or pieces of a level that constraints cut in two: "x without a", and "b" (which needs x and a).
+        yield from ((in_order((*common, x)),) for x in (*mine, *theirs))
     if abs(one.size + other.size) <= error + ALIKE * abs(one.size):
         yield from (tuple(in_order((*common, x)) for x in pair) for pair in _uncrossed(mine, theirs))
         for short, long in ((mine, theirs), (theirs, mine)):

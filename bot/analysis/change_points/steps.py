@@ -22,6 +22,8 @@ LOOSE = 0.05
 """In an exact search a step may differ by this share of itself between configurations."""
 DIFFERENT = 10.0
 """Standard deviations of two trials that differ without noise."""
+WAVES, DRIFT = 6, 0.02
+"""Half waves over the range of which drift is made; scale of the slowest, as a share of the level."""
 PLACES = 96
 """Revisions at which a step is looked for at once."""
 
@@ -43,6 +45,8 @@ class Step:
     settled: bool = False
     confirmed: tuple[Term, int] | None = None
     """Term and place for which fresh trials showed the step again."""
+    partner: Step | None = None
+    """The other end, where this is one end of an episode."""
 
 
 @dataclass
@@ -52,6 +56,9 @@ class StepModel:
     log: TrialLog
     terms: Terms
     steps: list[Step] = field(default_factory=list)
+    drifts: bool = False
+    """Whether all configurations may slowly move together, which no step is."""
+    _drift: Floats = field(default_factory=lambda: np.zeros(WAVES), init=False)
     _scanned: tuple[Columns, MatchedFilter] | None = field(default=None, init=False, repr=False)
 
     @property
@@ -84,16 +91,29 @@ class StepModel:
         w = sd**-2.0
         y = y - self._design(known, c, r) @ np.array([s.size for s in known])
         x = self._design(free, c, r)
+        prior: Floats = np.full(len(free), self.slab)
+        if self.drifts:
+            x = np.hstack([x, self._waves(c, r)])
+            prior = np.append(prior, (np.arange(1.0, WAVES + 1.0) / DRIFT) ** 2)
         y, x = self._centred(y, c, w), self._centred(x, c, w)
-        if free:
-            gram = (x * w[:, None]).T @ x
-            gram += np.diag(np.full(len(gram), self.slab))
+        if len(prior):
+            gram = (x * w[:, None]).T @ x + np.diag(prior)
             sizes = np.linalg.lstsq(gram, (x * w[:, None]).T @ y, rcond=None)[0]
             errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(gram)), 0.0))
-            for step, size, error in zip(free, sizes, errors, strict=True):
+            for step, size, error in zip(free, sizes, errors, strict=False):
                 step.size, step.error = float(size), float(error)
+            self._drift = np.asarray(sizes[len(free) :], dtype=np.float64)
             y = y - x @ sizes
         return float((w * y**2).sum())
+
+    def _waves(self, c: Ints, r: Ints) -> Floats:
+        """Slow waves over the range, in the values' unit, (n_trials, WAVES): what drift is made of."""
+        angle = np.pi * r / max(int(r.max(initial=1)), 1)
+        unit = 1.0 if self.log.relative else self.log.means()[c][:, None]
+        return np.asarray(np.cos(angle[:, None] * np.arange(1, WAVES + 1)) * unit)
+
+    def _drifted(self, c: Ints, r: Ints) -> Floats | float:
+        return self._waves(c, r) @ self._drift if self.drifts and len(self._drift) else 0.0
 
     def _design(self, steps: Sequence[Step], c: NDArray[np.intp], r: NDArray[np.intp]) -> Floats:
         x = np.zeros((len(c), len(steps)))
@@ -117,7 +137,7 @@ class StepModel:
     ) -> tuple[NDArray[np.intp], Floats, Floats]:
         """Places (in a window), and per configuration and place a matched filter's moment and information."""
         found = self._filter(window)
-        return found.places, found.moment(self._residual(without)), found.information
+        return found.places, found.moment(self.residual(without)), found.information
 
     def score(self, without: Step | None) -> tuple[Ints, Floats | NDArray[np.float32]]:
         """Places, and the log posterior of a step at each of them in each term, (n_places, n_terms)."""
@@ -130,14 +150,14 @@ class StepModel:
         known = self._scanned[1]
         slabs = self.slab, self.slab * SMALL**-2
         rows, prior = self.terms.remembered(self.log.holds), self.terms.log_prior
-        return known.places, known.score(self._residual(without), rows, prior, slabs=slabs)
+        return known.places, known.score(self.residual(without), rows, prior, slabs=slabs)
 
-    def _residual(self, without: Step | None) -> Floats:
+    def residual(self, without: Step | None = None) -> Floats:
         """What the steps but one leave of each trial, its configuration's mean taken out, (n_trials,)."""
         c, r, y, sd = self.log.columns()
         kept = [s for s in self.steps if s is not without]
         explained = self._design(kept, c, r) @ np.array([s.size for s in kept])
-        return self._centred(y - explained, c, sd**-2.0)
+        return self._centred(y - explained - self._drifted(c, r), c, sd**-2.0)
 
     def _filter(self, window: tuple[int, int] | None) -> MatchedFilter:
         c, r, _, sd = self.log.columns()
@@ -164,6 +184,7 @@ class StepModel:
         reach: revisions looked at on either side; nothing further away can disturb it.
         """
         c, r, y, sd = self.log.columns()
+        y = y - self._drifted(c, r)
         n = len(self.log.configurations)
         for other in self.steps:
             if other is not step:

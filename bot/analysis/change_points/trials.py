@@ -21,6 +21,8 @@ EXACT = 1e-4
 """Below this relative scale of a trial a search may treat every difference as real."""
 OUTLIER = 6.0
 """A trial so many scales away from both its neighbours in time, to the same side, does not count."""
+ODD = 4.0
+"""... and from which on it is worth repeating."""
 POOLED = 8.0
 """A configuration's own scale counts against the pooled one like its trials against so many."""
 HOPELESS = 3
@@ -58,7 +60,9 @@ class TrialLog:
         self._c, self._r = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
         self._y: Floats = np.zeros(0)
         self._last: dict[tuple[int, int], float] = {}
-        self._seen: set[tuple[int, float]] = set()
+        self._seen: dict[tuple[int, float], int] = {}
+        """The first revision at which a configuration had a value."""
+        self._origins: dict[tuple[int, int], int] = {}
         self._failed: list[set[tuple[int, int]]] = []
         """Failed trials of each configuration."""
         self._working: set[int] = set()
@@ -81,12 +85,12 @@ class TrialLog:
             elif not np.isfinite(o.value):
                 self.unusable.add(key)
                 self._failed[key[0]].add(key)
-            elif self.scale > EXACT and (key[0], o.value) in self._seen:
-                self.unusable.add(key)  # carried forward (or a repetition of the same record): nothing new
+            elif self.scale > EXACT and self._carried(*key, o.value):
+                self.unusable.add(key)  # a repetition of the same record: nothing new
             else:
                 fresh.append((*key, o.value))
                 self._last[key] = o.value
-                self._seen.add((key[0], o.value))
+                self._seen.setdefault((key[0], o.value), key[1])
                 self._working.add(key[1])
         if fresh:
             c, r, y = zip(*fresh, strict=True)
@@ -96,6 +100,21 @@ class TrialLog:
         else:
             self.unbuilt |= self._dead()
         self.forget()
+
+    def _carried(self, row: int, revision: int, value: float) -> bool:
+        """Whether a value is one carried on from (or back to) another revision; what lies between is, too."""
+        other = self._seen.get((row, value))
+        if other is None:
+            return False
+        first, last = min(other, revision), max(other, revision)
+        between = range(first, last + 1)
+        if all(
+            self._last.get((row, r), value) == value for r in between
+        ):  # else it is a coarse clock's chance
+            self.unusable |= {(row, r) for r in between}
+            self._origins |= {(row, r): first for r in between}
+            self._seen[row, value] = first
+        return True
 
     def _dead(self) -> set[int]:
         """Revisions where several configurations failed that work elsewhere, and none worked."""
@@ -129,6 +148,14 @@ class TrialLog:
         """The last value there, in seconds; None: there is none."""
         return self._last.get((self.place.get(configuration, -1), revision))
 
+    def stale_since(self, configuration: Configuration, revision: int) -> int | None:
+        """The last revision with a value of its own before a stretch of carried ones; None: it is in none."""
+        row = self.place.get(configuration, -1)
+        first = self._origins.get((row, revision))
+        if first is None:
+            return None
+        return max((r for k, r in self._last if k == row and r < first), default=first)
+
     def usable(self, configuration: Configuration, revision: int) -> bool:
         """Whether a trial there has not failed so far, nor several of the configuration everywhere else."""
         row = self.place.get(configuration)
@@ -150,13 +177,29 @@ class TrialLog:
         Values are seconds, or shares of their configuration's mean when effects are `relative`.
         """
         if self._cache is None:
-            c, r, y = self._c, self._r, self._y
-            level = self.means()
-            sd = np.append(self._own, np.full(len(level) - len(self._own), self.scale))[c] * level[c]
+            c, r, y, sd = self._c, self._r, self._y, self._noise()
             keep = ~_outliers(c, r, y, sd)
-            unit = level[c] if self.relative else np.ones(len(y))
+            unit = self.means()[c] if self.relative else np.ones(len(y))
             self._cache = c[keep], r[keep], (y / unit)[keep], (sd / unit)[keep]
         return self._cache
+
+    def _noise(self) -> Floats:
+        """Standard deviation of each trial in seconds, (n,)."""
+        level = self.means()
+        scale = np.append(self._own, np.full(len(level) - len(self._own), self.scale))
+        return np.asarray((scale * level)[self._c])
+
+    def odd(self) -> list[tuple[Configuration, int]]:
+        """Where the only trial is far from all its neighbours in time: chance, or something that passed."""
+        order = np.lexsort((self._r, self._c))
+        c, r, y, sd = self._c[order], self._r[order], self._y[order], self._noise()[order]
+        near = c[1:] == c[:-1]
+        far = np.where(near, np.abs(np.diff(y)) > ODD * sd[1:], True)
+        alone = np.where(near, r[1:] != r[:-1], True)
+        both = np.concatenate([[True], far]) & np.concatenate([far, [True]])
+        both &= np.concatenate([[True], alone]) & np.concatenate([alone, [True]])
+        several = np.concatenate([[False], near]) | np.concatenate([near, [False]])
+        return [(self.configurations[int(c[i])], int(r[i])) for i in np.flatnonzero(both & several)]
 
     def since(self, count: int) -> tuple[Ints, Ints, Floats, Floats]:
         """Configuration, revision, seconds and standard deviation of the trials after the first `count`."""
@@ -228,10 +271,15 @@ def _scale(steps: Floats) -> float:
 def _outliers(c: Ints, r: Ints, y: Floats, sd: Floats) -> NDArray[np.bool_]:
     """Trials far from both neighbours in time (or repetition), to the same side."""
     order = np.lexsort((r, c))
-    cc, yy, ss = c[order], y[order], sd[order]
+    cc, rr, yy, ss = c[order], r[order], y[order], sd[order]
     gap = np.diff(yy)
     gap[cc[1:] != cc[:-1]] = 0.0
     before, after = np.concatenate([[0.0], gap]), np.concatenate([-gap, [0.0]])
+    # The first and the last have one neighbour; where that repeats them, the next but one is the other.
+    twice = np.flatnonzero((cc[2:] == cc[:-2]) & (rr[1:-1] == rr[:-2]) & (before[:-2] == 0.0))
+    before[twice] = yy[twice] - yy[twice + 2]
+    twice = np.flatnonzero((cc[2:] == cc[:-2]) & (rr[1:-1] == rr[2:]) & (after[2:] == 0.0)) + 2
+    after[twice] = yy[twice] - yy[twice - 2]
     far = (np.minimum(np.abs(before), np.abs(after)) > OUTLIER * ss) & (before * after > 0)
     found = np.zeros(len(y), dtype=bool)
     found[order] = far & (ss > EXACT * np.abs(yy))

@@ -175,6 +175,41 @@ def test_values_that_a_table_repeats_are_noise_all_the_same() -> None:
     assert [(point.term, abs(point.revision - 100) <= 2) for point in found] == [(("o2",), True)]
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_machine_that_slowly_changes_its_speed_is_no_step(seed: int) -> None:
+    system = System(flags(8), {(120, ("o3",)): 0.3}, noise=0.01, seed=seed)
+
+    def answer(probe: Probe) -> Observation:
+        drift = 1.0 + 0.03 * math.sin(2.0 * math.pi * probe.revision / REVISIONS)
+        return Observation(probe, system.observe(probe).value * drift)
+
+    assert told(search(system, answer=answer)) == {(120, ("o3",))}
+    assert len(system.asked) < 3_000
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_step_behind_values_that_were_carried_on_is_confirmed_further_away(seed: int) -> None:
+    system = System(flags(6), {(120, ("o1",)): 0.4}, noise=0.01, seed=seed)
+    carried: dict[Configuration, Observation] = {}
+
+    def answer(probe: Probe) -> Observation:
+        if not 100 <= probe.revision < 130:
+            return system.observe(probe)
+        first = carried.setdefault(probe.configuration, system.observe(Probe(probe.configuration, 100)))
+        return Observation(probe, first.value)
+
+    (found,) = search(system, answer=answer)
+    assert found.term == ("o1",)
+    assert found.interval[0] <= 120 <= found.interval[1] <= 130
+
+
+def test_a_short_episode_under_noise_is_told_with_both_ends() -> None:
+    system = System(flags(6), {(150, ("o1",)): 0.4, (162, ("o1",)): -0.4}, noise=0.01)
+    found = search(system)
+    assert told(found) == {(150, ("o1",)), (162, ("o1",))}
+    assert {point.shape for point in found} == {"transient"}
+
+
 @pytest.mark.parametrize("revisions", [1, 2, 3])
 def test_the_shortest_ranges_end_quietly(revisions: int) -> None:
     system = System(flags(3), {(1, ("o1",)): 0.4})
