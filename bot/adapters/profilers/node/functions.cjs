@@ -5,7 +5,7 @@ const acorn = require("internal/deps/acorn/acorn/dist/acorn");
 
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
-/** The tree of a source, as a script or else as a module; throws SyntaxError. */
+/** The tree of a source, as a script or else as a module (`sourceType` tells); throws SyntaxError. */
 function parse(source, tokens) {
     const common = {
         ecmaVersion: "latest", locations: true, allowHashBang: true, allowReturnOutsideFunction: true,
@@ -130,12 +130,12 @@ function next(source, from) {
 }
 
 /**
- * All functions: {node, name or null, outer (where its text begins), start (where V8 says it does)}.
+ * All functions of a tree that `parse` made: {node, name or null, outer (where its text begins), start (where V8 says it does)}.
  * A name holds the names of all that the function lies in; anonymous functions are transparent.
  */
-function functions(source, tokens) {
+function functions(source, tree) {
     const found = [];
-    const work = [{ node: parse(source, tokens), prefix: "", hint: null, top: true, outer: null }];
+    const work = [{ node: tree, prefix: "", hint: null, top: true, outer: null }];
     while (work.length > 0) {
         const place = work.pop();
         const { node, prefix, hint, top } = place;
@@ -175,4 +175,4 @@ function memberPlaces(member, owner, top) {
     return places;
 }
 
-module.exports = { functions };
+module.exports = { FUNCTIONS, direct, functions, parse };

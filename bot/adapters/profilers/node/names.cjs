@@ -1,7 +1,7 @@
 // node --expose-internals names.cjs QUESTION ANSWER: the named functions of many files, as one line of JSON a file.
 "use strict";
 const fs = require("fs");
-const { functions } = require("./functions.cjs");
+const { functions, parse } = require("./functions.cjs");
 
 const MOST_BYTES = 16e6;
 const [question, answer] = process.argv.slice(2);
@@ -13,7 +13,7 @@ for (const file of JSON.parse(fs.readFileSync(question, "utf8"))) {
         if (fs.statSync(file).size > MOST_BYTES) throw new Error("too large");
         const source = fs.readFileSync(file, "utf8").replace(/^\uFEFF/, "");
         const lines = lineStarts(source);
-        found = functions(source).map(({ node, name, outer, start }) => {
+        found = functions(source, parse(source)).map(({ node, name, outer, start }) => {
             const line = lineOf(lines, start);
             return [name, outer, start, node.end, line, start - lines[line]];
         });

@@ -138,9 +138,9 @@ class Sources:
         for root in (self._root, self._target.root):
             if path.is_relative_to(root):
                 inside = path.relative_to(root).as_posix()
-                return SourceFile(clean_name(_SUFFIX.sub("", inside)), inside)
+                return SourceFile(module_of(inside), inside)
         outside = path.as_posix().rpartition("/node_modules/")[2]
-        return SourceFile(clean_name(_SUFFIX.sub("", outside)), None)
+        return SourceFile(module_of(outside), None)
 
     def _read(self, answers: Path) -> None:
         try:
@@ -174,6 +174,11 @@ class Sources:
                 f"The functions of {len(unread)} files (first: {unread[0]}) have the short names that V8 "
                 "gives them: the files could not be parsed, or are not what ran."
             )
+
+
+def module_of(file: str) -> str:
+    """How a file is called in the names of its methods: its path without the suffix of its language."""
+    return clean_name(_SUFFIX.sub("", file))
 
 
 def _path(url: str) -> str | None:

@@ -1,0 +1,77 @@
+"""Where clocks are inserted into the files of a Node program, so that calls of chosen functions are timed."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.adapters.profilers import evidence
+from bot.adapters.profilers.launching import launch
+from bot.adapters.profilers.node.preloading import HERE, interpreter
+from bot.adapters.profilers.node.sources import PARSE_SECONDS, module_of
+from bot.adapters.profilers.node.watched import Strict
+from bot.adapters.profilers.reports import MOST_BYTES, tool_folder
+from bot.model.profiles import Method, Target
+
+
+class FileClocks(Strict):
+    """What rewriting.cjs answers for one file."""
+
+    hash: str
+    module: bool
+    found: list[int]
+    untimed: list[int]
+    insertions: list[tuple[int, str]]
+
+
+_PLANNED: TypeAdapter[tuple[str, FileClocks | str]] = TypeAdapter(tuple[str, FileClocks | str])
+
+
+@dataclass
+class Clocks:
+    """Insertions by file; for the number of each method they reach, whether it is timed or only counted."""
+
+    files: dict[str, FileClocks] = field(default_factory=dict)
+    timed: dict[int, bool] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def clocks_for(target: Target, methods: Sequence[Method], *, summaries: bool) -> Clocks:
+    """Asks the parser where the clocks of these methods go."""
+    clocks = Clocks()
+    wanted: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for number, method in enumerate(methods):
+        module = module_of(method.file) if method.file else ""
+        if method.file and method.name.startswith(f"{module}:"):
+            path = str((target.root / method.file).resolve())
+            wanted[path][method.name[len(module) + 1 :]] = number
+    folder = tool_folder(target, "clocks", [HERE / "functions.cjs", HERE / "rewriting.cjs"], {})
+    question = json.dumps({"files": wanted, "summaries": summaries})
+    (folder / "question.json").write_text(question, encoding="utf-8")
+    (folder / "question.json").chmod(0o644)
+    node = interpreter(target) or "node"
+    names = (str(folder / name) for name in ("rewriting.cjs", "question.json", "answer.json"))
+    env = {name: value for name, value in target.env.items() if name == "PATH"}
+    parser = replace(target, env=env, cwd=folder, stdin=None, timeout=PARSE_SECONDS, ok_exit=(0,))
+    launched = launch(parser, [node, "--expose-internals", *names])
+    if launched.outcome != "ok":
+        clocks.notes.append(launched.ended.reason("The parser of the program's files"))
+        return clocks
+    for line in evidence.read_file(folder / "answer.json", most=MOST_BYTES).splitlines():
+        try:
+            path, plan = _PLANNED.validate_json(line)
+        except ValidationError:
+            continue
+        if isinstance(plan, FileClocks) and plan.found:
+            clocks.files[path] = plan
+            clocks.timed.update({number: number not in plan.untimed for number in plan.found})
+    unfound = [m.name for number, m in enumerate(methods) if number not in clocks.timed]
+    if unfound:
+        clocks.notes.append(f"{len(unfound)} methods are not in the program's files (first: {unfound[0]}).")
+    if untimed := [number for number, timed in clocks.timed.items() if not timed]:
+        clocks.notes.append(f"{len(untimed)} methods that wait in `for await` are counted, not timed.")
+    return clocks

@@ -1,0 +1,134 @@
+"""What the hook of a fine Node profile wrote: checked, and summed up by method, by edge and by context."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Self
+
+from annotated_types import Ge, Le, MaxLen
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from bot.adapters.profilers.call_series import MOST_BINS, MOST_KEPT, Watched
+from bot.adapters.profilers.reports import clean_name
+from bot.model.profiles import EdgeCost, Method, MethodCost
+
+_Nanoseconds = Annotated[int, Ge(0), Le(1 << 62)]
+_Count = Annotated[int, Ge(0), Le(1 << 53)]
+_Bin = Annotated[int, Ge(0), Le(MOST_BINS)]
+
+
+class Strict(BaseModel):
+    """What comes from outside: nothing unknown in it, all numbers finite."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class SeriesReport(Strict):
+    """Calls of one method in one context; `given`: for each kept duration the number of a text."""
+
+    method: int
+    parent: int
+    calls: _Count
+    sum: _Nanoseconds
+    durations: Annotated[list[_Nanoseconds], MaxLen(MOST_KEPT)]
+    bins: Annotated[list[tuple[_Bin, _Count]], MaxLen(MOST_BINS)]
+    given: list[int]
+
+
+class WatchedReport(Strict):
+    """What recorder.cjs wrote when a thread ended; parents of contexts come first, times in nanoseconds."""
+
+    node: Annotated[str, MaxLen(40)]
+    series: list[SeriesReport]
+    totals: list[_Nanoseconds]
+    selves: list[_Nanoseconds]
+    begun: list[_Count]
+    left: _Count
+    cost: _Nanoseconds
+    bias: _Nanoseconds
+    texts: list[str]
+
+    @model_validator(mode="after")
+    def _refers_to_what_is_there(self) -> Self:
+        methods = len(self.totals)
+        if not methods == len(self.selves) == len(self.begun):
+            raise ValueError("columns of different lengths")
+        for place, one in enumerate(self.series):
+            if not (0 <= one.method < methods and -1 <= one.parent < place):
+                raise ValueError("a method or parent that is not there")
+            if one.given and len(one.given) != len(one.durations):
+                raise ValueError("arguments of other calls")
+            if any(not 0 <= text < len(self.texts) for text in one.given):
+                raise ValueError("arguments that are not there")
+        return self
+
+
+def validated(contents: Iterable[bytes], methods: int) -> tuple[list[WatchedReport], list[str]]:
+    """The reports that are what they should be for this many methods, and a note on those that are not."""
+    reports, refused = [], 0
+    for content in contents:
+        try:
+            report = WatchedReport.model_validate_json(content)
+        except ValidationError:
+            refused += 1
+            continue
+        if len(report.totals) == methods:
+            reports.append(report)
+        else:
+            refused += 1
+    return reports, [f"{refused} profile files were damaged and left out."] if refused else []
+
+
+def contexts(report: WatchedReport, methods: Sequence[Method]) -> list[Watched]:
+    """The calls of each context of one thread."""
+    texts = [tuple(clean_name(line) for line in text.split("\n")) if text else () for text in report.texts]
+    parts: list[Watched] = []
+    for one in report.series:
+        above = parts[one.parent] if one.parent >= 0 else None
+        parts.append(
+            Watched(
+                method=methods[one.method],
+                path=(*above.path, above.method) if above else (),
+                calls=one.calls,
+                nanoseconds=one.sum,
+                durations=one.durations,
+                bins=dict(one.bins),
+                given=[texts[g] for g in one.given],
+            )
+        )
+    return parts
+
+
+def costs(
+    reports: Sequence[WatchedReport], methods: Sequence[Method], timed: Mapping[int, bool]
+) -> Mapping[Method, MethodCost]:
+    """Costs of the methods with these numbers; those that are not timed are counted only."""
+    ended = Counter(dict.fromkeys(range(len(methods)), 0))
+    for report in reports:
+        for one in report.series:
+            ended[one.method] += one.calls
+    seen = sum(sum(report.selves) for report in reports) or 1
+    known = {}
+    for number in sorted(timed):
+        own, total = (
+            sum(c[number] for c in cs) for cs in ([r.selves for r in reports], [r.totals for r in reports])
+        )
+        known[methods[number]] = MethodCost(
+            self_share=own / seen,
+            self_seconds=own / 1e9 if timed[number] else None,
+            total_seconds=total / 1e9 if timed[number] else None,
+            # Async calls and generators that never ended have begun all the same.
+            calls=max(ended[number], sum(report.begun[number] for report in reports)),
+        )
+    return known
+
+
+def edges(parts: Iterable[Watched]) -> dict[tuple[Method, Method], EdgeCost]:
+    """Calls between watched methods, whatever lies between the two."""
+    calls, nanoseconds = Counter[tuple[Method, Method]](), Counter[tuple[Method, Method]]()
+    for part in parts:
+        if part.path:
+            calls[part.path[-1], part.method] += part.calls
+            nanoseconds[part.path[-1], part.method] += part.nanoseconds
+    return {edge: EdgeCost(calls[edge], nanoseconds[edge] / 1e9) for edge in calls}
