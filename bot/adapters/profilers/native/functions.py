@@ -27,11 +27,16 @@ _PLAIN_SYMBOL = re.compile(r"[A-Za-z0-9_.$]+")
 
 
 class Seen(NamedTuple):
-    """A function as a tool saw it; symbol: "" or an address where it has no name. file: a hint, or ""."""
+    """A function as a tool saw it; symbol: "" or an address where it has no name.
+
+    Which of several static functions of one name it is: `file`, where it is said to be, or `start`, the
+    address that it is linked to.
+    """
 
     object: str
     symbol: str
     file: str = ""
+    start: int = -1
 
 
 class Known(NamedTuple):
@@ -86,9 +91,29 @@ class Functions:
 
     def at(self, path: str, offset: int) -> Seen:
         """The function around a place in an object file."""
-        file = self.object(path) if path.startswith("/") else NOTHING
-        address = file.address(offset)
-        return Seen(path, ("" if address is None else file.at(address)) or "")
+        address = self._mapped(path).address(offset)
+        return Seen(path, "") if address is None else self._around(path, address)
+
+    def linked(self, path: str, offset: int) -> Seen:
+        """The function around a place that is so far from where its object file begins in memory."""
+        return self._around(path, self._mapped(path).base + offset)
+
+    def _around(self, path: str, address: int) -> Seen:
+        place = self._mapped(path).place(address)
+        if place is None:
+            return Seen(path, "")
+        return Seen(path, self.object(path).symbols[place], start=int(self.object(path).starts[place]))
+
+    def _mapped(self, path: str) -> ObjectFile:
+        return self.object(path) if path.startswith("/") else NOTHING
+
+    def named(self, path: str) -> Mapping[str, Sequence[str]]:
+        """Names of the functions of an object file, with their symbols; pieces of functions are left out."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for symbol, name in readable(set(self.object(path).symbols), self._demangle).items():
+            if not name.part:
+                found[name.text].append(symbol)
+        return found
 
     def _renamed(self, seen: Iterable[Seen]) -> Mapping[Seen, Seen]:
         """The same functions under the one symbol, of several at an address, that every tool shall use."""
@@ -97,7 +122,7 @@ class Functions:
             by_object[function.object].append(function)
         renamed = {}
         for path, functions in by_object.items():
-            file = self.object(path) if path.startswith("/") else NOTHING
+            file = self._mapped(path)
             addresses = file.addresses({f.symbol for f in functions})
             for function in functions:
                 places = addresses.get(function.symbol, ())
@@ -146,15 +171,18 @@ class Functions:
     def _sources_in(self, path: str, here: Sequence[Seen]) -> Iterator[tuple[Seen, _Source]]:
         wholes = {f.symbol: bare(f.symbol) for f in here}
         addresses = self.object(path).addresses({*wholes, *wholes.values()})
-        lines = self._lines(path, sorted({a for several in addresses.values() for a in several}))
+        starts = {f.start for f in here if f.start >= 0}
+        lines = self._lines(path, sorted(starts.union(*addresses.values())))
         for function in here:
-            # A clone's first instruction may come from what was inlined there.
-            for symbol in (wholes[function.symbol], function.symbol):
-                places = [lines[a] for a in addresses.get(symbol, ()) if a in lines]
-                matching = [s for s in places if _same_file(s.file, function.file)]
-                if len({s.file for s in places}) == 1 or matching:
-                    yield function, (matching or places)[0]
-                    break
+            whole, own = (
+                [lines[address] for address in addresses.get(symbol, ()) if address in lines]
+                for symbol in (wholes[function.symbol], function.symbol)
+            )
+            if function.start in lines:
+                own = [lines[function.start]]
+            source = _choose(whole, own, function.file)
+            if source is not None:
+                yield function, source
 
     def _lines(self, path: str, addresses: Sequence[int]) -> Mapping[int, _Source]:
         # Of elfutils: that of binutils 2.40 names the wrong file for functions from headers (DWARF 5).
@@ -210,6 +238,19 @@ def without_names(nameless: Iterable[Method], shares: Mapping[Method, float], wh
 
 def _base(path: str) -> str:
     return tidy(path.rpartition("/")[2].strip("[]")) or "unknown"
+
+
+def _choose(whole: Sequence[_Source], own: Sequence[_Source], hint: str) -> _Source | None:
+    """Where a function begins, from where the functions of its name and of its clone's symbol begin."""
+    for source in (*whole, *own):
+        if _same_file(source.file, hint):
+            return source
+    files, whole_files = {s.file for s in own}, {s.file for s in whole}
+    if len(files) == 1:
+        # A clone may begin with code that was inlined from elsewhere: the whole function knows better.
+        better = [s for s in whole if s.file in files] or (whole if len(whole_files) == 1 else own)
+        return better[0]
+    return whole[0] if len(whole_files) == 1 else None
 
 
 def _same_file(first: str, second: str) -> bool:

@@ -20,6 +20,7 @@ from bot.adapters.profilers.evidence import open_file
 
 LARGEST = 2 << 30
 """Bytes of an object file that is read."""
+PAGE = 4096
 MOST_SYMBOLS = 4_000_000
 
 _SYMBOL = np.dtype(
@@ -57,10 +58,22 @@ class ObjectFile:
                 return address + offset - begin
         return None
 
+    @property
+    def base(self) -> int:
+        """The address that its first byte is linked to."""
+        return min((address & -PAGE for _, _, address in self.segments), default=0)
+
     def at(self, address: int) -> str | None:
         """The symbol of the function around an address; None: no named function is there."""
+        place = self.place(address)
+        return None if place is None else self.symbols[place]
+
+    def place(self, address: int) -> int | None:
+        """The index of the function around an address; None: no named function is there."""
+        if not 0 <= address < 1 << 63:
+            return None
         place = int(np.searchsorted(self.starts, np.uint64(address), side="right")) - 1
-        return self.symbols[place] if place >= 0 and address < self.ends[place] else None
+        return place if place >= 0 and address < self.ends[place] else None
 
     def addresses(self, wanted: Iterable[str]) -> Mapping[str, list[int]]:
         """Where functions of these symbols begin; static ones of the same name begin at several places."""

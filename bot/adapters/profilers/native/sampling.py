@@ -101,13 +101,7 @@ class Gperftools:
         """The library, and a program that can be made to load it."""
         if self._library is None:
             return ("gperftools (`libprofiler.so.0`) is not installed.",)
-        program = read_object(program_of(target))
-        name = target.words[0].rpartition("/")[2]
-        if program.segments and not program.loader:
-            return (f"`{name}` is linked statically: gperftools cannot be loaded into it.",)
-        if "musl" in program.loader:
-            return (f"`{name}` uses musl: gperftools cannot be loaded into it.",)
-        return ()
+        return preloadable(target, "gperftools")
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
         """One trial with the library preloaded; all methods, whatever is asked."""
@@ -130,6 +124,17 @@ class Gperftools:
             checkout.remove(folder)
         each = launched.cpu / max(1, spots.total())
         return _profile(self.tool, target, launched, spots, each=each, notes=notes)
+
+
+def preloadable(target: Target, what: str) -> Sequence[str]:
+    """Why a library cannot be loaded into a target's program; empty: it can, as far as one can tell."""
+    program = read_object(program_of(target))
+    name = target.words[0].rpartition("/")[2]
+    if program.segments and not program.loader:
+        return (f"`{name}` is linked statically: {what} cannot be loaded into it.",)
+    if "musl" in program.loader:
+        return (f"`{name}` uses musl: {what} cannot be loaded into it.",)
+    return ()
 
 
 def program_of(target: Target) -> Path:

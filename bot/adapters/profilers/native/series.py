@@ -1,0 +1,115 @@
+"""Series of calls per method and path from what a tracer recorded, freed of the tracer's own time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.adapters.profilers.native.samples import Spot
+from bot.adapters.profilers.native.uftrace_file import Node, Recording
+from bot.model.profiles import CallPath, CallSeries, Method, MethodCost
+
+MOST_KEPT = 100_000
+"""Durations of one series; of more only their histogram is kept."""
+BINS = 256
+MOST_BIAS, MOST_BELOW = 0.1, 0.5
+"""Of the median duration: what the tracer adds to a call, and to its caller by calls below it. More is too
+large a part to be subtracted."""
+
+_NONE = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Seconds of the tracer: in each call that it times, and in its callers for each call below them."""
+
+    own: float = 0.0
+    below: float = 0.0
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What a trace says about methods; `short`: those whose calls are too short for this tracer."""
+
+    methods: Mapping[Method, MethodCost]
+    series: Sequence[CallSeries]
+    short: Sequence[Method] = ()
+
+
+def series_of(recording: Recording, method_at: Callable[[Spot], Method | None], bias: Bias) -> Traced:
+    """Groups calls by method and path of watched callers; `method_at`: None for what is not watched.
+
+    Durations are in seconds, without the tracer's own time. A method counts once in its own recursion.
+    """
+    grouped: dict[tuple[Method, CallPath], list[NDArray[np.float64]]] = defaultdict(list)
+    raw: dict[Method, list[NDArray[np.float64]]] = defaultdict(list)
+    added: dict[Method, list[NDArray[np.float64]]] = defaultdict(list)
+    own: dict[Method, float] = defaultdict(float)
+    total: dict[Method, float] = defaultdict(float)
+    paths: dict[int, tuple[Method | None, CallPath]] = {}
+    for node in recording.nodes:  # parents come before their children
+        method, path = method_at(node.spot), _path(node, paths)
+        paths[id(node)] = method, path
+        seconds = np.array(node.durations, np.float64) / 1e9
+        below = np.array(node.nested, np.float64)
+        freed = np.maximum(seconds - bias.own - below * bias.below, 0.0)
+        if path:
+            own[path[-1]] -= float(freed.sum()) if method is not None else 0.0
+        if method is None:
+            continue
+        grouped[method, path].append(freed)
+        raw[method].append(seconds)
+        added[method].append(below * bias.below)
+        own[method] += float(freed.sum())
+        if method not in path:
+            total[method] += float(freed.sum())
+    short = [
+        m
+        for m, parts in raw.items()
+        if bias.own > MOST_BIAS * _median(parts) or _median(added[m]) > MOST_BELOW * _median(parts)
+    ]
+    everything = sum(max(0.0, value) for value in own.values()) or 1.0
+    costs = {
+        m: MethodCost(
+            max(0.0, own[m]) / everything,
+            total_seconds=None if m in short else total[m],
+            calls=sum(len(part) for part in parts),
+        )
+        for m, parts in raw.items()
+    }
+    made = [_series(m, path, parts) for (m, path), parts in grouped.items() if m not in short]
+    return Traced(costs, made, sorted(short))
+
+
+def _path(node: Node, paths: Mapping[int, tuple[Method | None, CallPath]]) -> CallPath:
+    if node.parent is None:
+        return ()
+    method, path = paths[id(node.parent)]
+    return path if method is None else (*path, method)
+
+
+def median_seconds(node: Node) -> float:
+    """Of the calls of a node, as they were recorded."""
+    return _median([np.array(node.durations, np.float64) / 1e9])
+
+
+def _median(parts: Sequence[NDArray[np.float64]]) -> float:
+    durations = np.concatenate(parts)
+    return float(np.median(durations)) if durations.size else 0.0
+
+
+def _series(method: Method, path: CallPath, parts: Sequence[NDArray[np.float64]]) -> CallSeries:
+    durations = np.concatenate(parts)
+    calls, seconds = len(durations), float(durations.sum())
+    nothing = np.empty(0, np.int64)
+    if calls <= MOST_KEPT:
+        return CallSeries(method, path, calls, seconds, durations, _NONE, nothing)
+    longest = float(durations.max())
+    shortest = float(durations[durations > 0].min(initial=longest))
+    edges = np.concatenate(([0.0], np.geomspace(max(shortest, 1e-9), max(longest, 2e-9), BINS)))
+    counts, _ = np.histogram(np.minimum(durations, edges[-1]), edges)
+    return CallSeries(method, path, calls, seconds, _NONE, edges, counts.astype(np.int64))

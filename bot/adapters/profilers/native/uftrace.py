@@ -1,0 +1,218 @@
+"""uftrace: the duration of each call of a few functions, which it patches when the program starts."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from bot.adapters import checkout
+from bot.adapters.process import PATH, PLAIN_ENVIRONMENT, run_trusted
+from bot.adapters.profilers.evidence import folder_for
+from bot.adapters.profilers.launching import Launched, launch
+from bot.adapters.profilers.native.functions import Functions
+from bot.adapters.profilers.native.names import tidy
+from bot.adapters.profilers.native.samples import Spot
+from bot.adapters.profilers.native.sampling import preloadable
+from bot.adapters.profilers.native.series import Bias, median_seconds, series_of
+from bot.adapters.profilers.native.uftrace_file import Recording, exit_status, read_recording
+from bot.adapters.profilers.native.watching import Watch, find, pattern
+from bot.model.profiles import Method, Profile, Target, Tool
+
+SLOWDOWN = 10.0
+SECONDS_PER_CALL = 125e-9
+"""Until this machine has been calibrated."""
+PATCH_FLAG = "-fpatchable-function-entry=5"
+CALLS = 20_000
+
+_CALIBRATION = f"""
+__attribute__((noinline)) void suspects_empty(void) {{ __asm__ volatile(""); }}
+__attribute__((noinline)) void suspects_loop(void) {{ for (int i = 0; i < {CALLS}; i++) suspects_empty(); }}
+int main(void) {{ for (int i = 0; i < 9; i++) suspects_loop(); return 0; }}
+"""
+
+
+class Uftrace:
+    """Fits the port `Profiler`: watches the methods it is given, in the checkout's programs and libraries."""
+
+    def __init__(self) -> None:
+        self._bias: Bias | None = None
+
+    @cached_property
+    def _version(self) -> str:
+        if shutil.which("uftrace", path=PATH) is None:
+            return "none"
+        words = run_trusted(["uftrace", "--version"]).output.decode("ascii", "replace").split()
+        return words[1].removeprefix("v") if len(words) > 1 else "none"
+
+    @property
+    def tool(self) -> Tool:
+        """Once it has been used, its cost for each call is this machine's."""
+        return Tool(
+            "uftrace",
+            self._version,
+            "fine",
+            frozenset({"calls", "seconds", "durations"}),
+            seconds_per_call=SECONDS_PER_CALL if self._bias is None else self._bias.own + self._bias.below,
+            blind=("calls that the compiler inlined", "what a call waited for is in its duration"),
+        )
+
+    def missing(self, target: Target) -> Sequence[str]:
+        """uftrace, a processor that it can patch for, and a program that can load its library."""
+        if platform.machine() != "x86_64":
+            return ("`uftrace` watches calls on x86_64 only.",)
+        if shutil.which("uftrace", path=PATH) is None:
+            return ("`uftrace` is not installed: no durations of calls.",)
+        return preloadable(target, "uftrace")
+
+    def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
+        """One trial in which these methods are watched."""
+        functions = Functions(target)
+        watch = find(functions, target, methods)
+        notes = _doubts(watch)
+        if not watch.symbols:
+            return Profile(self.tool, "not-started", 0.0, notes=(*notes, "There is no function to watch."))
+        try:
+            bias = self.bias(target)
+            launched, recording = _record(target, watch)
+        except OSError as error:
+            return Profile(self.tool, "not-started", 0.0, notes=(*notes, f"uftrace could not run: {error}."))
+        wanted = set(methods)
+        seen = {spot: functions.linked(spot.path, spot.offset) for spot in {n.spot for n in recording.nodes}}
+        known = functions.methods(seen.values())
+
+        def method_at(spot: Spot) -> Method | None:
+            method = known[seen[spot]].method
+            return method if method in wanted or replace(method, file=None) in wanted else None
+
+        traced = series_of(recording, method_at, bias)
+        return Profile(
+            self.tool,
+            launched.outcome,
+            launched.cpu,
+            traced.methods,
+            series=traced.series,
+            notes=(
+                *notes,
+                *_ending(launched, recording),
+                *_rough(functions, recording),
+                *self._limits(traced.short),
+            ),
+        )
+
+    def _limits(self, short: Sequence[Method]) -> Sequence[str]:
+        notes = []
+        if self._bias == Bias():
+            notes.append("What uftrace itself takes was not measured (no C compiler): durations contain it.")
+        if short:
+            names = ", ".join(method.name for method in short[:5]) + (", …" if len(short) > 5 else "")
+            notes.append(f"Calls are too short to be timed by uftrace, and only counted: {names}.")
+        return notes
+
+    def bias(self, target: Target) -> Bias:
+        """What uftrace itself takes on this machine, measured once with an empty function."""
+        if self._bias is None:
+            self._bias = _calibrate(target) or Bias()
+        return self._bias
+
+
+def _doubts(watch: Watch) -> list[str]:
+    """What a reader must know: methods without a function."""
+    notes = []
+    if watch.absent:
+        names = ", ".join(m.name for m in watch.absent[:5]) + (", …" if len(watch.absent) > 5 else "")
+        notes.append(f"Not found as functions (inlined, or not in the checkout), and not watched: {names}.")
+    return notes
+
+
+def _rough(functions: Functions, recording: Recording) -> Sequence[str]:
+    """Where it had to overwrite instructions: it does not find room for that in every function."""
+    files = sorted({node.spot.path for node in recording.nodes if node.spot.path.startswith("/")})
+    unprepared = [path.rpartition("/")[2] for path in files if not functions.object(path).patchable]
+    if not unprepared:
+        return ()
+    return (
+        f"{tidy(', '.join(unprepared))}: not built with `{PATCH_FLAG}`, so that some calls may be unseen.",
+    )
+
+
+def _ending(launched: Launched, recording: Recording) -> Sequence[str]:
+    notes = list(recording.notes)
+    if launched.outcome != "ok":
+        notes.insert(0, launched.ended.reason("The program under uftrace"))
+    if recording.lost:
+        notes.append(f"uftrace lost {recording.lost} records: calls around them are missing.")
+    return notes
+
+
+def _record(target: Target, watch: Watch) -> tuple[Launched, Recording]:
+    """One trial under uftrace, and what it recorded.
+
+    Raises:
+        OSError: there is no place for the trace.
+    """
+    folder = folder_for(target, "uftrace")
+    try:
+        patterns = [pattern(path, symbol) for path, symbols in watch.symbols.items() for symbol in symbols]
+        words = [
+            *("uftrace", "record", f"--data={folder}/trace", "--force", "--demangle=no"),
+            *("--no-libcall", "--no-event", "--no-pager"),
+            *(f"--patch={one}" for one in patterns),
+            *target.words,
+        ]
+        launched = launch(target, words, slowdown=SLOWDOWN)
+        recording = read_recording(folder / "trace")
+        return _as_the_program(launched, exit_status(folder / "trace"), target), recording
+    finally:
+        checkout.remove(folder)
+        _remove_buffers(target)
+
+
+def _as_the_program(launched: Launched, status: int | None, target: Target) -> Launched:
+    """How the program ended: uftrace has exit codes of its own."""
+    if status is None or launched.outcome not in ("ok", "exit"):
+        return launched
+    code = os.waitstatus_to_exitcode(status)
+    ended = replace(
+        launched.ended, exit_code=code, outcome="signal" if code < 0 else "exit" if code else "ok"
+    )
+    outcome = ended.outcome if code < 0 else "ok" if code in target.ok_exit else "exit"
+    return replace(launched, ended=ended, outcome=outcome)
+
+
+def _remove_buffers(target: Target) -> None:
+    """Shared memory that stays when a trial is killed."""
+    if target.account is None:
+        return
+    for path in Path("/dev/shm").glob("uftrace-*"):  # noqa: S108  (where uftrace puts it)
+        with suppress(OSError):
+            if path.lstat().st_uid == target.account.uid:
+                path.unlink()
+
+
+def _calibrate(target: Target) -> Bias | None:
+    """Times an empty function, and a loop around it with and without watching the empty one."""
+    folder = folder_for(target, "bias")
+    try:
+        (folder / "empty.c").write_text(_CALIBRATION)
+        here = Target(("./empty",), PLAIN_ENVIRONMENT, folder, folder, target.scratch, account=target.account)
+        command = ["cc", "-O1", PATCH_FLAG, "-o", "empty", "empty.c"]
+        if launch(here, command).outcome != "ok":
+            return None
+        program = str(folder / "empty")
+        both, loop = (
+            _record(here, Watch({program: symbols}))[1]
+            for symbols in (["suspects_empty", "suspects_loop"], ["suspects_loop"])
+        )
+    finally:
+        checkout.remove(folder)
+    watched = [median_seconds(node) for node in both.nodes]
+    alone = [median_seconds(node) for node in loop.nodes]
+    if len(watched) != 2 or len(alone) != 1:
+        return None
+    return Bias(watched[1], max(0.0, (watched[0] - alone[0]) / CALLS))

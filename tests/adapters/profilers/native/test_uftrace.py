@@ -1,0 +1,197 @@
+"""uftrace around real programs: the calls it is asked for, and a note where it cannot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bot.adapters.profilers.native import uftrace
+from bot.adapters.profilers.native.building import build_environment
+from bot.adapters.profilers.native.functions import Functions
+from bot.adapters.profilers.native.uftrace import PATCH_FLAG, Uftrace
+from bot.adapters.profilers.native.watching import find, pattern
+from bot.model.profiles import CallSeries, Method, Profile
+from tests.adapters.profilers.native.conftest import ACCOUNT, Forge
+
+SPIN = """
+#include <stdlib.h>
+__attribute__((noinline)) int leaf(int n) { volatile int s = 0; while (n-- > 0) s += n; return s; }
+__attribute__((noinline)) int middle(int n) { return leaf(n) + leaf(2 * n) + 1; }
+"""
+PROGRAM = (
+    SPIN + "int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += middle(20000); return s == 1; }\n"
+)
+LEAF, MIDDLE, MAIN = (Method(name, "main.c") for name in ("leaf", "middle", "main"))
+
+
+@pytest.fixture(scope="module")
+def tracer() -> Uftrace:
+    """Calibrated once."""
+    return Uftrace()
+
+
+def one(profile: Profile, method: Method, *path: Method) -> CallSeries:
+    (found,) = [s for s in profile.series if (s.method, s.path) == (method, path)]
+    return found
+
+
+@pytest.mark.parametrize("flag", [PATCH_FLAG, "-g"])
+def test_each_call_has_a_duration_and_its_callers(forge: Forge, tracer: Uftrace, flag: str) -> None:
+    forge.make("-g", "-O1", flag, main_c=PROGRAM)
+    assert tracer.missing(forge.target()) == ()
+    profile = tracer.profile(forge.target(), [LEAF, MIDDLE])
+    assert profile.outcome == "ok"
+    assert [note for note in profile.notes if "not built with" not in note] == []
+    assert bool(profile.notes) == (flag != PATCH_FLAG)
+    leaf, middle = one(profile, LEAF, MIDDLE), one(profile, MIDDLE)
+    assert (leaf.calls, middle.calls) == (100, 50)
+    assert (leaf.method.file, leaf.method.line) == ("main.c", 3)
+    # Every second call of the leaf has twice the work of the one before.
+    ratios = leaf.durations[1::2] / leaf.durations[::2]
+    assert np.median(ratios) == pytest.approx(2, rel=0.25)
+    assert leaf.seconds == pytest.approx(middle.seconds, rel=0.2)
+    assert profile.methods[LEAF].calls == 100
+    assert list(forge.scratch.iterdir()) == []
+
+
+def test_only_what_is_asked_for_is_watched(forge: Forge, tracer: Uftrace) -> None:
+    forge.make("-g", "-O1", PATCH_FLAG, main_c=PROGRAM)
+    profile = tracer.profile(forge.target(), [LEAF, Method("gone", "main.c")])
+    assert {s.method for s in profile.series} == {LEAF}
+    assert profile.notes == (
+        "Not found as functions (inlined, or not in the checkout), and not watched: gone.",
+    )
+    nothing = tracer.profile(forge.target(), [Method("gone")])
+    assert (nothing.outcome, nothing.notes[-1]) == ("not-started", "There is no function to watch.")
+
+
+def test_static_functions_of_one_name_are_told_apart(forge: Forge, tracer: Uftrace) -> None:
+    def file(name: str, rounds: int) -> str:
+        return f"""
+        static __attribute__((noinline)) int helper(int n) {{
+            volatile int s = n; for (int i = 0; i < 5000; i++) s += i; return s; }}
+        int {name}(void) {{ int s = 0; for (int i = 0; i < {rounds}; i++) s += helper(i); return s; }}"""
+
+    main = "int one(void); int two(void); int main(void) { return one() + two() == 1; }"
+    forge.make("-g", "-O1", PATCH_FLAG, one_c=file("one", 3), two_c=file("two", 5), main_c=main)
+    profile = tracer.profile(forge.target(), [Method("helper", "two.c")])
+    assert [(s.method.file, s.calls) for s in profile.series] == [("two.c", 5)]
+
+
+def test_libraries_of_the_checkout_threads_and_children_are_watched(forge: Forge, tracer: Uftrace) -> None:
+    forge.make("-g", "-O2", "-fPIC", "-shared", PATCH_FLAG, compiler="g++", lib_cpp="""
+        namespace ns { template <class T> __attribute__((noinline)) T work(T n) {
+            volatile T s = 0; for (int i = 0; i < 9000; i++) s += i * n; return s; } }
+        extern "C" int call(int n) { return int(ns::work<int>(n) + ns::work<double>(n)); }""")  # fmt: skip
+    (forge.root / "program").rename(forge.root / "libwork.so.1")
+    forge.make("-g", "-pthread", PATCH_FLAG, str(forge.root / "libwork.so.1"), main_c="""
+        #include <pthread.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int call(int n);
+        void *run(void *_) { call(1); return _; }
+        int main(void) {
+            pthread_t t; pthread_create(&t, 0, run, 0); pthread_join(t, 0);
+            call(2);
+            if (fork() == 0) { call(3); return 0; }
+            wait(0);
+            return 0; }""")  # fmt: skip
+    script = forge.root / "start"
+    script.write_text("#!/bin/sh\nLD_LIBRARY_PATH=. ./program --data=x -P nothing\nexit 3\n")
+    script.chmod(0o755)
+    target = replace(forge.target("./start"), ok_exit=(3,))
+    profile = tracer.profile(target, [Method("ns::work<int>", "lib.cpp")])
+    assert profile.outcome == "ok"
+    assert [(s.method.name, s.calls) for s in profile.series] == [("ns::work<int>", 3)]
+
+
+@pytest.mark.parametrize(
+    ("ending", "outcome"),
+    [("return 3;", "exit"), ("abort();", "signal"), ("_exit(0);", "ok"), ("for (;;);", "timeout")],
+)
+def test_how_the_program_ended_is_its_own_outcome(
+    forge: Forge, tracer: Uftrace, monkeypatch: pytest.MonkeyPatch, ending: str, outcome: str
+) -> None:
+    text = SPIN + f"int main(void) {{ leaf(20000); leaf(20000); {ending} return 0; }}"
+    forge.make("-g", "-O1", "-include", "unistd.h", PATCH_FLAG, main_c=text)
+    tracer.bias(forge.target())
+    monkeypatch.setattr(uftrace, "SLOWDOWN", 1.0)
+    profile = tracer.profile(replace(forge.target(), timeout=3.0), [LEAF])
+    assert profile.outcome == outcome
+    assert bool(profile.notes) == (outcome != "ok")
+    if outcome in ("exit", "ok"):
+        assert one(profile, LEAF).calls == 2
+    if ACCOUNT is not None:
+        left = [p for p in Path("/dev/shm").glob("uftrace-*") if p.stat().st_uid == ACCOUNT.uid]
+        assert left == []
+
+
+def test_a_program_that_cannot_be_watched_is_said(forge: Forge, tracer: Uftrace) -> None:
+    forge.make("-static", main_c=PROGRAM)
+    assert tracer.missing(forge.target()) == (
+        "`program` is linked statically: uftrace cannot be loaded into it.",
+    )
+    forge.make(compiler="musl-gcc", main_c=PROGRAM)
+    assert tracer.missing(forge.target()) == ("`program` uses musl: uftrace cannot be loaded into it.",)
+
+
+def test_a_missing_uftrace_and_a_missing_compiler_are_said(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forge.make("-g", "-O1", PATCH_FLAG, main_c=PROGRAM)
+    monkeypatch.setattr(uftrace, "_calibrate", lambda target: None)
+    profile = Uftrace().profile(forge.target(), [MIDDLE])
+    assert profile.notes == (
+        "What uftrace itself takes was not measured (no C compiler): durations contain it.",
+    )
+    monkeypatch.setattr(uftrace, "PATH", str(forge.root))
+    assert Uftrace().missing(forge.target()) == ("`uftrace` is not installed: no durations of calls.",)
+    assert Uftrace().tool.version == "none"
+
+
+def test_the_tracers_own_time_is_measured_on_this_machine(forge: Forge, tracer: Uftrace) -> None:
+    bias = tracer.bias(forge.target())
+    assert 0 < bias.own < 1e-5
+    assert 0 < bias.below < 1e-4
+    assert tracer.tool.seconds_per_call == bias.own + bias.below
+
+
+def test_short_calls_are_counted_and_not_timed(forge: Forge, tracer: Uftrace) -> None:
+    forge.make(
+        "-g", "-O1", PATCH_FLAG, main_c=SPIN + "int main(void) { for (int i = 0; i < 999; i++) leaf(1); }"
+    )
+    profile = tracer.profile(replace(forge.target(), ok_exit=tuple(range(256))), [LEAF])
+    assert profile.methods[LEAF].calls == 999
+    assert profile.series == []
+    assert profile.notes == ("Calls are too short to be timed by uftrace, and only counted: leaf.",)
+
+
+def test_symbols_are_found_by_the_names_of_methods(forge: Forge) -> None:
+    forge.make("-g", "-O2", compiler="g++", main_cpp="""
+        struct A { __attribute__((noinline)) int f(int n) { volatile int m = n; return m; }
+                   __attribute__((noinline)) int f(double n) { volatile double m = n; return int(m); } };
+        int main(int c, char **) { A a; return a.f(c) + a.f(1.5 * c); }""")  # fmt: skip
+    watch = find(Functions(forge.target()), forge.target(), [Method("A::f", "main.cpp"), Method("B::g")])
+    ((path, symbols),) = watch.symbols.items()
+    assert path.endswith("/checkout/program")
+    assert sorted(symbol.removesuffix(".isra.0") for symbol in symbols) == ["_ZN1A1fEd", "_ZN1A1fEi"]
+    assert list(watch.absent) == [Method("B::g")]
+
+
+def test_a_pattern_is_one_symbol_of_one_file() -> None:
+    assert pattern("/a/lib.so.1", "f.constprop.0") == "^f[.]constprop[.]0$@lib.so.1"
+
+
+def test_a_build_gets_flags_beside_its_own() -> None:
+    assert build_environment({}) == {
+        "CFLAGS": "-g -O2", "CXXFLAGS": "-g -O2", "CARGO_PROFILE_RELEASE_DEBUG": "1"
+    }  # fmt: skip
+    fine = build_environment({"CFLAGS": "-O3", "CARGO_PROFILE_RELEASE_DEBUG": "2"}, fine=True)
+    assert fine == {
+        "CFLAGS": f"-O3 -g {PATCH_FLAG}",
+        "CXXFLAGS": f"-g -O2 {PATCH_FLAG}",
+        "CARGO_PROFILE_RELEASE_DEBUG": "2",
+    }
