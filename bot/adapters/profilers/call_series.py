@@ -92,6 +92,6 @@ def trusted(series: Sequence[CallSeries], bias: float) -> tuple[list[CallSeries]
     if not blurred:
         return clear, []
     return clear, [
-        f"Calls of {blurred} watched methods are only counted: {bias * 1e9:.0f} ns of the tool's own time are "
+        f"Calls of {blurred} watched methods are only counted: {bias * 1e9:.0f} ns of the tool's own are "
         f"in each, more than {MOST_BIAS:.0%} of it."
     ]
