@@ -83,6 +83,8 @@ def _whole(name: str) -> Name:
 
     Lambdas and parentheses inside of template arguments stay.
     """
+    if "(" not in name and not any(closure in name for closure in _CLOSURES):
+        return Name(name)
     shown: list[str] = []
     depth = place = 0
     while place < len(name):
@@ -112,7 +114,14 @@ def _end_of_arguments(name: str, place: int) -> int:
 
 def tidy(name: str) -> str:
     """A name as one line of bounded length without control and direction characters."""
-    shown = "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c)[0] == "C" else c for c in name)
+    shown = name
+    if not name.isprintable():
+        shown = "".join("\N{REPLACEMENT CHARACTER}" if _hidden(c) else c for c in name)
     if len(shown) <= LONGEST:
         return shown
     return f"{shown[: LONGEST - 18]}…#{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def _hidden(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] == "C" or category in ("Zl", "Zp")

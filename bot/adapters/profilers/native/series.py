@@ -9,16 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.adapters.profilers.call_series import MOST_BIAS, MOST_KEPT, bin_of, lower_edges
 from bot.adapters.profilers.native.samples import Spot
 from bot.adapters.profilers.native.uftrace_file import Node, Recording
 from bot.model.profiles import CallPath, CallSeries, Method, MethodCost
 
-MOST_KEPT = 100_000
-"""Durations of one series; of more only their histogram is kept."""
-BINS = 256
-MOST_BIAS, MOST_BELOW = 0.1, 0.5
-"""Of the median duration: what the tracer adds to a call, and to its caller by calls below it. More is too
-large a part to be subtracted."""
+MOST_BELOW = 0.5
+"""Of the median duration, what the tracer adds by watched calls below; more is too much to be subtracted."""
 
 _NONE = np.empty(0)
 
@@ -105,11 +102,10 @@ def _median(parts: Sequence[NDArray[np.float64]]) -> float:
 def _series(method: Method, path: CallPath, parts: Sequence[NDArray[np.float64]]) -> CallSeries:
     durations = np.concatenate(parts)
     calls, seconds = len(durations), float(durations.sum())
-    nothing = np.empty(0, np.int64)
     if calls <= MOST_KEPT:
-        return CallSeries(method, path, calls, seconds, durations, _NONE, nothing)
-    longest = float(durations.max())
-    shortest = float(durations[durations > 0].min(initial=longest))
-    edges = np.concatenate(([0.0], np.geomspace(max(shortest, 1e-9), max(longest, 2e-9), BINS)))
-    counts, _ = np.histogram(np.minimum(durations, edges[-1]), edges)
-    return CallSeries(method, path, calls, seconds, _NONE, edges, counts.astype(np.int64))
+        return CallSeries(method, path, calls, seconds, durations, _NONE, np.empty(0, np.int64))
+    bins = bin_of(np.rint(durations * 1e9).astype(np.int64))
+    first, last = int(bins.min()), int(bins.max())
+    return CallSeries(
+        method, path, calls, seconds, _NONE, lower_edges(first, last), np.bincount(bins - first)
+    )

@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.adapters.profilers.native.callgrind import summarise
 from bot.adapters.profilers.native.callgrind_file import Counts, Place, parse
+from bot.adapters.profilers.native.functions import Functions
+from bot.model.profiles import Method, MethodCost
 from tests.adapters.profilers.native.conftest import Forge
 
 HEAD = "# callgrind format\nversion: 1\ncreator: test\npid: 7\npart: 1\n\ndesc: Trigger: end\n\n"
@@ -221,3 +224,18 @@ def test_no_text_does_anything_but_parse_or_be_refused(text: str) -> None:
     except ValueError:
         return
     assert all(cost >= 0 for cost in counts.own.values())
+
+
+def test_a_hundred_thousand_functions_are_read_and_named(forge: Forge) -> None:
+    number = 100_000
+    lines = ["events: Ir", "ob=(1) /nowhere/program"]
+    for i in range(number):
+        name, callee = f"f{i}", f"f{(7 * i) % number}"
+        lines += [
+            f"fn=({i + 1}) _ZN2ns{len(name)}{name}EiSsd", "7 100", "+1 50",
+            f"cfn=({(7 * i) % number + 1}) _ZN2ns{len(callee)}{callee}EiSsd", "calls=3 5", "* 999",
+        ]  # fmt: skip
+    counts = parse([*lines, f"totals: {150 * number}"])
+    costs, edges, notes = summarise(counts, Functions(forge.target()))
+    assert (len(costs), len(edges), notes) == (number, number, [])
+    assert costs[Method("ns::f8")] == MethodCost(1 / number, calls=3, instructions=150)

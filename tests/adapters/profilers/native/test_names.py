@@ -113,6 +113,7 @@ def test_a_name_is_one_line_of_bounded_length_without_tricks(text: str) -> None:
     name = tidy(text)
     assert len(name) <= LONGEST
     assert all(unicodedata.category(c)[0] != "C" for c in name)
+    assert len(name.splitlines()) <= 1
 
 
 def test_long_names_that_differ_at_their_end_stay_different() -> None:

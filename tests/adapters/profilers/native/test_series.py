@@ -78,7 +78,7 @@ def test_of_very_many_calls_a_histogram_is_kept(monkeypatch: pytest.MonkeyPatch)
     assert made.edges.shape == (made.counts.size + 1,)
     assert made.seconds == pytest.approx(sum(durations) / 1e9)
     middle = np.interp(0.5, np.cumsum(made.counts) / made.calls, made.edges[1:])
-    assert middle == pytest.approx(np.median(durations) / 1e9, rel=0.15)
+    assert middle == pytest.approx(np.median(durations) / 1e9, rel=0.05)
 
 
 def test_an_empty_recording_has_no_series() -> None:
