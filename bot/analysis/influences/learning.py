@@ -14,7 +14,7 @@ from bot.analysis.influences.basis import Basis, Columns
 from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor, relative_errors
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.screening import FULL, Effort, efforts, main_quantity
-from bot.analysis.influences.selection import CAP, EXPENSIVE, Chosen, choose
+from bot.analysis.influences.selection import CAP, EXPENSIVE, GOOD, Chosen, choose
 from bot.model.space import Configuration
 
 CHEAP = ("constant", "few factors", "tree")
@@ -106,10 +106,17 @@ class InfluenceModels:
         weight = np.nan_to_num(means[self.quantity_]).mean(axis=0)
         costly = set(np.argsort(-weight, kind="stable")[: self.gaussians].tolist())
         tasks = [
-            _Task({q: means[q][:, j] for q in means}, _kinds(effort[j], j in costly), streams[j])
+            _Task(
+                {q: means[q][:, j] for q in means},
+                {q: noise_floor(self.sample_.runs(q, j)) for q in means},
+                kinds=_kinds(effort[j], j in costly),
+                rng=streams[j],
+            )
             for j in range(len(costs.methods))
         ]
-        tasks.append(_Task({self.quantity_: total}, _kinds("full", self.gaussians > 0), streams[-1]))
+        tasks.append(
+            _Task({self.quantity_: total}, {}, kinds=_kinds("full", self.gaussians > 0), rng=streams[-1])
+        )
         found = _work(columns, asked, tasks)
         self.models_: dict[Quantity, tuple[Learnt, ...]] = {
             q: tuple(
@@ -157,9 +164,10 @@ def held_out(costs: CostTable, *, rng: np.random.Generator) -> tuple[CostTable, 
 
 @dataclass(frozen=True)
 class _Task:
-    """Costs of one method, shape (n,) each, and the kinds of models to try."""
+    """Costs of one method, shape (n,) each, their noise floors in the sample, and the kinds to try."""
 
     costs: Mapping[Quantity, Floats]
+    floors: Mapping[Quantity, float]
     kinds: tuple[str, ...]
     rng: np.random.Generator
 
@@ -201,14 +209,21 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
     """Models of one method; seconds also as calls times seconds per call, where that predicts better."""
     chosen: dict[Quantity, Chosen] = {}
     for quantity, y in task.costs.items():
-        one = choose(columns, y, kinds=task.kinds, rng=task.rng)
+        floor = task.floors.get(quantity, 0.0)
+        one = choose(columns, y, kinds=task.kinds, rng=task.rng, floor=floor)
         if one is not None:
             chosen[quantity] = one
     found: dict[Quantity, _Found] = {}
     for quantity, one in chosen.items():
         y = task.costs[quantity]
         best: tuple[str, Predictor, float] = (one.kind, one.model, one.error)
-        product = _per_call(columns, task, chosen) if quantity == "seconds" and len(task.kinds) > 1 else None
+        product = None
+        if (
+            quantity == "seconds"
+            and len(task.kinds) > 1
+            and one.error > GOOD * task.floors.get(quantity, 0.0)
+        ):
+            product = _per_call(columns, task, chosen)
         # Products are judged on random folds alone, and so is what they are compared with.
         if product is not None and product[2] < _error(y, one.held_out):
             best = product
@@ -226,7 +241,8 @@ def _per_call(
     seconds, calls = task.costs["seconds"], task.costs["calls"]
     with np.errstate(invalid="ignore", divide="ignore"):
         each = np.where((calls > 0) & (seconds > 0), seconds / calls, np.nan)
-    one = choose(columns, each, kinds=task.kinds, rng=task.rng)
+    floor = task.floors.get("seconds", 0.0)
+    one = choose(columns, each, kinds=task.kinds, rng=task.rng, floor=floor)
     if one is None:
         return None
     # Folds differ where a method was not called: there the calls decide alone.

@@ -20,9 +20,9 @@ from bot.analysis.influences.costs import Floats
 
 FEW = 8
 """Most terms of a small exact model: what a person can still read."""
-ALPHAS = 24
+ALPHAS = 16
 """Penalties that the lasso tries, over three decades."""
-INNER_FOLDS = 5
+INNER_FOLDS = 4
 REACH = np.log(4.0)
 """A prediction lies at most this far (in logarithms) beyond what was seen: nothing is known out there."""
 GAUSSIAN_MOST = 250
@@ -102,26 +102,34 @@ class FewTerms:
 
 def _pursuit(x: Floats, y: Floats, weight: Floats) -> list[tuple[list[int], Floats]]:
     """Columns chosen so far and intercept with coefficients, for 0 to `FEW` terms (fewer when exact)."""
-    wx, wy = x * weight[:, None], y * weight
+    fresh, rest = x * weight[:, None], y * weight
+    small = EXACT * np.abs(rest).max()
+    least = 1e-6 * np.sqrt((fresh**2).sum(axis=0)) + 1e-150
+    direction = weight
     chosen: list[int] = []
     path: list[tuple[list[int], Floats]] = []
     while True:
-        part = np.column_stack([weight, wx[:, chosen]])
-        solution = np.linalg.lstsq(part, wy, rcond=1e-12)[0]
-        path.append((list(chosen), np.asarray(solution, dtype=np.float64)))
-        rest = wy - part @ solution
-        if len(chosen) >= FEW or len(chosen) + 2 >= len(y) or np.abs(rest).max() < EXACT * np.abs(wy).max():
-            return path
         # What a column adds is what of it the chosen ones do not say already.
-        q, _ = np.linalg.qr(part)
-        fresh = wx - q @ (q.T @ wx)
+        direction = direction / np.sqrt(direction @ direction)
+        fresh -= np.outer(direction, direction @ fresh)
+        rest = rest - direction * (direction @ rest)
+        path.append((list(chosen), _weighted(x[:, chosen], y, weight)))
+        if len(chosen) >= FEW or len(chosen) + 2 >= len(y) or np.abs(rest).max() < small:
+            return path
         size = np.sqrt((fresh**2).sum(axis=0))
-        usable = size > 1e-6 * np.sqrt((wx**2).sum(axis=0) + 1e-300)
-        gain = np.where(usable, np.abs(fresh.T @ rest) / np.where(usable, size, 1.0), -1.0)
+        usable = size > least
+        gain = np.where(usable, np.abs(rest @ fresh) / np.where(usable, size, 1.0), -1.0)
         best = int(np.argmax(gain))
         if gain[best] <= 0:
             return path
         chosen.append(best)
+        direction = fresh[:, best].copy()
+
+
+def _weighted(x: Floats, y: Floats, weight: Floats) -> Floats:
+    """Intercept and coefficients of weighted least squares."""
+    part = np.column_stack([weight, x * weight[:, None]])
+    return np.asarray(np.linalg.lstsq(part, y * weight, rcond=1e-12)[0], dtype=np.float64)
 
 
 class LogLasso:
@@ -182,7 +190,7 @@ class Tree:
 class Forest:
     """Extremely randomised trees on the logarithm of the cost: their random cuts interpolate numbers."""
 
-    TREES = 60
+    TREES = 40
 
     def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Learns the trees."""

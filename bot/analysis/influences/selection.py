@@ -14,7 +14,7 @@ from bot.analysis.influences.costs import Floats, relative_errors
 from bot.analysis.influences.models import KINDS, Constant, Model
 
 FOLDS = 5
-LEVEL_FOLDS = 4
+LEVEL_FOLDS = 3
 """Folds that leave out a whole level of a number: designs have few levels, and programs all between them."""
 FEWEST = 10
 """A method seen at work in fewer configurations is not learnt."""
@@ -23,6 +23,11 @@ CAP = 3.0
 TIE = 1.03
 """A simpler kind wins when its error is at most so many times the best."""
 EXACT = 1e-6
+GOOD = 1.2
+"""Times the noise floor: a model that near it leaves nothing to find for more complex kinds."""
+LOOK = 2
+HOPELESS = 1.5
+"""A kind whose error on the first `LOOK` folds is so many times the best one's is not tried on the others."""
 EXPENSIVE = "Gaussian process"
 
 
@@ -72,10 +77,13 @@ def rows(columns: Columns, which: NDArray[np.intp]) -> Columns:
     return Columns(columns.values[which], columns.owner, columns.smooth)
 
 
-def choose(columns: Columns, y: Floats, *, kinds: Sequence[str], rng: np.random.Generator) -> Chosen | None:
+def choose(
+    columns: Columns, y: Floats, *, kinds: Sequence[str], rng: np.random.Generator, floor: float = 0.0
+) -> Chosen | None:
     """The kind with the smallest cross-validated error, fitted to all; None: too little is known.
 
-    y: shape (n,), NaN: unknown, 0: not called. Folds are random parts, and single levels of numbers.
+    y: shape (n,), NaN: unknown, 0: not called. floor: relative error that noise alone makes (NaN: unknown).
+    Folds are random parts, and single levels of numbers.
     """
     known = np.flatnonzero(np.isfinite(y))
     if (y[known] > 0).sum() < FEWEST:
@@ -84,10 +92,10 @@ def choose(columns: Columns, y: Floats, *, kinds: Sequence[str], rng: np.random.
     folds = random_folds(len(cost), rng) + level_folds(columns, rng)
     best: _Judged | None = None
     for kind in kinds:
-        judged = _judge(columns, cost, folds, kind=kind, rng=rng)
-        if best is None or judged.beats(best):
+        judged = _judge(columns, cost, folds, kind=kind, rng=rng, best=best)
+        if judged is not None and (best is None or judged.beats(best)):
             best = judged
-        if best.error < EXACT:
+        if best is not None and best.error < max(EXACT, GOOD * np.nan_to_num(floor)):
             break
     assert best is not None
     everywhere = np.full(len(y), np.nan)
@@ -118,8 +126,15 @@ class _Judged:
 
 
 def _judge(
-    columns: Columns, y: Floats, folds: Sequence[NDArray[np.intp]], *, kind: str, rng: np.random.Generator
-) -> _Judged:
+    columns: Columns,
+    y: Floats,
+    folds: Sequence[NDArray[np.intp]],
+    *,
+    kind: str,
+    rng: np.random.Generator,
+    best: _Judged | None,
+) -> _Judged | None:
+    """Errors of a kind on all folds; None: the first ones show that it is far from the best."""
     held_out = np.full(len(y), np.nan)
     errors: list[list[Floats]] = [[], []]
     for i, held in enumerate(folds):
@@ -130,6 +145,10 @@ def _judge(
         if i < FOLDS:
             held_out[held] = found
         errors[i >= FOLDS].append(np.minimum(relative_errors(y[held], found), CAP))
+        if i + 1 == LOOK and best is not None:
+            seen = np.concatenate(errors[0])
+            if seen.mean() > HOPELESS * best.errors[: len(seen)].mean():
+                return None
     sorts = [np.concatenate(e) for e in errors if e]
     weights = [np.full(len(e), 1.0 / (len(e) * len(sorts))) for e in sorts]
     return _Judged(kind, held_out, np.concatenate(sorts), np.concatenate(weights))
