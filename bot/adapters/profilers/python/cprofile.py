@@ -70,7 +70,7 @@ class CProfile:
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:  # noqa: ARG002
         """One trial with every function counted; `methods` is not used."""
         try:
-            watched = run_watched(target, CountedBody, watcher="counting", settings={}, slowdown=SLOWDOWN)
+            watched = run_watched(target, CountedBody, parts=("counting",), settings={}, slowdown=SLOWDOWN)
         except OSError as error:
             return not_started(self.tool, error)
         costs = Costs()
@@ -106,7 +106,7 @@ def _sum_up(costs: Costs, processes: Processes[CountedBody], root: Path, agent: 
         if process.body is None:
             continue
         if _consistent(process.body):
-            _add(costs, process, Naming(root, process.head.cwd), agent)
+            _add(costs, process, Naming(root, process.head.cwd, agent=agent))
         else:
             wrong += 1
     return wrong
@@ -119,13 +119,11 @@ def _consistent(body: CountedBody) -> bool:
     )
 
 
-def _add(costs: Costs, process: Process[CountedBody], naming: Naming, agent: Path) -> None:
+def _add(costs: Costs, process: Process[CountedBody], naming: Naming) -> None:
     body = process.body
     assert body is not None
-    ours = f"{agent}/"
-    rows = []
-    for file, line, name, calls, _, total, own in body.methods:
-        path = body.files[file]
-        method = None if path.startswith(ours) else naming.method(path, line, name)
-        rows.append(Row(method, calls, total, own))
+    rows = [
+        Row(naming.method(body.files[file], line, name), calls, total, own)
+        for file, line, name, calls, _, total, own in body.methods
+    ]
     costs.add(rows, (Link(e[0], e[1], e[2], e[4], e[5]) for e in body.edges))

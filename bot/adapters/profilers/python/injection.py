@@ -18,6 +18,8 @@ from bot.model.profiles import Profile, Target, Tool
 _SUFFIX = ".report"
 _LAUNCHER = "suspects_start.py"
 OLDEST = (3, 8)
+EVENTS = (3, 12)
+"""From this version on Python tells of calls (sys.monitoring)."""
 _ASK_VERSION = "import sys; print('suspects-python %d %d' % sys.version_info[:2])"
 
 
@@ -53,23 +55,37 @@ def run_watched(
     target: Target,
     body: type[AnyBody],
     *,
-    watcher: str,
+    parts: Sequence[str],
     settings: Mapping[str, Any],
     slowdown: float,
+    compiled_by_us: bool = False,
 ) -> Watched[AnyBody]:
-    """Runs the target once with a watcher of the agent (`suspects_<watcher>.py`) in each Python process.
+    """Runs the target once with a watcher in each Python process: `parts[0]`, which may load the others.
+
+    compiled_by_us: the watcher changes code before Python 3.12, also that of the script itself.
 
     Raises:
         OSError: the agent could not be put into the target's scratch.
     """
     agent = resources.files("bot.adapters.profilers.python.agent")
-    names = ("sitecustomize.py", "suspects_session.py", _LAUNCHER, f"suspects_{watcher}.py")
+    names = (
+        "sitecustomize.py",
+        "suspects_session.py",
+        _LAUNCHER,
+        *(f"suspects_{part}.py" for part in ("names", *parts)),
+    )
     with resources.as_file(agent) as place:
         sources = [place / name for name in names]
-        folder = tool_folder(target, "python", sources, {**settings, "watcher": watcher})
+        folder = tool_folder(target, "python", sources, {**settings, "watcher": parts[0]})
     start = python_start(target)
     words: Sequence[str] = target.words
-    if start is not None and start.deaf and not too_old(target):
+    version = version_of(target)
+    if (
+        start is not None
+        and version is not None
+        and version >= OLDEST
+        and (start.deaf or (start.kind == "script" and compiled_by_us and version < EVENTS))
+    ):
         words = start.started_by(str(folder / _LAUNCHER))
     path = ":".join(p for p in (str(folder), target.env.get("PYTHONPATH", "")) if p)
     launched = launch(target, words, env={"PYTHONPATH": path}, slowdown=slowdown)

@@ -21,10 +21,11 @@ _ANONYMOUS = re.compile(
 
 @dataclass(frozen=True)
 class Naming:
-    """Names the code of one process. `root`: the checkout; `cwd`: where the process began."""
+    """Names the code of one process. `root`: the checkout; `cwd`: where it began; `agent`: our own code."""
 
     root: Path
     cwd: str
+    agent: Path | None = None
     _places: dict[str, tuple[str, str | None] | None] = field(default_factory=dict)
 
     def method(self, file: str, line: int, qualified: str) -> Method | None:
@@ -43,6 +44,8 @@ class Naming:
         if frozen := _FROZEN.match(file):
             return frozen[1], None
         if file.startswith("<") or not file or "\0" in file:
+            return None
+        if self.agent is not None and file.startswith(f"{self.agent}/"):
             return None
         path = os.path.normpath(os.path.join(self.cwd, file))  # noqa: PTH118  (text of a stranger, no place of ours)
         for pattern in (_INSTALLED, _STANDARD):
@@ -68,6 +71,13 @@ class Naming:
             if _same(self.root / candidate, path):
                 return clean_name(candidate)
         return None
+
+
+def suffixes(module: str, file: str | None) -> list[str]:
+    """How the path of a module's file may end; more than one module may share an end."""
+    place = module.replace(".", "/")
+    ends = [f"{place}.py", f"{place}/__init__.py"]
+    return list(dict.fromkeys([file, *ends] if file else ends))
 
 
 def _module(relative: str) -> str:

@@ -8,13 +8,17 @@ import sys
 def _begin(folder):  # type: ignore[no-untyped-def]  # annotations are no syntax of 2.7
     sys.path[:] = [place for place in sys.path if place != folder]
     sys.path_importer_cache.pop(folder, None)
-    if sys.version_info < (3, 8):  # noqa: UP036
+    # The launcher begins itself.
+    if sys.version_info < (3, 8) or sys.argv[:1] == [folder + "/suspects_start.py"]:
         return
     # Not imported: the program's sys.modules stays as it would be.
     name = folder + "/suspects_session.py"
     with open(name, "rb") as file:  # noqa: PTH123
         code = compile(file.read(), name, "exec", dont_inherit=True)
+    known = "__future__" in sys.modules
     exec(code, {"__name__": "suspects_session", "__file__": name})  # noqa: S102
+    if not known:
+        sys.modules.pop("__future__", None)
 
 
 _begin(__file__.rpartition("/")[0])  # type: ignore[no-untyped-call]

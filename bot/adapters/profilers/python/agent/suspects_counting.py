@@ -1,6 +1,6 @@
 """Counts and times every function by the C profiler of the standard library, in all threads."""
 
-# ruff: noqa: BLE001, PTH123, UP031  (runs from 3.8 on; the program must never hear of a failure of ours)
+# ruff: noqa: UP031  (runs from 3.8 on; the program must never hear of a failure of ours)
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ _MOST_METHODS = 100_000
 _MOST_EDGES = 400_000
 _TOOLS = (4, 3)
 _ident = _thread.get_ident
-_trees: dict[str, dict[tuple[int, str], str]] = {}
 
 
 def _profiler() -> Any:
@@ -214,7 +213,7 @@ def _add(into: dict[Any, list[float]], key: Any, entry: Any) -> None:
 def _line(session: Any, kept: Any, *, codes: Any, own: Any, pairs: Any, notes: set[str]) -> str:
     quote, listed = session.quote, session.listed
     place = {key: number for number, key in enumerate(kept)}
-    names = qualified([codes[key] for key in kept], notes)
+    names = session.load("names")["qualified"]([codes[key] for key in kept], notes)
     files: dict[str, int] = {}
     methods = []
     for key, name in zip(kept, names):  # noqa: B905  (3.8)
@@ -235,41 +234,3 @@ def _line(session: Any, kept: Any, *, codes: Any, own: Any, pairs: Any, notes: s
         '"notes":' + listed(map(quote, sorted(notes))),
     )
     return "{" + ",".join(parts) + "}"
-
-
-def qualified(codes: Any, notes: set[str]) -> list[str]:
-    """Qualified names; before 3.11 code objects do not know theirs, and it is read from the source again."""
-    if codes and hasattr(codes[0], "co_qualname"):
-        return [code.co_qualname for code in codes]
-    names = []
-    for code in codes:
-        file = code.co_filename
-        if file not in _trees:
-            _trees[file] = _compiled(file)
-        name = _trees[file].get((code.co_firstlineno, code.co_name))
-        if name is None and not code.co_name.startswith("<") and not file.startswith("<"):
-            notes.add("unqualified")
-        names.append(name or code.co_name)
-    return names
-
-
-def _compiled(file: str) -> dict[tuple[int, str], str]:
-    """(first line, name) -> qualified name, for all code of a source file."""
-    import warnings
-
-    found: dict[tuple[int, str], str] = {}
-    try:
-        with open(file, "rb") as source, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            pending = [(compile(source.read(), file, "exec", dont_inherit=True), "")]
-    except Exception:
-        return found
-    while pending:
-        code, prefix = pending.pop()
-        for inner in code.co_consts:
-            if isinstance(inner, type(code)):
-                name = prefix + inner.co_name
-                found[inner.co_firstlineno, inner.co_name] = name
-                # Functions have fast locals, class bodies do not.
-                pending.append((inner, name + (".<locals>." if inner.co_flags & 1 else ".")))
-    return found

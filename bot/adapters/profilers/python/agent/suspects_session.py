@@ -56,7 +56,7 @@ class Session:
         self.settings = settings
         self.notes: set[str] = set()
         self.folder = FOLDER
-        self.quote, self.listed = quote, listed
+        self.quote, self.listed, self.load = quote, listed, load
         self.watcher: Any = None
         self.name = self.head = ""
         self.pid = self.killed = 0
@@ -64,6 +64,8 @@ class Session:
         self.began = clocks()
         self.ending = False
         self.masks: dict[int, Any] = {}
+        # A watcher that changes code sets this; None: the code is compiled as it is.
+        self.compile: Any = lambda *_: None
 
     def begin(self, *, forked: bool = False) -> None:
         """Says in a new file that this process is watched."""
@@ -122,9 +124,10 @@ class Session:
             _kill(_getpid(), self.killed)
 
     def checkpoint(self) -> None:
-        """In a worker process that may be killed whenever it waits; takes about a tenth of its time at most."""
+        """In a worker that may be killed whenever it waits; takes about a tenth of its time at most."""
         began = _clock() / 1e9
-        if self.ending or _getpid() != self.pid or self.spent_writing > 0.1 * (began - self.began[1]) + 0.25:
+        allowed = 0.1 * (began - self.began[1]) + 0.25
+        if self.ending or _getpid() != self.pid or self.spent_writing > allowed:
             return
         self.ending = True
         try:
@@ -223,17 +226,23 @@ def _replace(modules: tuple[str, ...], names: tuple[str, ...], change: Any) -> N
                     setattr(place, attribute, changed)
 
 
+_loaded: dict[str, dict[str, Any]] = {}
+
+
 def load(name: str) -> dict[str, Any]:
     """Another file of the agent."""
+    if name in _loaded:
+        return _loaded[name]
     path = FOLDER + "/suspects_" + name + ".py"
     with open(path, "rb") as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
     space: dict[str, Any] = {"__name__": "suspects_" + name, "__file__": path}
     exec(code, space)  # noqa: S102
+    _loaded[name] = space
     return space
 
 
-def start() -> None:
+def start() -> Session:
     """Watches this process from here on."""
     with open(FOLDER + "/settings.json", "rb") as file:
         # Our own JSON is Python too; importing its reader would show.
@@ -251,6 +260,7 @@ def start() -> None:
     if _signal.getsignal(_signal.SIGTERM) == _signal.SIG_DFL and _thread.get_ident() == _main_thread():
         _set_signal(_signal.SIGTERM, session.terminated)
     session.watcher.begin()
+    return session
 
 
 def _main_thread() -> int:
@@ -258,4 +268,4 @@ def _main_thread() -> int:
     return threading.main_thread().ident if threading else _thread.get_ident()
 
 
-start()
+SESSION = start()

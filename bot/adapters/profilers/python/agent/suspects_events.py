@@ -1,0 +1,118 @@
+"""Timing by events of the interpreter (sys.monitoring, Python 3.12 on): only chosen functions pay for it."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_TOOLS = (4, 3)
+_clock, _frame = time.perf_counter_ns, sys._getframe
+
+
+class Events:
+    """A start event everywhere, switched off where it is not wanted; the rest on chosen code alone."""
+
+    def __init__(self, timing: Any) -> None:
+        self.timing = timing
+        self.monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+        self.tool = next(tool for tool in _TOOLS if self.monitoring.get_tool(tool) is None)
+        self.monitoring.use_tool_id(self.tool, "suspects")
+        self.select = self.selecting()
+        self.register()
+
+    def selecting(self) -> Any:
+        """Decides on code that is met for the first time."""
+        timing, events = self.timing, self.monitoring.events
+        local = events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
+
+        def select(code: Any) -> Any:
+            how = timing.chosen(code.co_filename, code.co_qualname)
+            if how is None:
+                return None
+            self.monitoring.set_local_events(self.tool, code, local)
+            return timing.add(code, how[0], arguments=how[1])
+
+        return select
+
+    def register(self) -> None:
+        """The callbacks: clocks are read as late, and as early, as can be."""
+        recorder, select = self.timing.recorder, self.select
+        rows, enter, leave = recorder.rows, recorder.enter, recorder.leave
+        pause, resume, disable = recorder.pause, recorder.resume, self.monitoring.DISABLE
+
+        def started(code: Any, _: int) -> Any:
+            row = rows.get(id(code)) or select(code)
+            if row is None:
+                return disable
+            return enter(row, _frame(1))
+
+        def returned(_: Any, __: int, ___: Any) -> None:
+            leave(_clock())
+
+        def yielded(_: Any, __: int, ___: Any) -> None:
+            pause(_clock(), _frame(1))
+
+        def resumed(_: Any, __: int) -> None:
+            resume(_frame(1))
+
+        # These two cannot be had for chosen code alone.
+        def thrown(code: Any, _: int, __: Any) -> None:
+            if id(code) in rows:
+                resume(_frame(1))
+
+        def unwound(code: Any, _: int, __: Any) -> None:
+            now = _clock()
+            if id(code) in rows:
+                leave(now)
+
+        events = self.monitoring.events
+        self.everywhere = events.PY_START | events.PY_THROW | events.PY_UNWIND
+        callbacks = (
+            (events.PY_START, started),
+            (events.PY_RETURN, returned),
+            (events.PY_YIELD, yielded),
+            (events.PY_RESUME, resumed),
+            (events.PY_THROW, thrown),
+            (events.PY_UNWIND, unwound),
+        )
+        for event, callback in callbacks:
+            self.monitoring.register_callback(self.tool, event, callback)
+
+    def empty(self) -> Any:
+        """An empty function with and without the tool, and its row."""
+
+        def watched() -> None:
+            pass
+
+        def plain() -> None:
+            pass
+
+        events = self.monitoring.events
+        row = self.timing.add(watched.__code__, 1, arguments=False)
+        local = events.PY_START | events.PY_RETURN
+        self.monitoring.set_local_events(self.tool, watched.__code__, local)
+        return watched, plain, row
+
+    def no_empty(self, row: Any) -> None:
+        """The empty function is no part of the program."""
+        self.monitoring.set_local_events(self.tool, row.code, 0)
+        del self.timing.recorder.rows[id(row.code)]
+
+    def begin(self) -> None:
+        """Watches."""
+        self.monitoring.set_events(self.tool, self.everywhere)
+
+    def stop(self) -> None:
+        """Watches no more; calls that are open have no duration."""
+        self.monitoring.set_events(self.tool, 0)
+        for row in self.timing.recorder.rows.values():
+            self.monitoring.set_local_events(self.tool, row.code, 0)
+
+
+def make(timing: Any) -> Events:
+    """The way of this interpreter."""
+    return Events(timing)
