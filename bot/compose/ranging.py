@@ -86,7 +86,6 @@ def bisected_range(
             same = "All revisions have the same tree: nothing to measure."
             return unmeasured(subject, found.revisions, name=name, notes=(*notes, same))
         opened = Opened(asked, subject, repository, found.revisions, given, Run(stop, stack, folder))
-        search = _search(opened)  # before anything is built: --estimator may be wrong
         workshop = workshop_of(opened)
         progress.stage("building what the others are compared with")
         anchor = workshop.anchor()
@@ -94,15 +93,17 @@ def bisected_range(
             said, failure = (*notes, *workshop.notes()), build_failure(workshop)
             report = unmeasured(subject, found.revisions, name=name, notes=said, failure=failure)
             return report.model_copy(update={"interrupted": "signal" if stop.is_set() else ""})
-        job = _job(opened, workshop, anchor, search=search, progress=progress)
+        job = _job(opened, workshop, anchor, search=_search(opened, anchor), progress=progress)
         return bisect(replace(job, notes=(*notes, *job.notes)))
 
 
-def _search(opened: Opened) -> ChangePointSearch:
+def _search(opened: Opened, anchor: int) -> ChangePointSearch:
     asked = opened.asked
     pairs = None if asked.trials is None else asked.trials // TRIALS
     rng, *_ = _generators(asked)
-    return search_of(replace(asked, trials=pairs), opened.subject, len(opened.revisions), rng=rng)
+    return search_of(
+        replace(asked, trials=pairs), opened.subject, len(opened.revisions), rng=rng, anchor=anchor
+    )
 
 
 def _generators(asked: AskedRange) -> list[np.random.Generator]:

@@ -46,28 +46,47 @@ def search_of(
     rng: np.random.Generator,
     candidates: Collection[Configuration] | None = None,
     seconds: float = math.inf,
+    anchor: int | None = None,
 ) -> ChangePointSearch:
-    """The estimator that was asked for; seconds: how long all its trials may take, as their values say.
+    """The estimator that was asked for; in short ranges ours is another one than in long ones.
 
-    Raises:
-        UsageError: there is none of that name.
+    seconds: how long all trials may take, as their values say. anchor: the revision that ratios are to.
     """
     from bot.flows.change_point_search import ChangePointFinder
     from bot.flows.published_search import PublishedSearch
+    from bot.flows.short_range_search import ShortRangeFinder
 
     solver = ConstraintSolver(subject.space)
-    if asked.estimator == "ours":
-        return ChangePointFinder(
+    if asked.estimator == "published":
+        return PublishedSearch(
+            subject.space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials
+        )
+    if ShortRangeFinder.fits(subject.space, revisions):
+        return ShortRangeFinder(
             subject.space,
             revisions,
             solver,
             rng=rng,
             candidates=candidates,
-            trials=asked.trials,
-            seconds=seconds,
+            anchor=anchor,
+            threshold=float(subject.threshold),
         )
-    if asked.estimator == "published":
-        return PublishedSearch(
-            subject.space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials
-        )
-    raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
+    return ChangePointFinder(
+        subject.space,
+        revisions,
+        solver,
+        rng=rng,
+        candidates=candidates,
+        trials=asked.trials,
+        seconds=seconds,
+    )
+
+
+def check_estimator(asked: AskedRange) -> None:
+    """Refuses a name that stands for none.
+
+    Raises:
+        UsageError: there is no such estimator.
+    """
+    if asked.estimator not in ("ours", "published"):
+        raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")

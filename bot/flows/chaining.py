@@ -24,12 +24,14 @@ class Chain:
         self._anchors: dict[Configuration, float] = {}
 
     def seconds(self, observations: Sequence[Observation]) -> list[Observation]:
-        """The observations with ratio x anchor for their value."""
+        """The observations with ratio x anchor for their value, and that one figure for their anchor."""
         fresh: dict[Configuration, list[float]] = defaultdict(list)
         for o in observations:
             if o.value > 0 and o.probe.configuration not in self._anchors:
                 fresh[o.probe.configuration].append(o.anchor)
         self._anchors |= {configuration: float(np.median(found)) for configuration, found in fresh.items()}
         return [
-            replace(o, value=o.value * self._anchors.get(o.probe.configuration, 1.0)) for o in observations
+            replace(o, value=o.value * anchor, anchor=anchor)
+            for o in observations
+            for anchor in (self._anchors.get(o.probe.configuration, 1.0),)
         ]

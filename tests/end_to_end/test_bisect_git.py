@@ -224,7 +224,9 @@ def test_a_journal_that_another_run_writes_is_left_to_it(line: Line) -> None:
     while not line.journal():
         assert process.poll() is None
         time.sleep(0.01)
+    process.send_signal(signal.SIGSTOP)  # it may not end before the other one has asked
     _, said = line.place.start(*line.asking()).communicate()
+    process.send_signal(signal.SIGCONT)
     assert "running already" in said.splitlines()[-1] and "Traceback" not in said
     process.send_signal(signal.SIGINT)
     measured(line.place.finish(process))

@@ -1,0 +1,95 @@
+"""Trials of a short range by cell, a configuration at a revision: repeated, odd and failed ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Cell = tuple[int, int]
+"""A configuration's number and a revision."""
+
+TRUSTED = 3
+"""An odd cell with so many trials counts as it is: their median."""
+DOUBT = 100.0
+"""Factor on the variance of an odd cell that was measured less often."""
+
+
+@dataclass
+class Cells:
+    """Everything measured so far.
+
+    known: cells whose value is exact by definition (a ratio's anchor). odd: cells that no explanation
+    accounts for. repeats: whether measuring a cell again may give another value.
+    """
+
+    known: dict[Cell, float] = field(default_factory=dict)
+    odd: set[Cell] = field(default_factory=set)
+    repeats: bool = True
+    _trials: dict[Cell, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def __len__(self) -> int:
+        return len(self._trials)
+
+    def add(self, cell: Cell, value: float) -> None:
+        """Takes in one trial's value."""
+        before = self._trials[cell]
+        if before and value == before[-1]:
+            self.repeats = False  # the same figure again: a record, or a count without noise
+            return
+        before.append(value)
+
+    def count(self, cell: Cell) -> int:
+        """Trials of a cell."""
+        return len(self._trials.get(cell, ()))
+
+    def table(self) -> Table:
+        """All cells, in order of configuration and revision."""
+        cells = sorted(self._trials.keys() | self.known.keys())
+        values = [[self.known[c]] if c in self.known else self._trials[c] for c in cells]
+        where = np.array(cells, dtype=np.intp).reshape(-1, 2)
+        count = np.array([0 if c in self.known else len(v) for c, v in zip(cells, values, strict=True)])
+        doubt = [DOUBT if c in self.odd and n < TRUSTED else 1.0 for c, n in zip(cells, count, strict=True)]
+        return Table(
+            configuration=where[:, 0],
+            revision=where[:, 1],
+            value=np.array([np.median(v) for v in values], dtype=np.float64),
+            count=count,
+            doubt=np.array(doubt, dtype=np.float64),
+            within=np.array([np.sum((np.array(v) - np.mean(v)) ** 2) for v in values], dtype=np.float64),
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells in columns, (n,) each.
+
+    value: seconds, the median of `count` trials (0: known exactly). within: sum of squares around the mean.
+    """
+
+    configuration: Ints
+    revision: Ints
+    value: Floats
+    count: Ints
+    doubt: Floats
+    within: Floats
+
+    def levels(self) -> dict[int, float]:
+        """Median seconds of each configuration."""
+        return {
+            int(c): float(np.median(self.value[self.configuration == c]))
+            for c in np.unique(self.configuration)
+        }
+
+    def level(self) -> Floats:
+        """The level of each cell's configuration."""
+        levels = self.levels()
+        return np.array([levels[int(c)] for c in self.configuration])
+
+
+Measured = Callable[[Cell], bool]

@@ -1,0 +1,105 @@
+"""Explanations drawn by Gibbs sampling: several chains of sets of steps, kept from one look to the next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bot.analysis.explanations.cells import Floats
+from bot.analysis.explanations.evidence import Evidence
+
+CHAINS, SWEEPS = 6, 2
+BIRTHS = 20
+"""New steps that a chain may take at the end of a sweep."""
+HOPELESS = 7.0
+"""A chain whose log posterior is so far behind the best one is replaced by a better one."""
+
+Placed = tuple[int, int]
+"""A kind of step and a revision."""
+
+
+class Ensemble:
+    """Chains over sets of steps with spike-and-slab priors.
+
+    Each step in turn is taken out and drawn anew given the others, sizes integrated out (George and
+    McCulloch, "Variable Selection Via Gibbs Sampling", 1993).
+
+    explanations_: the candidates of each chain; best_: the most probable one. mass_: how often each candidate
+    belongs to an explanation, from the probabilities with which steps were drawn, (n_candidates,).
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._chains: list[list[Placed]] = [[] for _ in range(CHAINS)]
+        self._visited: list[list[int]] = []
+        self.explanations_: list[list[int]] = []
+        self.best_: list[int] = []
+        self.mass_: Floats = np.zeros(0)
+
+    def look(self, evidence: Evidence) -> None:
+        """Goes on with all chains under new evidence."""
+        found: list[list[int]] = []
+        visited: list[list[list[int]]] = []
+        masses = np.zeros((len(self._chains), len(evidence)))
+        for chain, mass in zip(self._chains, masses, strict=True):
+            chosen = list(dict.fromkeys(evidence.candidate(*placed) for placed in chain))
+            visited.append([])
+            for _ in range(SWEEPS):
+                visited[-1] += self._sweep(evidence, chosen, mass)
+            found.append(chosen)
+        scores = np.array([evidence.score(chosen) for chosen in found])
+        self.best_ = list(found[int(np.argmax(scores))])
+        good = np.flatnonzero(scores > scores.max() - HOPELESS)
+        self.mass_ = np.minimum(masses[good] / SWEEPS, 1.0).mean(axis=0)
+        for i in np.flatnonzero(scores <= scores.max() - HOPELESS):
+            found[i] = list(found[int(self._rng.choice(good))])
+        self.explanations_ = found
+        self._visited = [chosen for i in good for chosen in visited[i]]
+        self._chains = [[self._placed(evidence, j) for j in chosen] for chosen in found]
+
+    def draws(self, evidence: Evidence, count: int) -> list[list[tuple[Placed, float]]]:
+        """Explanations that chains went through, each with what else may be there, as probable as it is.
+
+        Sizes and revisions are drawn, too.
+        """
+        found: list[list[tuple[Placed, float]]] = []
+        for i in self._rng.integers(len(self._visited), size=count):
+            chosen = list(self._visited[int(i)])
+            more = self._draw(evidence.odds(chosen))
+            chosen += [] if more is None else [more]
+            mean, covariance = evidence.sizes(chosen) if chosen else (np.zeros(0), np.zeros((0, 0)))
+            sizes = self._rng.multivariate_normal(mean, covariance, method="cholesky") if chosen else mean
+            placed = (self._placed(evidence, j) for j in chosen)
+            found.append(list(zip(placed, map(float, sizes), strict=True)))
+        return found
+
+    def _sweep(self, evidence: Evidence, chosen: list[int], mass: Floats) -> list[list[int]]:
+        """Draws each step anew, and looks for more; the explanations on the way."""
+        visited = []
+        for j in self._rng.permutation(chosen).tolist():
+            chosen.remove(j)
+            drawn = self._draw(evidence.odds(chosen), mass)
+            if drawn is not None:
+                chosen.append(drawn)
+            visited.append(list(chosen))
+        for _ in range(BIRTHS):
+            drawn = self._draw(evidence.odds(chosen), mass)
+            if drawn is None:
+                break
+            chosen.append(drawn)
+        return [*visited, list(chosen)]
+
+    def _draw(self, log_odds: Floats, mass: Floats | None = None) -> int | None:
+        """A candidate, or none, as probable as the odds say; adds the probabilities to the mass."""
+        top = max(float(log_odds.max()), 0.0)
+        weights = np.exp(log_odds - top)
+        sums = np.cumsum(weights)
+        whole = sums[-1] + np.exp(-top)
+        if mass is not None:
+            mass += weights / whole
+        drawn = self._rng.random() * whole
+        return int(np.searchsorted(sums, drawn)) if drawn < sums[-1] else None
+
+    def _placed(self, evidence: Evidence, candidate: int) -> Placed:
+        """A candidate at one of its revisions, all equally probable: finer cuts will tell."""
+        first, last = evidence.stretch(candidate)
+        return candidate // evidence.places, int(self._rng.integers(first, last + 1))

@@ -1,0 +1,171 @@
+"""What the trials say of one more step beside others: all candidates at once, sizes integrated out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from bot.analysis.change_points.terms import Terms
+from bot.analysis.explanations.cells import Floats, Ints, Table
+from bot.analysis.explanations.scales import Scales
+
+SHARES = 0.3
+"""Prior share of steps that are a share of each configuration's level rather than the same seconds."""
+
+
+COARSE = 0.8
+"""Power of the likelihood: no sum of steps is quite true, and a posterior that believes it is names too
+much (Miller and Dunson, "Robust Bayesian Inference via Coarsening", 2019)."""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What a step may be: a term, in seconds or (everything and single levels) as a share of the level.
+
+    term: number of each kind's term, (n_kinds,). share: whether it is a share. log_prior: (n_kinds,).
+    """
+
+    term: Ints
+    share: NDArray[np.bool_]
+    log_prior: Floats
+
+    @classmethod
+    def of(cls, terms: Terms) -> Kinds:
+        """All kinds over some terms."""
+        single = 1 + len(terms.levels)
+        prior = terms.log_prior.copy()
+        prior[:single] += np.log(1.0 - SHARES)
+        return cls(
+            term=np.concatenate([np.arange(len(terms)), np.arange(single)]),
+            share=np.arange(len(terms) + single) >= len(terms),
+            log_prior=np.concatenate([prior, terms.log_prior[:single] + np.log(SHARES)]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.term)
+
+    def design(self, covers: NDArray[np.float32], levels: Floats) -> NDArray[np.float32]:
+        """How far each configuration moves at a kind's size of 1, (n_configurations, n_kinds), in units.
+
+        covers: (n_terms, n_configurations) of 0 and 1; levels: in units, (n_configurations,).
+        """
+        found = covers[self.term].T.copy()
+        found[:, self.share] *= levels[:, None].astype(np.float32)
+        return found
+
+
+class Evidence:
+    """A table of trials against all candidate steps: a kind, between two revisions next to each other in it.
+
+    Candidates are numbered by kind, then place. cuts: revisions with trials, (n_places + 1,).
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        kinds: Kinds,
+        scales: Scales,
+        *,
+        on: Floats,
+        design: NDArray[np.float32],
+        expected: float,
+        revisions: int,
+    ) -> None:
+        """on: (n_configurations, n_levels); design: see `Kinds`; expected: number of steps beforehand."""
+        self.table, self.kinds, self.scales, self.design = table, kinds, scales, design
+        self.cuts = np.unique(table.revision)
+        self.places = len(self.cuts) - 1
+        factor = np.linalg.cholesky(scales.covariance(table, on) / COARSE)
+        raw = self.columns(np.arange(len(kinds) * self.places))
+        white = solve_triangular(
+            factor.astype(np.float32), raw, lower=True, check_finite=False, overwrite_b=True
+        )
+        self._white = np.ascontiguousarray(white.T)
+        y = (table.value - table.value.mean()) / scales.unit
+        self._rest = solve_triangular(factor, y, lower=True, check_finite=False)
+        self._factor = factor
+        self._moment = (self._white @ self._rest.astype(np.float32)).astype(np.float64)
+        self._information = np.einsum("ij,ij->i", self._white, self._white).astype(np.float64)
+        width = np.log(np.diff(self.cuts) / max(revisions - 1, 1))
+        self.log_prior = (kinds.log_prior[:, None] + width[None, :]).ravel() + np.log(expected)
+        self._overlaps: dict[int, NDArray[np.float32]] = {}
+
+    def __len__(self) -> int:
+        return len(self.log_prior)
+
+    def columns(self, candidates: Ints) -> NDArray[np.float32]:
+        """The design of candidates, (n_cells, n_candidates)."""
+        kind, place = np.divmod(candidates, self.places)
+        after = self.table.revision[:, None] >= self.cuts[1:][place][None, :]
+        return np.asarray(self.design[self.table.configuration][:, kind] * after, dtype=np.float32)
+
+    def candidate(self, kind: int, revision: int) -> int:
+        """The candidate of a kind whose stretch holds a revision."""
+        place = int(np.searchsorted(self.cuts[1:], revision))
+        return kind * self.places + min(place, self.places - 1)
+
+    def stretch(self, candidate: int) -> tuple[int, int]:
+        """First and last revision at which a candidate's step may be."""
+        place = candidate % self.places
+        return int(self.cuts[place]) + 1, int(self.cuts[place + 1])
+
+    def overlap(self, candidate: int) -> NDArray[np.float32]:
+        """How much all candidates look like one, (n_candidates,)."""
+        if candidate not in self._overlaps:
+            self._overlaps[candidate] = self._white @ self._white[candidate]
+        return self._overlaps[candidate]
+
+    def odds(self, others: Sequence[int]) -> Floats:
+        """Log posterior odds of one more step, for each candidate, beside others, (n_candidates,)."""
+        moment, information = self._moment, self._information
+        chosen = list(others)
+        if chosen:
+            overlaps = np.array([self.overlap(j) for j in chosen])
+            gram = overlaps[:, chosen].astype(np.float64) + np.eye(len(chosen)) / self.scales.slab**2
+            # A product with the small inverse is several times as quick as solving for all candidates.
+            inverse = np.linalg.inv(np.linalg.cholesky(gram))
+            explained = inverse.astype(np.float32) @ overlaps
+            moment = moment - (inverse @ moment[chosen]) @ explained
+            information = information - np.einsum("ij,ij->j", explained, explained)
+        weight = 1.0 + self.scales.slab**2 * np.maximum(information, 0.0)
+        found = 0.5 * self.scales.slab**2 * moment**2 / weight - 0.5 * np.log(weight) + self.log_prior
+        found[chosen] = -np.inf
+        return np.asarray(found)
+
+    def score(self, chosen: Sequence[int]) -> float:
+        """Log posterior of an explanation, but for a constant."""
+        if not chosen:
+            return 0.0
+        mean, _, gram = self._solved(chosen)
+        log_det = np.linalg.slogdet(self.scales.slab**2 * gram)[1]
+        picked = list(chosen)
+        return float(0.5 * self._moment[picked] @ mean - 0.5 * log_det + self.log_prior[picked].sum())
+
+    def sizes(self, chosen: Sequence[int]) -> tuple[Floats, Floats]:
+        """Mean (k,) and covariance (k, k) of the sizes of an explanation's steps, in units."""
+        mean, covariance, _ = self._solved(chosen)
+        return mean, covariance
+
+    def _solved(self, chosen: Sequence[int]) -> tuple[Floats, Floats, Floats]:
+        picked = list(chosen)
+        gram = np.array([self.overlap(j)[picked] for j in picked], dtype=np.float64)
+        gram = (gram + gram.T) / 2.0 + np.eye(len(picked)) / self.scales.slab**2
+        covariance = np.asarray(np.linalg.inv(gram), dtype=np.float64)
+        return covariance @ self._moment[picked], covariance, gram
+
+    def surprise(self, chosen: Sequence[int]) -> Floats:
+        """How many standard deviations each cell is off what all the others let expect, (n_cells,)."""
+        inverse = solve_triangular(self._factor, np.eye(len(self._factor)), lower=True, check_finite=False)
+        precision = inverse.T @ inverse
+        y = (self.table.value - self.table.value.mean()) / self.scales.unit
+        if len(chosen):
+            x = self.columns(np.array(chosen)).astype(np.float64)
+            half = precision @ x
+            gram = x.T @ half + np.eye(len(chosen)) / self.scales.slab**2
+            precision = precision - half @ np.linalg.solve(gram, half.T)
+        diagonal = np.maximum(np.diag(precision), 1e-300)
+        return np.asarray(precision @ y / np.sqrt(diagonal))

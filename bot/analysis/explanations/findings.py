@@ -1,0 +1,187 @@
+"""From explanations to change points: what most explanations share, in the plainest words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.change_points.findings import shape_of
+from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.explanations.cells import Floats, Ints
+from bot.analysis.explanations.ensemble import Ensemble
+from bot.analysis.explanations.evidence import Evidence
+from bot.model.change_points import ChangePoint
+from bot.model.space import Level
+
+Bools = NDArray[np.bool_]
+
+TOLD = 0.9
+"""Probability from which on a step is told."""
+CLEAR = 4.0
+"""Standard errors that its size must have."""
+NEAR = 2
+"""Measured revisions around a step at which its term may be meant, too."""
+HEARD = 0.01
+"""Mass from which on another term may stand for the same."""
+WITHIN = 0.9
+"""Probability that the interval of revisions holds."""
+QUANTILE = 1.645
+
+
+@dataclass(frozen=True)
+class Found:
+    """A step of the best explanation: what carries it, where, how large (in units), how probable."""
+
+    term: Term
+    share: bool
+    at: int
+    low: int
+    high: int
+    size: float
+    error: float
+    probability: float
+
+
+def steps_of(
+    ensemble: Ensemble, evidence: Evidence, terms: Terms, *, holds: Bools, usable: Bools
+) -> list[Found]:
+    """The steps of the best explanation, probable or not, in order of revision.
+
+    holds: levels of all configurations that may be measured, (n_configurations, n_levels). usable: where
+    they may have a value, (n_configurations, n_revisions).
+    """
+    chosen = ensemble.best_
+    if not chosen:
+        return []
+    mean, covariance = evidence.sizes(chosen)
+    mass = ensemble.mass_.reshape(len(evidence.kinds), evidence.places)
+    whole = {j % evidence.places for j in chosen if evidence.kinds.term[j // evidence.places] == 0}
+    found = []
+    for k, candidate in enumerate(chosen):
+        kind, place = divmod(candidate, evidence.places)
+        number = int(evidence.kinds.term[kind])
+        around = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
+        heard = evidence.kinds.term[mass.max(axis=1) > HEARD]
+        alike = _alike(terms, number, heard, holds=holds[around], whole=place in whole)
+        own = mass[np.isin(evidence.kinds.term, alike)].sum(axis=0)
+        first, last, probability = _interval(own, place)
+        found.append(
+            Found(
+                term=terms.term(number),
+                share=bool(evidence.kinds.share[kind]),
+                at=int(evidence.cuts[place + 1]),
+                low=int(evidence.cuts[first]) + 1,
+                high=int(evidence.cuts[last + 1]),
+                size=float(mean[k]),
+                error=float(np.sqrt(covariance[k, k])),
+                probability=probability,
+            )
+        )
+    return sorted(_plainer(found), key=lambda s: (s.at, terms.named(s.term)))
+
+
+def _alike(terms: Terms, number: int, heard: Ints, *, holds: Bools, whole: bool) -> list[int]:
+    """Terms that say the same as one: in all configurations; absent, where everything moves, too.
+
+    What only configurations could tell apart that do not work there counts as the same.
+    """
+    own = terms.term(number)
+    mine = terms.cover(own, holds)
+    found = [number]
+    for other in (int(x) for x in np.unique(heard) if x != number):
+        term = terms.term(other)
+        opposite = whole and len(own) == len(term) == 1 and _opposite(own[0], term[0])
+        if opposite or np.array_equal(terms.cover(term, holds), mine):
+            found.append(other)
+    return found
+
+
+def _opposite(one: Level, other: Level) -> bool:
+    return one.option == other.option and {one.operator, other.operator} == {"on", "off"}
+
+
+def _interval(mass: Floats, place: int) -> tuple[int, int, float]:
+    """First and last place around one that hold most of a term's nearby mass, and that mass."""
+    low, high = max(place - NEAR, 0), min(place + NEAR, len(mass) - 1)
+    whole = float(mass[low : high + 1].sum())
+    first = last = place
+    while mass[first : last + 1].sum() < WITHIN * whole and (first > low or last < high):
+        before = mass[first - 1] if first > low else -1.0
+        after = mass[last + 1] if last < high else -1.0
+        first, last = (first - 1, last) if before >= after else (first, last + 1)
+    return first, last, min(whole, 1.0)
+
+
+def _plainer(found: Sequence[Found]) -> list[Found]:
+    """Without absent options where everything moves, too.
+
+    Everything by x and without a by y is the same as everything by x + y and with a by -y.
+    """
+    steps = list(found)
+    for i, absent in enumerate(steps):
+        if len(absent.term) != 1 or absent.term[0].operator != "off":
+            continue
+        for j, whole in enumerate(steps):
+            if whole.term == () and whole.at == absent.at and whole.share == absent.share:
+                level = replace(absent.term[0], operator="on", value=True)
+                steps[j] = replace(whole, size=whole.size + absent.size)
+                steps[i] = replace(absent, term=(level,), size=-absent.size)
+                break
+    return steps
+
+
+def told(
+    found: Sequence[Found], evidence: Evidence, covers: Floats, terms: Terms, revisions: int
+) -> tuple[ChangePoint, ...]:
+    """The steps that are probable and clear, as change points.
+
+    covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
+    ratio: after over before in the median measured configuration that holds the term.
+    """
+    sizes = [abs(s.size) / max(s.error, 1e-12) for s in found]
+    sure = [s.probability >= TOLD and z >= CLEAR for s, z in zip(found, sizes, strict=True)]
+    points = []
+    kept = [s for s, keep in zip(found, sure, strict=True) if keep]
+    for i, step in enumerate(found):
+        if not sure[i]:
+            continue
+        middle, interval = _ratio(found, i, evidence, covers)
+        term, aliases = terms.canonical(step.term)
+        points.append(
+            ChangePoint(
+                revision=step.at,
+                interval=(step.low, step.high),
+                term=term,
+                aliases=aliases,
+                ratio=middle,
+                ratio_interval=interval,
+                probability=step.probability,
+                shape=shape_of(step, kept, revisions),
+            )
+        )
+    return tuple(points)
+
+
+def _ratio(
+    found: Sequence[Found], number: int, evidence: Evidence, covers: Floats
+) -> tuple[float, tuple[float, float]]:
+    """Median ratio over the measured configurations that hold a step, and its 90 % interval."""
+    table, step = evidence.table, found[number]
+    y = table.value / evidence.scales.unit
+    level = table.level() / evidence.scales.unit
+    for k, other in enumerate(found):  # as if all trials were just before the step
+        moved = other.size * covers[k][table.configuration] * (level if other.share else 1.0)
+        y = y - np.where(other.at <= table.revision, moved, 0.0) + (moved if other.at < step.at else 0.0)
+    holding = [c for c in np.unique(table.configuration) if covers[number][c]]
+    before = {c: float(np.median(y[table.configuration == c])) for c in holding}
+    moves = [
+        (float(level[table.configuration == c][0]) if step.share else 1.0) / max(value, 1e-3)
+        for c, value in before.items()
+    ]
+    each = float(np.median(moves)) if moves else 0.0
+    reach = QUANTILE * step.error
+    low, middle, high = (max(1.0 + (step.size + d) * each, 1e-3) for d in (-reach, 0.0, reach))
+    return middle, (low, high)

@@ -1,0 +1,105 @@
+"""What blurs steps: noise of a trial, small changes in every revision, and what no sum of steps describes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from bot.analysis.explanations.cells import DOUBT, Floats, Table
+
+LEVEL = 25.0
+"""Variance of a configuration's level beforehand, in squared units: nothing is known of it."""
+EVERYTHING, OPTION, MISFIT = 0.006, 0.002, 0.01
+"""Standard deviations beforehand, in units: small changes of everything and of an option that is on, by
+revision; and what a cell is off the sum of its steps."""
+NOISES = (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.08)
+LIVELY = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Candidates: relative noise of a trial; and a factor on the three above."""
+SLAB, LARGE = 0.12, 2.5
+"""Slab beforehand; the largest step known is at most so many slabs."""
+BLURRED = 30.0
+"""The factor is at least so many times the threshold: of changes that large, a third is blur."""
+ODD, RARE = 4.5, math.log(0.02)
+"""Standard deviations from what all others let expect, from which a cell is odd; how rare that is."""
+USUAL, SPREAD = math.log(0.01), 1.2
+"""Log noise beforehand: mean and standard deviation."""
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Of all that blurs.
+
+    noise: relative standard deviation of a trial. lively: factor on what else blurs; least: it is never
+    smaller, because smaller changes are not asked for. slab: standard deviation of a step's size beforehand,
+    in units. unit: seconds.
+    """
+
+    noise: float = 0.01
+    lively: float = 1.0
+    unit: float = 1.0
+    least: float = 0.0
+    slab: float = SLAB
+
+    @classmethod
+    def for_changes(cls, threshold: float) -> Self:
+        """Beforehand, when changes below a threshold (a share) do not matter."""
+        return cls(least=BLURRED * threshold)
+
+    @property
+    def misfit(self) -> float:
+        """Standard deviation of a cell around the sum of its steps, in units."""
+        return MISFIT * self.lively
+
+    def wander(self, options_on: Floats) -> Floats:
+        """Variance by which a configuration wanders in one revision, in squared units."""
+        wandered: Floats = self.lively**2 * (EVERYTHING**2 + OPTION**2 * options_on)
+        return wandered
+
+    def covariance(self, table: Table, on: Floats) -> Floats:
+        """Of all cells but for steps, in squared units, (n, n); on: 0 or 1, (n_configurations, n_options)."""
+        c, r = table.configuration, table.revision
+        shared: Floats = on[c] @ on[c].T
+        wandered = self.wander(shared) * np.minimum(r[:, None], r[None, :])
+        own = (self.noise * table.level() / self.unit) ** 2 * table.doubt / np.maximum(table.count, 1)
+        own[table.count == 0] = 0.0
+        return np.asarray(
+            LEVEL * (c[:, None] == c[None, :]) + wandered + np.diag(own + self.misfit**2), dtype=np.float64
+        )
+
+
+def learn(scales: Scales, table: Table, on: Floats, *, steps: Floats, sizes: Floats) -> Scales:
+    """The scales under which the trials are most probable, given where steps are.
+
+    steps: a column for each step, (n, k), as in a design matrix. sizes: of these, (k,).
+    Marginal likelihood (type II), one scale after the other, over a few candidates.
+    """
+
+    def fits(candidate: Scales) -> float:
+        return _log_likelihood(candidate, table, on, steps)
+
+    scales = replace(scales, slab=max(SLAB, float(np.abs(sizes).max(initial=0.0)) / LARGE))
+    scales = max((replace(scales, lively=max(x, scales.least)) for x in LIVELY), key=fits)
+    return max((replace(scales, noise=x) for x in NOISES), key=fits)
+
+
+def _log_likelihood(scales: Scales, table: Table, on: Floats, steps: Floats) -> float:
+    """Log density of the trials, but for a constant; odd cells count as odd, not as a sign of noise."""
+    y = (table.value - table.value.mean()) / scales.unit
+    moved = scales.slab**2 * steps @ steps.T
+    covariance = scales.covariance(replace(table, doubt=np.ones(len(y))), on) + moved
+    precision = np.linalg.inv(covariance)
+    odd = np.abs(precision @ y) > ODD * np.sqrt(np.diag(precision))
+    covariance = scales.covariance(replace(table, doubt=np.where(odd, DOUBT, 1.0)), on) + moved
+    factor = cho_factor(covariance, lower=True, check_finite=False)
+    found = -0.5 * float(y @ cho_solve(factor, y, check_finite=False)) + float(odd.sum()) * RARE
+    found -= float(np.log(np.diag(factor[0])).sum())
+    more = table.count > 1  # what repetitions of a cell say beside their mean
+    if more.any():
+        own, repeated = scales.noise * table.level()[more], table.count[more] - 1
+        far = np.minimum(table.within[more] / own**2, ODD**2 * repeated)
+        found -= float((far / 2.0 + repeated * np.log(own)).sum())
+    return float(found - 0.5 * ((math.log(scales.noise) - USUAL) / SPREAD) ** 2)

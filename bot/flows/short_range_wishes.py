@@ -1,0 +1,110 @@
+"""The next trials of a short range: what explanations disagree about, and cells that nothing accounts for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.explanations.cells import TRUSTED, Cell, Cells, Floats
+from bot.analysis.explanations.ensemble import Ensemble
+from bot.analysis.explanations.evidence import Evidence
+from bot.analysis.explanations.worth import Contrasts, most_telling
+from bot.flows.short_range_pool import Pool
+from bot.model.change_points import Probe
+
+BATCH = 6
+DRAWS = 96
+"""Explanations that are compared."""
+ENOUGH = 0.05
+"""Nats a trial has to teach."""
+INTERESTING, MOST_INTERESTING = 0.1, 14
+"""Share of draws with a step at a revision from which on new configurations are compared there; at most."""
+PATIENCE = 0.02
+"""Size of a step (in units) that counts for that."""
+REPEATS = 6
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """All that a choice looks at.
+
+    levels: of each configuration, in units, (n_configurations,). moves: see `Kinds.design`. anchor: the
+    revision where every configuration's value is known beforehand.
+    """
+
+    evidence: Evidence
+    ensemble: Ensemble
+    cells: Cells
+    pool: Pool
+    levels: Floats
+    moves: NDArray[np.float32]
+    anchor: int | None
+
+
+def next_probes(outlook: Outlook, revisions: int) -> list[Probe]:
+    """Odd cells once more, and the trials that teach most; empty: nothing teaches enough."""
+    pool, usable = outlook.pool, outlook.pool.usable(revisions)
+    wished: list[Cell] = [
+        cell
+        for cell in sorted(outlook.cells.odd)
+        if outlook.cells.repeats and cell[1] != outlook.anchor and outlook.cells.count(cell) < TRUSTED
+    ][:BATCH]
+    draws = outlook.ensemble.draws(outlook.evidence, DRAWS)
+    expected = np.zeros((len(draws), len(pool.configurations), revisions), dtype=np.float32)
+    steps: dict[int, int] = {}
+    for row, draw in zip(expected, draws, strict=True):
+        for (kind, revision), size in draw:
+            row[:, revision:] += (size * outlook.moves[:, kind])[:, None]
+            if abs(size) > PATIENCE:
+                steps[revision] = steps.get(revision, 0) + 1
+    often = sorted((r for r, n in steps.items() if n >= INTERESTING * len(draws)), key=lambda r: -steps[r])
+    places = {0, revisions - 1} | {p for r in often[: MOST_INTERESTING // 2] for p in (r - 1, r)}
+    contrasts = _contrasts(outlook, usable, sorted(places))
+    if len(contrasts.configuration):
+        for number, worth in most_telling(expected, contrasts, BATCH):
+            if worth >= ENOUGH:
+                wished += contrasts.wished[number]
+    return [Probe(pool.configurations[c], r) for c, r in dict.fromkeys(wished)]
+
+
+def _contrasts(outlook: Outlook, usable: NDArray[np.bool_], places: list[int]) -> Contrasts:
+    """Each usable cell against its configuration's nearest measured ones; new pairs at interesting places."""
+    scales, table = outlook.evidence.scales, outlook.evidence.table
+    own = (scales.noise * outlook.levels) ** 2
+    wander = scales.wander(outlook.pool.on().sum(axis=1))
+    counts = {
+        (int(c), int(r)): int(n)
+        for c, r, n in zip(table.configuration, table.revision, table.count, strict=True)
+    }
+    rows: list[tuple[int, int, int, float, float]] = []
+    wished: list[tuple[Cell, ...]] = []
+
+    def offer(c: int, one: int, other: int, blur: float, *cells: Cell) -> None:
+        first, last = min(one, other), max(one, other)
+        blur += (last - first) * wander[c]
+        rows.append((c, first, last, float(len(cells)), blur + 1e-12))
+        wished.append(cells)
+
+    for c in range(len(outlook.pool.configurations)):
+        measured = table.revision[table.configuration == c]
+        known = np.unique(measured if outlook.anchor is None else np.append(measured, outlook.anchor))
+        for r in np.flatnonzero(usable[c]).tolist() if len(known) else ():
+            times = counts.get((c, r), 0)
+            if (times and not outlook.cells.repeats) or times >= REPEATS or r == outlook.anchor:
+                continue
+            at = int(np.searchsorted(known, r))
+            beside = [int(known[at - 1])] if at > 0 else []
+            after = at + (at < len(known) and int(known[at]) == r)
+            beside += [int(known[after])] if after < len(known) else []
+            for other in beside:
+                partner = own[c] / counts[c, other] if counts.get((c, other)) else 0.0
+                offer(c, r, other, own[c] + partner + 2.0 * scales.misfit**2 * (1 + times), (c, r))
+        fresh = [r for r in places if usable[c, r] and r not in known]
+        for one, other in combinations(fresh, 2):
+            offer(c, one, other, 2.0 * own[c] + 2.0 * scales.misfit**2, (c, one), (c, other))
+    columns: list[Floats] = [np.array(column) for column in zip(*rows, strict=True)] or [np.zeros(0)] * 5
+    configuration, before, after_ = (column.astype(np.intp) for column in columns[:3])
+    return Contrasts(configuration, before, after_, columns[3], columns[4], wished)

@@ -1,0 +1,90 @@
+"""Explanations that are drawn, what they make worth measuring, and what is told of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bot.analysis.explanations.ensemble import Ensemble
+from bot.analysis.explanations.findings import Found, steps_of, told
+from bot.analysis.explanations.worth import Contrasts, most_telling
+from bot.model.space import Level
+from tests.unit.analysis.explanations.test_evidence import HOLDS, TERMS, evidence, measured
+
+OPTION = Level("o0", "on")
+ABSENT = Level("o0", "off", False)
+USABLE = np.ones((len(HOLDS), 8), dtype=bool)
+
+
+def test_the_step_that_was_put_in_is_in_most_explanations_and_told() -> None:
+    table = evidence(measured(moved=0.8, repeats=3))
+    ensemble = Ensemble(np.random.default_rng(1))
+    for _ in range(3):
+        ensemble.look(table)
+    steps = steps_of(ensemble, table, TERMS, holds=HOLDS, usable=USABLE)
+    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
+    (point,) = told(steps, table, covers, TERMS, 8)
+    assert (point.revision, point.term, point.interval) == (5, ("o0",), (5, 5))
+    low, high = point.ratio_interval
+    assert low < 1.0 + 0.8 / 4.0 < high and point.probability > 0.9 and point.shape == "step"
+
+
+def test_where_nothing_moved_nothing_is_told() -> None:
+    table = evidence(measured(repeats=3))
+    ensemble = Ensemble(np.random.default_rng(1))
+    for _ in range(3):
+        ensemble.look(table)
+    steps = steps_of(ensemble, table, TERMS, holds=HOLDS, usable=USABLE)
+    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
+    assert not told(steps, table, covers.reshape(len(steps), len(HOLDS)), TERMS, 8)
+
+
+def test_the_same_seed_draws_the_same_explanations() -> None:
+    table = evidence(measured(moved=0.3))
+    one, other = Ensemble(np.random.default_rng(5)), Ensemble(np.random.default_rng(5))
+    one.look(table)
+    other.look(table)
+    assert one.explanations_ == other.explanations_ and one.draws(table, 9) == other.draws(table, 9)
+
+
+def test_an_absent_option_is_told_as_the_option_where_everything_moves_too() -> None:
+    table = evidence(measured(moved=0.8, repeats=3))
+
+    class Fixed(Ensemble):
+        def __init__(self) -> None:
+            level = TERMS.levels.index(ABSENT)
+            self.best_ = [table.candidate(0, 5), table.candidate(1 + level, 5)]
+            self.mass_ = np.zeros(len(table))
+            self.mass_[self.best_] = 1.0
+
+    whole, option = steps_of(Fixed(), table, TERMS, holds=HOLDS, usable=USABLE)
+    assert (whole.term, option.term) == ((), (OPTION,))
+    before, _ = table.sizes(Fixed().best_)
+    assert whole.size == pytest.approx(before.sum()) and option.size == pytest.approx(-before[1])
+
+
+def test_the_most_telling_contrasts_are_those_of_exact_gaussian_conditioning() -> None:
+    rng = np.random.default_rng(2)
+    expected = rng.standard_normal((400, 3, 5)).astype(np.float32)
+    expected[:, 1] = expected[:, 0] + 0.1 * expected[:, 1]  # two that say nearly the same
+    rows = [(c, 0, r) for c in range(3) for r in range(1, 5)]
+    c, before, after = (np.array(column, dtype=np.intp) for column in zip(*rows, strict=True))
+    blur = np.full(len(rows), 0.5)
+    offered = Contrasts(c, before, after, np.ones(len(rows)), blur, [()] * len(rows))
+    differ = (expected[:, c, after] - expected[:, c, before]).astype(np.float64)
+    covariance = np.cov(differ.T, bias=True)
+    for number, worth in most_telling(expected, offered, 5):
+        information = 0.5 * np.log1p(np.diag(covariance) / blur)
+        assert number == int(np.argmax(information)) and worth == pytest.approx(information.max(), rel=1e-3)
+        column = covariance[:, number]
+        covariance = covariance - np.outer(column, column) / (column[number] + blur[number])
+
+
+def test_a_step_that_is_undone_soon_is_transient() -> None:
+    table = evidence(measured(repeats=3))
+    steps = [
+        Found((OPTION,), share=False, at=at, low=at, high=at, size=size, error=0.001, probability=1.0)
+        for at, size in ((3, 0.2), (4, -0.2))
+    ]
+    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
+    assert [point.shape for point in told(steps, table, covers, TERMS, 8)] == ["transient", "transient"]

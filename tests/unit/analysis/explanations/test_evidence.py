@@ -1,0 +1,123 @@
+"""Odds, scores, sizes and surprise against the same by multivariate normal densities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from bot.analysis.change_points.terms import Terms
+from bot.analysis.explanations.cells import Cells, Floats, Table
+from bot.analysis.explanations.evidence import COARSE, Evidence, Kinds
+from bot.analysis.explanations.scales import Scales, learn
+from bot.model.space import Option, Space
+
+SPACE = Space(tuple(Option(f"o{i}", "flag", (False, True), False) for i in range(3)))
+TERMS = Terms(SPACE, possible=lambda _: True, equivalent=lambda a, b: a == b)
+ON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=np.float64)
+HOLDS = np.array([[SPACE.holds(x, tuple(map(bool, row))) for x in TERMS.levels] for row in ON])
+SCALES = Scales(noise=0.02, lively=1.0, unit=2.0)
+
+
+def measured(revisions: int = 8, *, moved: float = 0.0, noise: float = 0.02, repeats: int = 1) -> Table:
+    """All configurations at all revisions; `o0` moves at the fifth."""
+    rng, cells = np.random.default_rng(3), Cells()
+    for c, row in enumerate(ON):
+        for r in range(revisions):
+            for _ in range(repeats):
+                seconds = 2.0 + row.sum() + moved * row[0] * (r >= 5)
+                cells.add((c, r), seconds * (1.0 + noise * float(rng.standard_normal())))
+    return cells.table()
+
+
+def evidence(table: Table, scales: Scales = SCALES) -> Evidence:
+    kinds = Kinds.of(TERMS)
+    levels = np.array([table.levels()[c] for c in range(len(ON))]) / scales.unit
+    design = kinds.design(TERMS.covers(HOLDS), levels)
+    return Evidence(table, kinds, scales, on=ON, design=design, expected=2.0, revisions=8)
+
+
+def density(found: Evidence, chosen: list[int]) -> float:
+    """Log posterior of an explanation by the density of the trials, but for a constant."""
+    y = (found.table.value - found.table.value.mean()) / found.scales.unit
+    x = found.columns(np.array(chosen, dtype=np.intp)).astype(np.float64)
+    covariance = found.scales.covariance(found.table, ON) / COARSE + found.scales.slab**2 * x @ x.T
+    return float(multivariate_normal.logpdf(y, np.zeros(len(y)), covariance)) + float(
+        found.log_prior[chosen].sum()
+    )
+
+
+@pytest.mark.parametrize("chosen", [[], [20], [20, 75], [3, 20, 90]])
+def test_odds_and_scores_are_ratios_of_marginal_likelihoods(chosen: list[int]) -> None:
+    found = evidence(measured(moved=0.5))
+    nothing = density(found, [])
+    assert found.score(chosen) == pytest.approx(density(found, chosen) - nothing, abs=0.02)
+    odds = found.odds(chosen)
+    for candidate in (0, 8, 41, 110):
+        more = density(found, [*chosen, candidate]) - density(found, chosen)
+        assert odds[candidate] == pytest.approx(more, abs=0.02)
+    assert all(odds[j] == -np.inf for j in chosen)
+
+
+def test_the_size_of_a_step_is_what_was_added_in_units() -> None:
+    table = measured(moved=0.5, noise=0.001)
+    found = evidence(table, Scales(noise=0.001, lively=0.1, unit=2.0))
+    candidate = found.candidate(1 + TERMS.levels.index(SPACE.level_of["o0"]), 5)
+    assert int(np.argmax(found.odds([]))) == candidate and found.stretch(candidate) == (5, 5)
+    mean, covariance = found.sizes([candidate])
+    assert mean[0] == pytest.approx(0.25, abs=4.0 * covariance[0, 0] ** 0.5)
+
+
+def test_surprise_is_the_distance_from_what_all_other_cells_let_expect() -> None:
+    found = evidence(measured(moved=0.5))
+    chosen = [found.candidate(1, 5)]
+    x = found.columns(np.array(chosen)).astype(np.float64)
+    covariance = found.scales.covariance(found.table, ON) / COARSE + found.scales.slab**2 * x @ x.T
+    y = (found.table.value - found.table.value.mean()) / found.scales.unit
+    for i in (0, 13, 31):
+        rest = np.delete(np.arange(len(y)), i)
+        weights = np.linalg.solve(covariance[np.ix_(rest, rest)], covariance[rest, i])
+        variance = covariance[i, i] - weights @ covariance[rest, i]
+        expected = (y[i] - weights @ y[rest]) / np.sqrt(variance)
+        assert found.surprise(chosen)[i] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("noise", [0.001, 0.01, 0.04])
+def test_the_noise_of_a_trial_is_learned(noise: float) -> None:
+    table = measured(noise=noise, repeats=2)
+    none: Floats = np.zeros((len(table.value), 0))
+    learned = learn(Scales(unit=2.0), table, ON, steps=none, sizes=np.zeros(0))
+    assert noise / 2.5 <= learned.noise <= noise * 2.5
+
+
+def test_noise_is_not_taken_for_changes_below_the_threshold() -> None:
+    table = measured(noise=0.0005)
+    none: Floats = np.zeros((len(table.value), 0))
+    learned = learn(Scales.for_changes(0.05), table, ON, steps=none, sizes=np.zeros(0))
+    assert learned.lively == 1.5
+
+
+def test_a_large_step_widens_what_is_expected_of_sizes() -> None:
+    table = measured(moved=4.0)
+    found = evidence(table)
+    steps = found.columns(np.array([found.candidate(1, 5)])).astype(np.float64)
+    learned = learn(SCALES, table, ON, steps=steps, sizes=np.array([2.0]))
+    assert learned.slab == pytest.approx(0.8)
+
+
+def test_a_cell_that_gives_the_same_figure_again_needs_no_repetition() -> None:
+    cells = Cells()
+    cells.add((0, 1), 2.0)
+    before = cells.repeats
+    cells.add((0, 1), 2.0)
+    assert (before, cells.repeats, cells.count((0, 1))) == (True, False, 1)
+
+
+def test_an_odd_cell_is_doubted_until_its_median_can_be_trusted() -> None:
+    cells = Cells(known={(0, 2): 1.0})
+    cells.add((0, 1), 2.0)
+    cells.odd = {(0, 1)}
+    assert cells.table().doubt.tolist() == [100.0, 1.0] and cells.table().count.tolist() == [1, 0]
+    cells.add((0, 1), 5.0)
+    cells.add((0, 1), 2.2)
+    assert cells.table().doubt.tolist() == [1.0, 1.0] and cells.table().value.tolist() == [2.2, 1.0]
