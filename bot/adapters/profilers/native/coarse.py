@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.adapters.profilers.native.callgrind import Callgrind
-from bot.adapters.profilers.native.sampling import FEW_SAMPLES, Gperftools, Perf
+from bot.adapters.profilers.native.sampling import FEW_SAMPLES, Gperftools, Perf, too_few
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
+
+ENOUGH_SAMPLES, MOST_ROUNDS = 1000, 5
+"""A trial is sampled again until there are so many samples (a share of 10 % is then right to 1 %), or so often."""
 
 
 class Coarse:
@@ -32,13 +36,13 @@ class Coarse:
         return lacking
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
-        """Two trials: under callgrind, and under a sampler; what one cannot do is left to the other."""
+        """A trial under callgrind, a few under a sampler; what one cannot do is left to the other."""
         del methods
         notes = list(self._counting.missing(target))
         found = [] if notes else [self._counting.profile(target)]
         for sampler in self._sampling:
             if not (lacking := sampler.missing(target)):
-                found.append(sampler.profile(target))
+                found.append(_sampled(sampler, target))
                 break
             notes += lacking
         if not found:
@@ -47,10 +51,44 @@ class Coarse:
         return replace(profile, notes=tuple(dict.fromkeys((*notes, *profile.notes))))
 
 
+def pool(profiles: Sequence[Profile]) -> Profile:
+    """One profile from several of the same sampler: each sample counts the same; self seconds are a trial's."""
+    samples = sum(profile.samples or 0 for profile in profiles)
+    seconds: dict[Method, float] = defaultdict(float)
+    counts: dict[Method, float] = defaultdict(float)
+    for profile in profiles:
+        for method, cost in profile.methods.items():
+            counts[method] += cost.self_share * (profile.samples or 0)
+            seconds[method] += cost.self_seconds or 0.0
+    return replace(
+        profiles[-1],
+        seconds=sum(profile.seconds for profile in profiles),
+        methods={
+            m: MethodCost(n / samples, self_seconds=seconds[m] / len(profiles)) for m, n in counts.items()
+        },
+        samples=samples,
+    )
+
+
+def _sampled(sampler: Perf | Gperftools, target: Target) -> Profile:
+    """Trials until there are enough samples, while they go well."""
+    profiles: list[Profile] = []
+    while len(profiles) < MOST_ROUNDS and sum(p.samples or 0 for p in profiles) < ENOUGH_SAMPLES:
+        profiles.append(sampler.profile(target))
+        if profiles[-1].outcome != "ok" or not profiles[-1].samples:
+            break
+    if len(profiles) == 1:
+        return profiles[0]
+    pooled = pool(profiles)
+    few = too_few(pooled)
+    notes = [note for profile in profiles for note in profile.notes if note not in too_few(profile)]
+    return replace(pooled, notes=tuple(dict.fromkeys((*notes, *few))))
+
+
 def merge(counts: Profile, times: Profile) -> Profile:
     """One profile: calls, instructions and edges of the first, shares and seconds of the second.
 
-    `seconds` is that of both trials. With too few samples the shares stay those of instructions.
+    `seconds` is that of all trials. With too few samples the shares stay those of instructions.
     """
     timed = (times.samples or 0) >= FEW_SAMPLES
     outcome = times.outcome if counts.outcome == "ok" or not counts.methods else counts.outcome

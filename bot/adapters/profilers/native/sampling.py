@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -188,14 +189,20 @@ def _profile(
     told = list(notes)
     if launched.outcome != "ok":
         told.insert(0, launched.ended.reason(f"The program under {tool.name}"))
-    if total < FEW_SAMPLES:
-        told.append(f"Only {total} samples of {tool.name}: the trial is too short for shares of time.")
     nameless = {k.method for k in known.values() if k.nameless}
     told += without_names(
         nameless, {m: cost.self_share for m, cost in costs.items()}, f"samples of {tool.name}"
     )
     told += functions.notes
-    return Profile(tool, launched.outcome, launched.cpu, costs, samples=total, notes=tuple(told))
+    profile = Profile(tool, launched.outcome, launched.cpu, costs, samples=total)
+    return replace(profile, notes=(*told, *too_few(profile)))
+
+
+def too_few(profile: Profile) -> Sequence[str]:
+    """A note, when there are too few samples for shares."""
+    if profile.samples is None or profile.samples >= FEW_SAMPLES:
+        return ()
+    return (f"Only {profile.samples} samples of {profile.tool.name}: too short for shares of time.",)
 
 
 def _nowhere(tool: Tool, error: OSError) -> Profile:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 
-from bot.adapters.profilers.native import callgrind, sampling
-from bot.adapters.profilers.native.coarse import Coarse, merge
+from bot.adapters.profilers.native import callgrind, coarse, sampling
+from bot.adapters.profilers.native.coarse import Coarse, merge, pool
 from bot.adapters.profilers.native.sampling import Gperftools, Perf
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 from tests.adapters.profilers.native.conftest import Forge
@@ -175,6 +177,38 @@ def test_merged_profiles_keep_what_only_one_of_them_saw() -> None:
         ("said",),
         "counts + times",
     )
+
+
+def test_samples_of_several_trials_count_the_same() -> None:
+    f, g = Method("f"), Method("g")
+    pooled = pool(
+        [
+            made("s", {f: MethodCost(1.0, 2.0)}, samples=300),
+            made("s", {f: MethodCost(0.5, 1.0), g: MethodCost(0.5, 1.0)}, samples=100),
+        ]
+    )
+    assert pooled.methods == {f: MethodCost(0.875, 1.5), g: MethodCost(0.125, 0.5)}
+    assert (pooled.samples, pooled.seconds) == (400, 2.0)
+
+
+def test_a_short_trial_is_sampled_again_until_there_are_enough_samples(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Fake(Gperftools):
+        rounds: ClassVar[list[int]] = []
+
+        def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
+            self.rounds.append(1)
+            return made(
+                "fake", {Method("f"): MethodCost(1.0, 1.0)}, samples=150, notes=("Only 150 samples", "kept")
+            )
+
+    monkeypatch.setattr(coarse, "Perf", Fake)
+    forge.make("-g", main_c=SHORT)
+    profile = Coarse().profile(forge.target())
+    assert len(Fake.rounds) == coarse.MOST_ROUNDS
+    assert profile.samples == 150 * coarse.MOST_ROUNDS
+    assert "kept" in profile.notes
 
 
 def test_when_one_trial_failed_the_other_one_counts() -> None:
