@@ -11,7 +11,7 @@ from bot.adapters.profilers.native.sampling import FEW_SAMPLES, Gperftools, Perf
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 
 ENOUGH_SAMPLES, MOST_ROUNDS = 1000, 5
-"""A trial is sampled again until there are so many samples (a share of 10 % is then right to 1 %), or so often."""
+"""A trial is sampled again until there are so many samples (a share of 10 % is right to 1 %), or so often."""
 
 
 class Coarse:
@@ -52,7 +52,7 @@ class Coarse:
 
 
 def pool(profiles: Sequence[Profile]) -> Profile:
-    """One profile from several of the same sampler: each sample counts the same; self seconds are a trial's."""
+    """One profile from several of a sampler: each sample counts the same; self seconds are those of a trial."""
     samples = sum(profile.samples or 0 for profile in profiles)
     seconds: dict[Method, float] = defaultdict(float)
     counts: dict[Method, float] = defaultdict(float)

@@ -69,9 +69,9 @@ class Perf:
             folder = folder_for(target, "perf")
         except OSError as error:
             return _nowhere(self.tool, error)
+        written = folder / "data"
+        launched = launch(target, [*_record(written), *target.words], slowdown=self.tool.slowdown)
         try:
-            written = folder / "data"
-            launched = launch(target, [*_record(written), *target.words], slowdown=self.tool.slowdown)
             fields = ["-F", "pid,ip", "--show-mmap-events", "--show-task-events"]
             text = ask(target, ["perf", "script", "--input", str(written), *fields], b"")
             spots = read_perf(text.decode("utf-8", "backslashreplace").split("\n"))

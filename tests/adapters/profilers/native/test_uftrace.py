@@ -129,6 +129,22 @@ def test_how_the_program_ended_is_its_own_outcome(
         assert left == []
 
 
+def test_what_a_program_preloads_stays_preloaded(forge: Forge, tracer: Uftrace) -> None:
+    forge.make("-shared", "-fPIC", other_c="int answer(void) { return 42; }")
+    (forge.root / "program").rename(forge.root / "libother.so")
+    text = (
+        SPIN
+        + """
+    #include <dlfcn.h>
+    int main(void) {
+        int (*f)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "answer"); leaf(9000); return f ? f() : 1; }"""
+    )
+    forge.make("-g", "-O1", "-D_GNU_SOURCE", PATCH_FLAG, main_c=text)
+    target = replace(forge.target(LD_PRELOAD=str(forge.root / "libother.so")), ok_exit=(42,))
+    profile = tracer.profile(target, [LEAF])
+    assert (profile.outcome, profile.methods[LEAF].calls) == ("ok", 1)
+
+
 def test_a_program_that_cannot_be_watched_is_said(forge: Forge, tracer: Uftrace) -> None:
     forge.make("-static", main_c=PROGRAM)
     assert tracer.missing(forge.target()) == (
