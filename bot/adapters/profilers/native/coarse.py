@@ -52,7 +52,7 @@ class Coarse:
 
 
 def pool(profiles: Sequence[Profile]) -> Profile:
-    """One profile from several of a sampler: each sample counts the same; self seconds are those of a trial."""
+    """One profile from several of a sampler: each sample counts the same; self seconds are a trial's."""
     samples = sum(profile.samples or 0 for profile in profiles)
     seconds: dict[Method, float] = defaultdict(float)
     counts: dict[Method, float] = defaultdict(float)

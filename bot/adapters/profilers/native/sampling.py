@@ -94,7 +94,11 @@ class Gperftools:
     def tool(self) -> Tool:
         """Its version is that in the file name of the library."""
         version = "none" if self._library is None else Path(self._library).resolve().name
-        blind = ("children that do not execute a program of their own", _SMALL)
+        blind = (
+            "children that do not execute a program of their own",
+            "shares on a busy core: it looks when the scheduler does",
+            _SMALL,
+        )
         version = version.removeprefix("libprofiler.so.")
         return Tool("gperftools", version, "coarse", frozenset({"seconds"}), slowdown=1.02, blind=blind)
 

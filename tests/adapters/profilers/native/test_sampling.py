@@ -18,10 +18,10 @@ SPIN = """
 #include <stdlib.h>
 #include <unistd.h>
 #define SPIN(n) volatile double s = 0; for (int i = 0; i < n; i++) s += i * 0.5; return s
-__attribute__((noinline)) double hot(int n) { SPIN(3 * n); }
+__attribute__((noinline)) double hot(int n) { SPIN(9 * n); }
 __attribute__((noinline)) double warm(int n) { SPIN(n); }
 """
-PROGRAM = SPIN + "int main(void) { for (int i = 0; i < 200; i++) { hot(300000); warm(300000); } return 0; }\n"
+PROGRAM = SPIN + "int main(void) { for (int i = 0; i < 200; i++) { hot(100000); warm(100000); } return 0; }\n"
 SHORT = SPIN + "int main(void) { for (int i = 0; i < 20; i++) { hot(3000); warm(3000); } return 0; }\n"
 ANSWER = """
 #include <dlfcn.h>
@@ -56,8 +56,9 @@ def test_shares_of_time_are_those_of_the_program(
     assert (profile.outcome, profile.notes) == ("ok", ())
     assert profile.samples is not None
     assert profile.samples >= sampling.FEW_SAMPLES
-    assert share(profile, "hot") == pytest.approx(0.75, abs=0.15)
-    assert share(profile, "warm") == pytest.approx(0.25, abs=0.15)
+    # Nine to one; how near depends on what else the machine does.
+    assert 0.5 < share(profile, "hot") < 1
+    assert 0 < share(profile, "warm") < 0.5
     assert sum(c.self_share for c in profile.methods.values()) == pytest.approx(1)
     (hot,) = [m for m in profile.methods if m.name == "hot"]
     assert (hot.file, hot.line) == ("main.c", 5)
@@ -122,15 +123,15 @@ def test_what_perf_may_not_do_is_said_once_it_was_tried(
 
 
 def test_the_coarse_profile_has_counts_and_time(forge: Forge) -> None:
-    forge.make("-g", "-O1", main_c=PROGRAM.replace("300000", "90000"))
+    forge.make("-g", "-O1", main_c=PROGRAM.replace("100000", "50000"))
     profile = Coarse().profile(forge.target())
     assert profile.outcome == "ok"
     hot = next(cost for method, cost in profile.methods.items() if method.name == "hot")
     assert hot.calls == 200
     assert hot.instructions is not None
-    assert hot.instructions > 200 * 270000
+    assert hot.instructions > 200 * 450000
     assert hot.self_seconds
-    assert hot.self_share == pytest.approx(0.75, abs=0.15)
+    assert 0.5 < hot.self_share < 1
     assert profile.edges[Method("main", "main.c"), Method("hot", "main.c")].calls == 200
     assert profile.tool.quantities == {"calls", "instructions", "edges", "seconds"}
 
@@ -139,7 +140,7 @@ def test_too_short_a_trial_has_shares_of_instructions(forge: Forge) -> None:
     forge.make("-g", "-O1", main_c=SHORT)
     profile = Coarse().profile(forge.target())
     assert "Shares of methods are shares of instructions, not of time." in profile.notes
-    assert share(profile, "hot") == pytest.approx(3 * share(profile, "warm"), rel=0.05)
+    assert share(profile, "hot") == pytest.approx(9 * share(profile, "warm"), rel=0.05)
 
 
 def test_without_any_tool_the_coarse_profile_says_what_is_missing(
