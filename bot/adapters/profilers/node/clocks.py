@@ -13,8 +13,8 @@ from bot.adapters.profilers import evidence
 from bot.adapters.profilers.launching import launch
 from bot.adapters.profilers.node.preloading import HERE, interpreter
 from bot.adapters.profilers.node.sources import PARSE_SECONDS, module_of
-from bot.adapters.profilers.node.watched import Strict
 from bot.adapters.profilers.reports import MOST_BYTES, tool_folder
+from bot.adapters.profilers.watched import Strict
 from bot.model.profiles import Method, Target
 
 

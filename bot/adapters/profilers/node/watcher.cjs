@@ -31,7 +31,7 @@ try {
     const stringify = JSON.stringify;
     process.once("exit", () => {
         try {
-            writeFileSync(`${mine}.part`, stringify({ node: process.version, ...recorder.report() }), { flag: "wx" });
+            writeFileSync(`${mine}.part`, stringify({ runtime: process.version, ...recorder.report() }), { flag: "wx" });
             renameSync(`${mine}.part`, `${mine}.json`);
         } catch {
             // The trial is the program's; that nothing came is noticed by who reads.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from bot.adapters.profilers.call_series import MOST_KEPT, merged, trusted
+from bot.adapters.profilers.call_series import MOST_KEPT
 from bot.adapters.profilers.node import preloading
-from bot.adapters.profilers.node.clocks import Clocks, clocks_for
+from bot.adapters.profilers.node.clocks import clocks_for
 from bot.adapters.profilers.node.preloading import HERE
-from bot.adapters.profilers.node.watched import WatchedReport, contexts, costs, edges, validated
-from bot.adapters.profilers.reports import clean_name
+from bot.adapters.profilers.watched import explained, validated
 from bot.model.profiles import Method, Profile, Target, Tool
 
 MOST_SLOWDOWN = 5.0
@@ -76,41 +74,4 @@ class NodeWatcher:
         if launched.outcome != "ok":
             notes.append(launched.ended.reason("The profiled trial"))
         profile = Profile(self.tool, launched.outcome, launched.cpu, notes=tuple(notes))
-        return _explained(profile, reports, methods, clocks) if reports else profile
-
-
-def _explained(
-    profile: Profile, reports: Sequence[WatchedReport], methods: Sequence[Method], clocks: Clocks
-) -> Profile:
-    """Sums the threads up, and drops what the tool's own time blurs."""
-    parts = [part for report in reports for part in contexts(report, methods)]
-    bias = max(report.bias for report in reports) / 1e9
-    series, notes = trusted(merged(parts), bias)
-    known = costs(reports, methods, clocks.timed)
-    calls = sum(cost.calls or 0 for cost in known.values())
-    own = sum(r.cost / 1e9 * sum(s.calls for s in r.series) for r in reports)
-    if calls and profile.seconds > 0:
-        notes.append(
-            f"{calls} watched calls cost {own / calls * 1e9:.0f} ns each: "
-            f"{own / profile.seconds:.1%} of the trial."
-        )
-    uncalled = [methods[n].name for n in sorted(clocks.timed) if not known[methods[n]].calls]
-    if uncalled:
-        notes.append(
-            f"{len(uncalled)} watched methods were never called, or their files are not what ran "
-            f"(first: {uncalled[0]})."
-        )
-    if left := sum(report.left for report in reports):
-        notes.append(f"{left} calls came from more contexts than are kept: their callers are not told apart.")
-    return replace(
-        profile,
-        tool=replace(
-            profile.tool,
-            version=clean_name(reports[0].node),
-            seconds_per_call=max(report.cost for report in reports) / 1e9,
-        ),
-        methods=known,
-        edges=edges(parts),
-        series=tuple(series),
-        notes=(*profile.notes, *notes),
-    )
+        return explained(profile, reports, methods, clocks.timed)

@@ -173,10 +173,10 @@ def test_what_is_not_there_and_what_never_runs_is_said(make_target: MakeTarget) 
     "forged",
     [
         "{",
-        json.dumps({"node": "v1"}),
+        json.dumps({"runtime": "v1"}),
         json.dumps(
             {
-                "node": "v1", "totals": [0], "selves": [0], "begun": [0], "left": 0, "cost": 0, "bias": 0,
+                "runtime": "v1", "totals": [0], "selves": [0], "begun": [0], "left": 0, "cost": 0, "bias": 0,
                 "texts": [], "series": [{"method": 9, "parent": -1, "calls": 1, "sum": 1, "durations": [1],
                 "bins": [], "given": []}],
             }

@@ -1,17 +1,18 @@
-"""What the hook of a fine Node profile wrote: checked, and summed up by method, by edge and by context."""
+"""What hooks wrote of watched calls: checked, and summed up by method, by edge and by context."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Self
 
 from annotated_types import Ge, Le, MaxLen
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from bot.adapters.profilers.call_series import MOST_BINS, MOST_KEPT, Watched
+from bot.adapters.profilers.call_series import MOST_BINS, MOST_KEPT, Watched, merged, trusted
 from bot.adapters.profilers.reports import clean_name
-from bot.model.profiles import EdgeCost, Method, MethodCost
+from bot.model.profiles import EdgeCost, Method, MethodCost, Profile
 
 _Nanoseconds = Annotated[int, Ge(0), Le(1 << 62)]
 _Count = Annotated[int, Ge(0), Le(1 << 53)]
@@ -37,9 +38,9 @@ class SeriesReport(Strict):
 
 
 class WatchedReport(Strict):
-    """What recorder.cjs wrote when a thread ended; parents of contexts come first, times in nanoseconds."""
+    """What a hook wrote when a thread ended; parents of contexts come first, times in nanoseconds."""
 
-    node: Annotated[str, MaxLen(40)]
+    runtime: Annotated[str, MaxLen(40)]
     series: list[SeriesReport]
     totals: list[_Nanoseconds]
     selves: list[_Nanoseconds]
@@ -80,7 +81,49 @@ def validated(contents: Iterable[bytes], methods: int) -> tuple[list[WatchedRepo
     return reports, [f"{refused} profile files were damaged and left out."] if refused else []
 
 
-def contexts(report: WatchedReport, methods: Sequence[Method]) -> list[Watched]:
+def explained(
+    profile: Profile, reports: Sequence[WatchedReport], methods: Sequence[Method], timed: Mapping[int, bool]
+) -> Profile:
+    """A profile with what the reports of its threads say, without the series that the tool's own time blurs.
+
+    timed: for the number of each method that was found, whether it is timed or only counted.
+    """
+    if not reports:
+        return profile
+    parts = [part for report in reports for part in _contexts(report, methods)]
+    bias = max(report.bias for report in reports) / 1e9
+    series, notes = trusted(merged(parts), bias)
+    known = _costs(reports, methods, timed)
+    calls = sum(cost.calls or 0 for cost in known.values())
+    own = sum(r.cost / 1e9 * sum(s.calls for s in r.series) for r in reports)
+    if calls and profile.seconds > 0:
+        notes.append(
+            f"{calls} watched calls cost {own / calls * 1e9:.0f} ns each: "
+            f"{own / profile.seconds:.1%} of the trial."
+        )
+    uncalled = [methods[n].name for n in sorted(timed) if not known[methods[n]].calls]
+    if uncalled:
+        notes.append(
+            f"{len(uncalled)} watched methods were never called, or their files are not what ran "
+            f"(first: {uncalled[0]})."
+        )
+    if left := sum(report.left for report in reports):
+        notes.append(f"{left} calls came from more contexts than are kept: their callers are not told apart.")
+    return replace(
+        profile,
+        tool=replace(
+            profile.tool,
+            version=clean_name(reports[0].runtime),
+            seconds_per_call=max(report.cost for report in reports) / 1e9,
+        ),
+        methods=known,
+        edges=_edges(parts),
+        series=tuple(series),
+        notes=(*profile.notes, *notes),
+    )
+
+
+def _contexts(report: WatchedReport, methods: Sequence[Method]) -> list[Watched]:
     """The calls of each context of one thread."""
     texts = [tuple(clean_name(line) for line in text.split("\n")) if text else () for text in report.texts]
     parts: list[Watched] = []
@@ -100,7 +143,7 @@ def contexts(report: WatchedReport, methods: Sequence[Method]) -> list[Watched]:
     return parts
 
 
-def costs(
+def _costs(
     reports: Sequence[WatchedReport], methods: Sequence[Method], timed: Mapping[int, bool]
 ) -> Mapping[Method, MethodCost]:
     """Costs of the methods with these numbers; those that are not timed are counted only."""
@@ -124,7 +167,7 @@ def costs(
     return known
 
 
-def edges(parts: Iterable[Watched]) -> dict[tuple[Method, Method], EdgeCost]:
+def _edges(parts: Iterable[Watched]) -> dict[tuple[Method, Method], EdgeCost]:
     """Calls between watched methods, whatever lies between the two."""
     calls, nanoseconds = Counter[tuple[Method, Method]](), Counter[tuple[Method, Method]]()
     for part in parts:
