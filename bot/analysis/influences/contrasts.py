@@ -42,6 +42,7 @@ def contrast(
     probe: Sequence[Configuration],
     valid: Valid,
     rng: np.random.Generator,
+    most: int = BACKGROUNDS,
 ) -> Contrast | None:
     """The contrast of one level (on minus off), or of two (what both do beyond the sum of each).
 
@@ -56,7 +57,7 @@ def contrast(
         found = switch(configuration)
         if found is not None:
             versions.append(found)
-        if len(versions) >= BACKGROUNDS:
+        if len(versions) >= most:
             break
     sides = np.full(len(probe), -1, dtype=np.intp)
     for i, configuration in enumerate(probe):

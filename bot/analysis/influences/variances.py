@@ -9,6 +9,9 @@ import numpy as np
 
 from bot.analysis.influences.costs import CostTable, Floats, Quantity
 
+PIECE = 500
+"""Methods whose runs are copied at a time: thousands of them would fill the memory."""
+
 
 @dataclass(frozen=True)
 class Variances:
@@ -36,7 +39,18 @@ def variances(costs: CostTable, quantity: Quantity = "seconds") -> Variances:
     Source: Weber, Apel and Siegmund, White-Box Performance-Influence Models (ICSE 2021), section III-A, B.
     """
     means = costs.means(quantity)
-    values = np.asarray(costs.quantities[quantity], dtype=np.float64)
+    pieces = [slice(j, j + PIECE) for j in range(0, len(costs.methods), PIECE)]
+    parts = [_parts(costs, quantity, means=means[:, p], piece=p) for p in pieces]
+    within = np.concatenate([w for w, _ in parts]) if parts else np.zeros(0)
+    between = np.concatenate([b for _, b in parts]) if parts else np.zeros(0)
+    finite = within[np.isfinite(within)]
+    threshold = float(np.quantile(finite, 0.95)) if len(finite) else 0.0
+    return Variances(within, between, threshold)
+
+
+def _parts(costs: CostTable, quantity: Quantity, *, means: Floats, piece: slice) -> tuple[Floats, Floats]:
+    """Measurement and configuration variation of some methods."""
+    values = np.asarray(costs.quantities[quantity][:, piece], dtype=np.float64)
     values = np.where(costs.ran[:, None, :], np.nan_to_num(values, nan=0.0), np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         repeated = np.isfinite(values).sum(axis=2)
@@ -48,9 +62,7 @@ def variances(costs: CostTable, quantity: Quantity = "seconds") -> Variances:
         n = known.sum(axis=0)
         centre = np.nansum(means, axis=0) / n
         between = np.sqrt(np.nansum((means - centre) ** 2, axis=0) / (n - 1)) / centre
-    finite = within[np.isfinite(within)]
-    threshold = float(np.quantile(finite, 0.95)) if len(finite) else 0.0
-    return Variances(within, between, threshold)
+    return within, between
 
 
 def context_variance(runs: Iterable[Floats]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from bot.analysis.influences.costs import CostTable, Floats, noise_floor
 from bot.analysis.influences.encoding import Encoding
+from bot.model.space import Configuration, Level, Option
 
 TREES = 20
 """Trees of a forest: the reference's (section VI-B names a number that our copy lost)."""
@@ -34,7 +35,8 @@ class ForestInfluences:
     """A random forest for the system and one for each relevant method (section VI-B).
 
     After `fit`: `system_` and `methods_` (of each relevant method): option or interaction -> influence in
-    seconds; `relevant_`: methods that together make `EXPLAINED` of the system's time.
+    seconds; `relevant_`: methods that together make `EXPLAINED` of the system's time; `mean_`: the system's
+    mean seconds; `telling_`: of each option the level that differs most from the others in the system.
 
     The influence of an option is its share of a forest's reduction of variance times the standard deviation
     of the time: what varies because of it. A split below splits of other options counts to the option and to
@@ -57,7 +59,9 @@ class ForestInfluences:
         reached = np.cumsum(seconds.mean(axis=0)[order]) / max(total.mean(), np.finfo(float).tiny)
         taken = order[: int(np.searchsorted(reached, EXPLAINED)) + 1]
         self.relevant_ = tuple(costs.methods[j] for j in taken)
+        self.mean_ = float(total.mean())
         self.system_ = self._influences(encoding, x, total)
+        self.telling_ = self._telling(encoding, costs.configurations, x, total)
         self.methods_ = {costs.methods[j]: self._influences(encoding, x, seconds[:, j]) for j in taken}
         floors = [noise_floor(costs.runs("seconds", int(j))) for j in taken]
         self.measurement_errors_ = {
@@ -84,13 +88,33 @@ class ForestInfluences:
         ]
         return tuple(sorted(causes, key=lambda c: (-c.seconds, c.method)))
 
+    def _forest(self, x: Floats, y: Floats) -> RandomForestRegressor:
+        seed = int(self.rng.integers(2**31))
+        return RandomForestRegressor(n_estimators=self.trees, random_state=seed).fit(x, y)
+
+    def _telling(
+        self, encoding: Encoding, configurations: Sequence[Configuration], x: Floats, y: Floats
+    ) -> dict[str, Level]:
+        """By what a forest predicts when the option alone is set to each value in every configuration."""
+        forest = self._forest(x, y)
+        found = {}
+        for place, option in enumerate(encoding.space.options):
+            means = [
+                float(
+                    forest.predict(
+                        encoding.matrix([(*c[:place], v, *c[place + 1 :]) for c in configurations])
+                    ).mean()
+                )
+                for v in option.values
+            ]
+            found[option.name] = max(option.levels, key=lambda level: _contrast(level, option, means))
+        return found
+
     def _influences(self, encoding: Encoding, x: Floats, y: Floats) -> Mapping[Options, float]:
         deviation = float(y.std())
         if deviation == 0:
             return {}
-        forest = RandomForestRegressor(
-            n_estimators=self.trees, random_state=int(self.rng.integers(2**31))
-        ).fit(x, y)
+        forest = self._forest(x, y)
         names = encoding.space.names
         gains: dict[Options, float] = {}
         total = 0.0
@@ -122,3 +146,13 @@ def _splits(tree: object, encoding: Encoding) -> list[tuple[int, int | None, flo
         found.append((option, above, float(gain)))
         todo += [(int(a), (*path, option)), (int(b), (*path, option))]
     return found
+
+
+def _contrast(level: Level, option: Option, means: Sequence[float]) -> float:
+    """Spread that a level explains among the mean costs of an option's values; told as on or from a value on."""
+    held = np.array([level.holds(v) for v in option.values])
+    if held.all() or not held.any() or level.operator in ("off", "<"):
+        return -1.0
+    costs = np.array(means)
+    balance = float(np.sqrt(held.mean() * (1.0 - held.mean())))
+    return abs(float(costs[held].mean() - costs[~held].mean())) * balance

@@ -5,6 +5,7 @@ from bot.analysis.influences.costs import Quantity
 from bot.analysis.published.influences.coarse import CoarseModels
 from bot.analysis.published.influences.fine import fine_costs, summary
 from bot.analysis.published.influences.forests import ForestInfluences
+from bot.analysis.published.influences.pipeline import PublishedInfluences
 from bot.model.profiles import CallSeries, Method
 from bot.model.space import Configuration
 from bot.sampling.constraints import ConstraintSolver
@@ -130,3 +131,39 @@ def test_the_sample_is_the_union_of_binary_designs_with_every_row_of_the_numbers
     assert {c[3] for c in single} == {1, 2, 4, 8, 16}
     pairs = {(c[0], c[1]) for c in both}
     assert pairs == {(False, False), (False, True), (True, False), (True, True)}
+
+
+PROGRAM: dict[str, dict[Quantity, Cost]] = {
+    "compressor": {"seconds": lambda c: 9.0 if c["compress"] else 1.0},
+    "blocks": {"seconds": lambda c: 2.0 if c["blocks"] >= 8 else 1.0},
+}
+
+
+def test_the_pipeline_tells_options_by_their_levels_and_the_methods_behind_them() -> None:
+    rng = np.random.default_rng(8)
+    found = PublishedInfluences(rng=rng).fit(measured(drawn(100, rng), PROGRAM, noise=0.01, rng=rng))
+    entries = found.entries()
+    assert (entries[0].method, entries[0].term) == (None, ("compress",))
+    behind = {
+        e.term: e.method for e in entries if e.method is not None and len(e.term) == 1 and e.share > 0.5
+    }
+    assert behind["compress",] == "compressor"
+    assert behind[("blocks>=8",)] == "blocks"
+    assert found.hard_methods_ == ()
+
+
+def test_hard_methods_are_predicted_by_their_fine_models() -> None:
+    rng = np.random.default_rng(9)
+    outliers = iter(np.where(rng.random(2000) < 0.3, 50.0, 1.0))
+    coarse: dict[str, dict[Quantity, Cost]] = {
+        **PROGRAM,
+        "heavy tail": {"seconds": lambda c: (2.0 if c["log"] else 1.0) * next(outliers)},
+    }
+    configurations = drawn(100, rng)
+    found = PublishedInfluences(rng=rng).fit(measured(configurations, coarse, rng=rng))
+    assert found.hard_methods_ == ("heavy tail",)
+    fine: dict[str, dict[Quantity, Cost]] = {"heavy tail": {"seconds": lambda c: 2.0 if c["log"] else 1.0}}
+    found.refine(measured(configurations, fine, rng=rng))
+    assert found.errors()["heavy tail"] < 0.01
+    asked = ((False, False, "none", 1, True), (False, False, "none", 1, False))
+    assert found.predict(asked)[:, 2].tolist() == pytest.approx([2.0, 1.0])
