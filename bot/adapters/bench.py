@@ -76,6 +76,7 @@ class PairBench:
         self._floor = RSS_FLOOR_FACTOR * max(hello["floor"] for hello in hellos)
         self._notes = _notes(hellos, self._floor, subject)
         self._warm: dict[tuple[Path, Configuration, Track], Trial] = {}
+        self._counted: dict[tuple[Path, Configuration], Trial] = {}
         self._numbers = itertools.count(1)
         self._began: float | None = None
         self._load: float | None = None
@@ -221,13 +222,19 @@ class PairBench:
     def _pair(self, slot: Slot, wish: Wish, command: Invocation, rounds: int) -> Steps[tuple[Trial, Trial]]:
         """The two trials; which seat a side takes, and who starts, is drawn, so that neither is a bias.
 
-        A control runs base's checkout under base's account twice: only the seats differ.
+        A control runs base's checkout under base's account twice. What was counted exactly is not run again.
         """
         seats = [int(seat) for seat in self._rng.permutation(2)]
         starts = int(self._rng.integers(2))
         together = wish.track == "duet"
         requests: dict[int, dict[str, object]] = {}
+        roots = {seat: self._site(wish, side).root for seat, side in zip(seats, wish.sides, strict=True)}
+        counted = ((s, self._counted.get((root, wish.configuration))) for s, root in roots.items())
+        exact = wish.track == "instructions"
+        known = {s: replace(trial, repetitions=0) for s, trial in counted if exact and trial}
         for index, (seat, side) in enumerate(zip(seats, wish.sides, strict=True)):
+            if seat in known:
+                continue
             request = self._requests.make(slot, self._site(wish, side), command, seat=seat, track=wish.track)
             if together:
                 company = {"partner": True, "first": index == starts, "rounds": rounds}
@@ -237,14 +244,16 @@ class PairBench:
         if wish.track == "wall":
             for seat in (seats[starts], seats[1 - starts]):
                 answers |= yield {seat: self._numbered(requests[seat])}
-        else:
+        elif requests:
             number = next(self._numbers)
             answers |= yield {seat: self._numbered(r, number) for seat, r in requests.items()}
         if together:
             for answer in answers.values():
                 answer["metrics"].pop("wall", None)  # the partner's time is in it
-        first, second = (self._trial(answers[seat], wish.track) for seat in seats)
-        return first, second
+        trials = known | {seat: self._trial(answer, wish.track) for seat, answer in answers.items()}
+        if exact:
+            self._counted |= {(roots[s], wish.configuration): t for s, t in trials.items() if t.ok}
+        return trials[seats[0]], trials[seats[1]]
 
     def _numbered(self, request: Mapping[str, object], number: int | None = None) -> Request:
         assert self._began is not None

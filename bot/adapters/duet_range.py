@@ -154,7 +154,7 @@ class DuetRange:
         return self.stopped() or self.elapsed() >= self._budget
 
     def _count(self, pair: Pair) -> None:
-        self._trials += TRIALS
+        self._trials += sum(trial.repetitions > 0 for trial in (pair.first, pair.second))
         self._ok += pair.ok
         self._failed += (not pair.first.ok) + (not pair.second.ok)
 

@@ -41,7 +41,8 @@ class Trial:
 
     `metrics`: cpu, wall and queued (ready, without a core) in seconds per run, max_rss in bytes,
     minor_faults, major_faults, voluntary_switches, involuntary_switches, read_bytes, written_bytes (counts
-    per run), instructions, and the subject's own metrics by name.
+    per run), instructions, and the subject's own metrics by name. `repetitions`: 0 when an exact count was
+    known already and nothing ran.
     """
 
     outcome: Outcome

@@ -116,6 +116,17 @@ def test_instructions_are_counted_exactly(workbench: Workbench) -> None:
     assert pair.first.metrics["instructions"] > 10_000
 
 
+def test_what_was_counted_exactly_is_not_counted_again(workbench: Workbench) -> None:
+    log = workbench.output("runs")
+    workbench.program(f"#!/bin/sh\necho run >> {log}\n")
+    wish = Wish((False,), track="instructions")
+    with workbench.bench(Program(run="./program")) as bench:
+        first, second = bench.measure(iter([wish, wish]))
+    assert first.ok and second.ok and len(log.read_text().splitlines()) == 2
+    assert first.first.metrics == second.first.metrics
+    assert [t.repetitions for t in (first.first, first.second, second.first, second.second)] == [1, 1, 0, 0]
+
+
 def test_an_exit_code_outside_the_accepted_ones_is_a_failed_trial(workbench: Workbench) -> None:
     workbench.program("#!/bin/sh\necho went wrong >&2\nexit 3\n")
     pair = workbench.pair()
