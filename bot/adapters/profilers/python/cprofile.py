@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -51,7 +51,7 @@ class CProfile:
 
     tool = Tool(
         name="cProfile",
-        version=f"{sys.version_info.major}.{sys.version_info.minor}",
+        version="of the program's Python",
         grain="coarse",
         quantities=frozenset({"calls", "seconds", "edges"}),
         slowdown=SLOWDOWN,
@@ -59,7 +59,8 @@ class CProfile:
             "Built-in and C functions count to the Python function that calls them.",
             "Seconds are of the wall clock, waiting included, and small functions look dearer than they are.",
             "Each resumption of a generator or coroutine counts as a call.",
-            "Python processes that other programs start with -S, -E or -I are not seen.",
+            "Python processes that other programs start with -S, -E, -I or an environment of their own "
+            "are not seen.",
         ),
     )
 
@@ -82,13 +83,17 @@ class CProfile:
         if waited := _waited(watched.processes):
             notes.append(f"The program waited {waited:.0%} of its time: cProfile's seconds contain that.")
         return Profile(
-            tool=self.tool,
+            tool=replace(self.tool, version=_versions(watched.processes)),
             outcome=watched.launched.outcome,
             seconds=watched.launched.cpu,
             methods=costs.methods(),
             edges=costs.edges(),
             notes=tuple(notes),
         )
+
+
+def _versions(processes: Processes[CountedBody]) -> str:
+    return ", ".join(sorted({process.head.python for process in processes.each})) or "unknown"
 
 
 def _waited(processes: Processes[CountedBody]) -> float:

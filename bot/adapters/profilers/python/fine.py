@@ -64,7 +64,8 @@ class PythonFine:
             f"A call path ends {DEPTH} callers above the method.",
             "Before Python 3.12 coroutines and generators with `yield from` contain waiting.",
             "Before Python 3.12 functions are watched only in modules that have their source.",
-            "Python processes that other programs start with -S, -E or -I are not seen.",
+            "Python processes that other programs start with -S, -E, -I or an environment of their own "
+            "are not seen.",
         ),
     )
 

@@ -260,3 +260,50 @@ def test_a_histogram_has_no_gaps() -> None:
     assert edges[0] == 3e-9
     assert (np.diff(edges) > 0).all()
     assert edges.size == counts.size + 1
+
+
+def test_the_end_of_the_stack_belongs_to_the_program(any_checkout: Checkout) -> None:
+    main = """
+        import sys
+        def deep(n):
+            return 0 if n == 0 else 1 + deep(n - 1)
+        def main():
+            try:
+                deep(10 ** 6)
+            except RecursionError:
+                pass
+            assert deep(50) == 50
+        main()
+        """
+    any_checkout.write({"shop.py": main})
+    profile = timed(any_checkout, "deep", "main", main="shop.py")
+    assert profile.outcome == "ok"
+    (outer,) = of(profile, "main")
+    assert outer.calls == 1
+    # Whatever was missed at the end of the stack, no call is longer than the one around it.
+    assert max(series.durations.max(initial=0.0) for series in of(profile, "deep")) <= outer.durations[0]
+
+
+def test_a_generator_that_catches_what_is_thrown_in_goes_on(any_checkout: Checkout) -> None:
+    main = """
+        import time
+        def stubborn():
+            for _ in range(3):
+                try:
+                    yield
+                except KeyError:
+                    time.sleep(0.001)
+        def around():
+            generator = stubborn()
+            next(generator)
+            generator.throw(KeyError())
+            next(generator)
+            for _ in generator: pass
+        around()
+        """
+    any_checkout.write({"shop.py": main})
+    profile = timed(any_checkout, "stubborn", "around", main="shop.py")
+    (around,) = of(profile, "around")
+    assert around.calls == 1
+    assert around.durations[0] >= 0.001
+    assert sum(one.calls for one in of(profile, "stubborn")) == 1

@@ -1,5 +1,7 @@
 """Timing by events of the interpreter (sys.monitoring, Python 3.12 on): only chosen functions pay for it."""
 
+# ruff: noqa: BLE001  (the program must never hear of a failure of ours)
+
 from __future__ import annotations
 
 import sys
@@ -44,30 +46,47 @@ class Events:
         rows, enter, leave = recorder.rows, recorder.enter, recorder.leave
         pause, resume, disable = recorder.pause, recorder.resume, self.monitoring.DISABLE
 
+        # Near the end of the stack a callback may fail; that is no error of the program's.
         def started(code: Any, _: int) -> Any:
-            row = rows.get(id(code)) or select(code)
-            if row is None:
-                return disable
-            return enter(row, _frame(1))
+            try:
+                row = rows.get(id(code)) or select(code)
+                return disable if row is None else enter(row, _frame(1))
+            except Exception:
+                return None
 
         def returned(_: Any, __: int, ___: Any) -> None:
-            leave(_clock())
+            try:
+                leave(_clock(), id(_frame(1)))
+            except Exception:
+                return
 
         def yielded(_: Any, __: int, ___: Any) -> None:
-            pause(_clock(), _frame(1))
+            try:
+                pause(_clock(), _frame(1))
+            except Exception:
+                return
 
         def resumed(_: Any, __: int) -> None:
-            resume(_frame(1))
+            try:
+                resume(_frame(1))
+            except Exception:
+                return
 
         # These two cannot be had for chosen code alone.
         def thrown(code: Any, _: int, __: Any) -> None:
-            if id(code) in rows:
-                resume(_frame(1))
+            try:
+                if id(code) in rows:
+                    resume(_frame(1))
+            except Exception:
+                return
 
         def unwound(code: Any, _: int, __: Any) -> None:
-            now = _clock()
-            if id(code) in rows:
-                leave(now)
+            try:
+                now = _clock()
+                if id(code) in rows:
+                    leave(now, id(_frame(1)))
+            except Exception:
+                return
 
         events = self.monitoring.events
         self.everywhere = events.PY_START | events.PY_THROW | events.PY_UNWIND

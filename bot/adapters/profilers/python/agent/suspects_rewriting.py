@@ -1,5 +1,7 @@
 """Timing before Python 3.12: chosen functions are changed where their module is compiled, nothing else is."""
 
+# ruff: noqa: BLE001  (the program must never hear of a failure of ours)
+
 from __future__ import annotations
 
 import _ast
@@ -28,24 +30,36 @@ class Rewriting:
         timing.session.compile = self.compiled
         recorder = timing.recorder
 
+        # At the end of the stack the program meets its error a call earlier: before Python 3.9 an error
+        # swallowed there is fatal.
         def leave() -> None:
-            now = _clock()
-            place = id(_frame(1))
-            if place in recorder.suspended:  # closed where it had yielded
-                entry = recorder.suspended.pop(place)
-                if entry is not None:
-                    recorder.leave(now, entry)
-            else:
-                recorder.leave(now)
+            try:
+                now, place = _clock(), id(_frame(1))
+                if not recorder.abandoned(place):  # else an exception was thrown in where it had yielded
+                    recorder.leave(now, place)
+            except RecursionError:
+                raise
+            except Exception:
+                return
 
         def pause(value: Any) -> Any:
-            frame = _frame(1)
-            if id(frame) not in recorder.suspended:  # else an exception was thrown in: `resume` was skipped
-                recorder.pause(_clock(), frame)
+            try:
+                frame = _frame(1)
+                if id(frame) not in recorder.suspended:  # else an exception was thrown in: no `resume`
+                    recorder.pause(_clock(), frame)
+            except RecursionError:
+                raise
+            except Exception:
+                return value
             return value
 
         def resume(value: Any) -> Any:
-            recorder.resume(_frame(1))
+            try:
+                recorder.resume(_frame(1))
+            except RecursionError:
+                raise
+            except Exception:
+                return value
             return value
 
         self.hooks.update(leave=leave, pause=pause, resume=resume)
@@ -55,10 +69,15 @@ class Rewriting:
         recorder, timing, rows = self.timing.recorder, self.timing, self.timing.recorder.rows
 
         def enter() -> None:
-            frame = _frame(1)
-            code = frame.f_code
-            row = rows.get(id(code)) or timing.add(code, how[0], arguments=how[1])
-            recorder.enter(row, frame)
+            try:
+                frame = _frame(1)
+                code = frame.f_code
+                row = rows.get(id(code)) or timing.add(code, how[0], arguments=how[1])
+                recorder.enter(row, frame)
+            except RecursionError:
+                raise
+            except Exception:
+                return
 
         return enter
 

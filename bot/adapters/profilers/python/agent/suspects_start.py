@@ -58,6 +58,9 @@ def _as_if(kind: str, operand: str, rest: Any) -> None:
 
 
 def _run(kind: str, operand: str, rest: Any) -> None:
+    if kind == "script" and not _readable(operand):
+        sys.stderr.write("%s: can't open file '%s'\n" % (sys.executable, operand))
+        sys.exit(2)
     _as_if(kind, operand, rest)
     main = _fresh_main()
     packed = kind == "script" and _packed(operand)
@@ -85,6 +88,14 @@ def _run(kind: str, operand: str, rest: Any) -> None:
     if code is None:
         code = compile(source, file, "exec", dont_inherit=True)
     exec(code, main.__dict__)  # noqa: S102
+
+
+def _readable(path: str) -> bool:
+    try:
+        posix.close(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
 
 
 def _folder_of(script: str) -> str:

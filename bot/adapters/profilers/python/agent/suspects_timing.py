@@ -53,8 +53,8 @@ class Row:
 class Recorder:
     """Open calls of each thread, and what is kept of those that returned.
 
-    An open call is [row, series, start, active so far, tool's own at start, arguments]. A thread's state is
-    [open calls, ns that the tool itself took].
+    An open call is [row, series, start, active so far, tool's own at start, arguments, id of its frame], or
+    that id alone when it is not timed. A thread's state is [open calls, ns that the tool itself took].
     """
 
     def __init__(self, depth: int) -> None:
@@ -75,7 +75,7 @@ class Recorder:
         if row.skip:
             row.skipped += 1
             state[1] += self.skip
-            state[0].append(None)
+            state[0].append(id(frame))
             return
         row.skip = row.next_skip() if row.every > 1 else 1
         above, ids, left = frame.f_back, [], self.depth
@@ -86,7 +86,7 @@ class Recorder:
         key = tuple(ids)
         series = row.series.get(key) or self.new_series(row, frame, key)
         arguments = _summary(frame) if row.arguments else None
-        entry = [row, series, 0, 0, state[1], arguments]
+        entry = [row, series, 0, 0, state[1], arguments, id(frame)]
         state[0].append(entry)
         entry[2] = _clock()
 
@@ -103,20 +103,36 @@ class Recorder:
         cost = self.cost + self.frame_cost * len(codes)
         return row.series.setdefault(key, Series(codes[::-1], cost))
 
-    def leave(self, now: int, entry: Any = None) -> None:
-        """The innermost open call of this thread (or `entry`, which is suspended) ended at `now`."""
+    def innermost(self, state: Any, place: int) -> Any:
+        """Takes the open call of the frame with this id; None: it is not timed, or was missed.
+
+        It is the last one, unless frames take turns (coroutines before 3.12, greenlets).
+        """
+        calls: list[Any] = state[0]
+        for depth in range(len(calls) - 1, -1, -1):
+            entry = calls[depth]
+            timed = type(entry) is list
+            if (entry[6] if timed else entry) == place:
+                del calls[depth]
+                return entry if timed else None
+        return None
+
+    def leave(self, now: int, place: int) -> None:
+        """The call in the frame with this id ended at `now`."""
         state = self.states.get(_ident())
         if state is None:
             return
-        if entry is None:
-            entry = state[0].pop() if state[0] else None
-            if entry is None:
-                return
+        entry = self.innermost(state, place)
+        if entry is not None:
             entry[3] += now - entry[2]
+            self.keep(entry, state[1] - entry[4])
+            state[1] += entry[1].cost
+
+    def keep(self, entry: Any, own: int) -> None:
+        """A call that ended; `own`: what the tool took of its active time."""
         row, series = entry[0], entry[1]
-        duration = entry[3] - self.bias - (state[1] - entry[4])
+        duration = entry[3] - self.bias - own
         duration = max(duration, 0)
-        state[1] += series.cost
         series.calls += 1
         series.total += duration
         if len(series.durations) < MOST_KEPT and self.kept < _MOST_KEPT_IN_ALL and not series.bins:
@@ -128,6 +144,15 @@ class Recorder:
             place = bin_of(duration)
             series.bins[place] = series.bins.get(place, 0) + 1
 
+    def abandoned(self, place: int) -> bool:
+        """Whether the frame with this id had yielded; its call ends there."""
+        if place not in self.suspended:
+            return False
+        entry = self.suspended.pop(place)
+        if entry is not None:
+            self.keep(entry, entry[4])
+        return True
+
     def argued(self, row: Row, series: Series, arguments: Any) -> None:
         """Keeps the summary of a call's arguments, until there are too many."""
         series.arguments.append(arguments)
@@ -138,27 +163,29 @@ class Recorder:
 
     def pause(self, now: int, frame: Any) -> None:
         """A generator yields."""
-        state = self.states.get(_ident())
-        entry = state[0].pop() if state and state[0] else None
+        place = id(frame)
+        self.abandoned(place)  # of a frame that was at this place before, and was never resumed
+        state: Any = self.states.get(_ident())
+        entry = self.innermost(state, place) if state is not None else None
         if entry is not None:
+            # What the tool takes meanwhile is not in its time: only the tool's part so far is remembered.
             entry[3] += now - entry[2]
-            entry[4] -= state[1]  # type: ignore[index]  # what the tool takes meanwhile is not in its time
-        stale = self.suspended.get(id(frame))
-        if stale is not None:
-            self.leave(now, stale)
-        self.suspended[id(frame)] = entry
+            entry[4] = state[1] - entry[4]
+        self.suspended[place] = entry
 
     def resume(self, frame: Any) -> None:
         """A generator goes on."""
-        me = _ident()
+        me, place = _ident(), id(frame)
         state = self.states.get(me)
         if state is None:
             state = self.states[me] = [[], 0]
-        entry = self.suspended.pop(id(frame), None)
+        entry = self.suspended.pop(place, None)
+        if entry is None:
+            state[0].append(place)
+            return
         state[0].append(entry)
-        if entry is not None:
-            entry[4] += state[1]
-            entry[2] = _clock()
+        entry[4] = state[1] - entry[4]
+        entry[2] = _clock()
 
     def own(self) -> int:
         """What the tool itself took, in ns."""
@@ -269,10 +296,8 @@ class Timing:
     def stop(self, _: Any) -> None:
         """Watches no more; generators that nobody resumed have ended."""
         self.way.stop()
-        for entry in list(self.recorder.suspended.values()):
-            if entry is not None:
-                self.recorder.leave(0, entry)
-        self.recorder.suspended.clear()
+        for place in list(self.recorder.suspended):
+            self.recorder.abandoned(place)
 
     def body(self) -> str:
         """One line of JSON."""
