@@ -14,12 +14,13 @@ import numpy as np
 
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.change_point_search import ChangePointFinder
-from bot.model.change_points import ChangePoint, Observation
+from bot.flows.short_range_search import ShortRangeFinder
+from bot.model.change_points import ChangePoint, ChangePointSearch, Observation
 from bot.model.space import Option, Space
 from bot.sampling.constraints import ConstraintSolver
 
-CASES = ((8, 200, 0.01), (8, 200, 0.03), (16, 500, 0.01))
-"""Options, revisions, noise of a trial."""
+CASES = ((8, 40, 0.01), (14, 37, 0.02), (8, 200, 0.01), (8, 200, 0.03), (16, 500, 0.01))
+"""Options, revisions, noise of a trial; the first two are short ranges."""
 NEAR = 5
 
 
@@ -30,7 +31,10 @@ def searched(
     rng = np.random.default_rng(seed)
     space = Space(tuple(Option(f"o{i}", "flag", (False, True), default=False) for i in range(options)))
     costs = 1.0 + rng.uniform(0.0, 0.1, options)
-    search = ChangePointFinder(space, revisions, ConstraintSolver(space), rng=np.random.default_rng(seed + 1))
+    kind = ShortRangeFinder if ShortRangeFinder.fits(space, revisions) else ChangePointFinder
+    search: ChangePointSearch = kind(
+        space, revisions, ConstraintSolver(space), rng=np.random.default_rng(seed + 1)
+    )
     observations: list[Observation] = []
     while wishes := search.wishes():
         taken = []
@@ -48,10 +52,11 @@ def main() -> None:
     """Prints how many moves of the claimed size were found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--searches", type=int, default=36, help="of each case")
+    parser.add_argument("--cases", type=int, default=len(CASES), help="so many of the first ones")
     asked = parser.parse_args()
     print("| options | revisions | noise | searches | claimed (median) | moves found | false alarms |")
     print("|---:|---:|---:|---:|---:|---:|---:|")
-    for options, revisions, noise in CASES:
+    for options, revisions, noise in CASES[: asked.cases]:
         rng = np.random.default_rng(options + revisions)
         claims, found, alarms = [], 0, 0
         for seed in range(1000, 1000 + asked.searches):
