@@ -14,6 +14,8 @@ from bot.sampling.contrast import Configurator
 
 CLOSE = 0.06
 """Share of the range around a step in which trials may stand for some right beside it."""
+BLOCKED = 0.2
+"""A configuration without values of its own at this share of the revisions is no good witness."""
 MOVES = 7
 """Times that trials are asked for, ever further away, when some brought nothing new."""
 
@@ -102,4 +104,10 @@ class Asker:
             for c in dict.fromkeys([*(n for n in near if n is not None), *holding])
             if self.reachable(step, c)
         ]
-        return max(usable, key=lambda c: self.clearness(step, c), default=None)
+        return max(usable, key=lambda c: (not self._blocked(step, c), self.clearness(step, c)), default=None)
+
+    def _blocked(self, step: Step, configuration: Configuration) -> bool:
+        """Whether a configuration is known to give no value of its own at many revisions around a step."""
+        places = [r for r in range(step.low - 1, step.high + 1) if r not in self.log.unbuilt]
+        blocked = sum(not self.log.usable(configuration, r) for r in places)
+        return blocked > BLOCKED * len(places)

@@ -14,6 +14,7 @@ from bot.analysis.change_points.rivals import Rivals, rivals
 from bot.analysis.change_points.simpler import simplify
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
+from bot.analysis.change_points.trials import Ints
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_placing import Placing
 from bot.flows.change_point_witness import Witnessing
@@ -85,7 +86,7 @@ class Inquiry:
 
     def revise(self, step: Step) -> None:
         """Moves a step that was not measured to where it stands out most now."""
-        found = self._best(step) if step.partner is None else None
+        found = self._best(step, self._terms.relatives(step.term)) if step.partner is None else None
         if found is not None:
             step.term, step.at, step.low, step.high = found[0].term, found[0].at, found[0].low, found[0].high
 
@@ -106,7 +107,8 @@ class Inquiry:
         far = max(self._revisions * FAR, 3.0)
         if step.partner is not None:
             close = far = min(max(abs(step.partner.at - step.at), 3.0), close)
-        placed = step.high == step.low or step.confirmed == (step.term, step.at)
+        known = step.confirmed == (step.term, step.at) and step.high - step.low < NARROW * self._revisions
+        placed = step.high == step.low or known
         alive = yield from self._name(step, close if placed else far)
         if alive and not placed:
             yield from self._ask.place(step)
@@ -156,24 +158,28 @@ class Inquiry:
         self._model.steps[:] = [s for s in proven if abs(s.size) > KEPT * s.error]
         self._model.fit()
 
-    def _best(self, without: Step | None) -> tuple[Step, float] | None:
-        """Where and in which term a step stands out most, and its log posterior odds."""
-        places, score = self._model.score(without)
+    def _best(self, without: Step | None, numbers: Ints | None = None) -> tuple[Step, float] | None:
+        """Where and in which term a step stands out most, and its log posterior odds.
+
+        without: a step that is not taken out of the trials. numbers: of the only terms that are looked at.
+        """
+        numbers = np.arange(len(self._terms)) if numbers is None else numbers
+        places, score = self._model.score(without, numbers if len(numbers) < len(self._terms) else None)
         if not len(places):
             return None
-        self._leave_alone(score, places)
+        self._leave_alone(score, places, numbers)
         place, number = np.unravel_index(int(np.argmax(score)), score.shape)
         best = float(score[place, number])
         if not math.isfinite(best):
             return None
         # Places are a selection of the measured revisions: the step may lie up to the next one.
         low, high = _window(score.max(axis=1) > best - NEIGHBOUR, int(place), places)
-        step = Step(self._terms.term(int(number)), int(places[place]), low, high)
+        step = Step(self._terms.term(int(numbers[number])), int(places[place]), low, high)
         if self._model.exact:
             self._narrow(step, without)
         return step, best - math.log(len(places))
 
-    def _leave_alone(self, score: NDArray[Any], places: NDArray[np.intp]) -> None:
+    def _leave_alone(self, score: NDArray[Any], places: Ints, numbers: Ints) -> None:
         """Rules out places and terms at which steps were refuted time and again (a drift, an odd machine)."""
         narrow = max(self._revisions * NARROW, 2.0)
         placed = [(low, high) for low, high, _ in self._refuted if high - low < narrow]
@@ -184,7 +190,7 @@ class Inquiry:
             again = [t for a, b, t in self._refuted if t == term and a <= high and low <= b]
             number = self._terms.number(term) if len(again) >= AGAIN else None
             if number is not None:
-                score[(places >= low) & (places <= high), number] = -np.inf
+                score[np.ix_((places >= low) & (places <= high), numbers == number)] = -np.inf
 
     def _narrow(self, step: Step, without: Step | None) -> None:
         """Without noise a step lies between two neighbouring measured revisions."""

@@ -52,19 +52,29 @@ class MatchedFilter:
         return np.asarray(binned[:, ::-1].cumsum(axis=1)[:, ::-1])
 
     def score(
-        self, residual: Floats, rows: Singles, log_prior: Floats, *, slabs: tuple[float, float]
+        self,
+        residual: Floats,
+        rows: Singles,
+        log_prior: Floats,
+        *,
+        slabs: tuple[float, float],
+        numbers: Ints | None = None,
     ) -> Singles:
         """Log posterior (not normalised) of a step at each place in each term, (n_places, n_terms).
 
         rows: which configurations hold which term, (n_configurations, n_terms). slabs: precisions of a step's
-        size beforehand, of which the better one counts. All but the residual must be the same in every call.
+        size beforehand, of which the better one counts. numbers: of the only terms asked for. All but the
+        residual and the numbers must be the same in every call.
         """
         if self._lines is None:
             known = self.information.T.astype(np.float32) @ rows
             offset = (log_prior - np.log(2.0)).astype(np.float32)
             self._lines = _line(known, slabs[0], offset), _line(known, slabs[1], offset)
-        (factor, offset), (other_factor, other_offset) = self._lines
-        found: Singles = self.moment(residual).T.astype(np.float32) @ rows
+        chosen = slice(None) if numbers is None else numbers
+        (factor, offset), (other_factor, other_offset) = (
+            (f[:, chosen], o[:, chosen]) for f, o in self._lines
+        )
+        found: Singles = self.moment(residual).T.astype(np.float32) @ rows[:, chosen]
         for k, score in enumerate(found):  # one place after the other: it stays in the processor's cache
             square = score * score
             np.maximum(square * factor[k] + offset[k], square * other_factor[k] + other_offset[k], out=score)

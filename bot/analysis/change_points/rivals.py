@@ -37,13 +37,15 @@ class Rivals:
 def rivals(model: StepModel, step: Step, reach: float, grown: Sequence[Term]) -> Rivals:
     """Terms by the contrasts within `reach` revisions of a step, prior included."""
     moment, information = model.beside(step, reach)
-    score = model.evidence(moment, information, grown)[:, 0]
+    whole_moment, whole_information = model.sums(moment, information, grown)
+    score = model.posterior(whole_moment, whole_information, grown)[:, 0]
     best = model.terms.term(int(np.argmax(score)), grown)
     spread = 1.0 if model.exact else _spread(model, moment[:, 0], information[:, 0], best)
     if spread > 1.0:
         moment, information = moment / spread, information / spread
-        score = model.evidence(moment, information, grown)[:, 0]
-    order = np.argsort(-score, kind="stable")[:MOST]
+        score = model.posterior(whole_moment / spread, whole_information / spread, grown)[:, 0]
+    likely = np.sort(np.argpartition(-score, min(MOST, len(score) - 1))[:MOST])
+    order = likely[np.argsort(-score[likely], kind="stable")]
     shares = np.exp(score[order] - score[order[0]])
     order, shares = order[shares > LEAST], shares[shares > LEAST]
     shares = shares / shares.sum()

@@ -12,6 +12,8 @@ from bot.model.space import Level
 
 STEP_COSTS, LEVEL_COSTS, ABSENT_COSTS = 12.0, 8.0, 2.0
 """Squared scales that a step, each level, and each absent level must explain: a description length."""
+AGAIN = 1.1
+"""Two steps are looked at again with so many times more trials."""
 ALIKE = 0.3
 """Sizes of pieces differ by less than this share, or three errors."""
 
@@ -31,7 +33,7 @@ def _simpler(model: StepModel, whole: float) -> tuple[list[Step], float] | None:
     steps = list(model.steps)
     order = sorted(steps, key=lambda s: (not s.settled, -abs(s.size) / max(s.error, 1e-300)))
     for one, other in combinations(order, 2):
-        if one.low > other.high or other.low > one.high:
+        if one.low > other.high or other.low > one.high or not _news(model, one, other):
             continue
         found = []
         for terms in list(_explanations(model.terms, one, other)):
@@ -43,6 +45,16 @@ def _simpler(model: StepModel, whole: float) -> tuple[list[Step], float] | None:
         if found and (best := min(found, key=lambda f: f[0]))[0] < whole:
             return best[1], best[0]
     return None
+
+
+def _news(model: StepModel, one: Step, other: Step) -> bool:
+    """Whether two steps were not looked at yet, as they are and with (nearly) as many trials."""
+    pair = (one.term, one.low, one.high, other.term, other.low, other.high)
+    before = model.compared.get(pair, 0)
+    if len(model.log) <= AGAIN * before:
+        return False
+    model.compared[pair] = len(model.log)
+    return True
 
 
 def _cost(model: StepModel) -> float:

@@ -58,7 +58,10 @@ class StepModel:
     steps: list[Step] = field(default_factory=list)
     drifts: bool = False
     """Whether all configurations may slowly move together, which no step is."""
+    compared: dict[tuple[object, ...], int] = field(default_factory=dict, repr=False)
+    """Pairs of steps for which a simpler explanation was looked for, and with how many trials."""
     _drift: Floats = field(default_factory=lambda: np.zeros(WAVES), init=False)
+    _waving: tuple[Columns, Floats] | None = field(default=None, init=False, repr=False)
     _scanned: tuple[Columns, MatchedFilter] | None = field(default=None, init=False, repr=False)
 
     @property
@@ -89,31 +92,41 @@ class StepModel:
         known = [s for s in self.steps if self.exact and s.settled]
         free = [s for s in self.steps if s not in known]
         w = sd**-2.0
-        y = y - self._design(known, c, r) @ np.array([s.size for s in known])
+        y = self._centred(y - self._design(known, c, r) @ np.array([s.size for s in known]), c, w)
         x = self._design(free, c, r)
         prior: Floats = np.full(len(free), self.slab)
         if self.drifts:
-            x = np.hstack([x, self._waves(c, r)])
+            x = np.hstack([x, self._waves()])
             prior = np.append(prior, (np.arange(1.0, WAVES + 1.0) / DRIFT) ** 2)
-        y, x = self._centred(y, c, w), self._centred(x, c, w)
         if len(prior):
-            gram = (x * w[:, None]).T @ x + np.diag(prior)
-            sizes = np.linalg.lstsq(gram, (x * w[:, None]).T @ y, rcond=None)[0]
-            errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(gram)), 0.0))
+            inverse = np.linalg.pinv(self._gram(x, c, w) + np.diag(prior), hermitian=True)
+            sizes = inverse @ (x.T @ (w * y))
+            errors = np.sqrt(np.maximum(np.diag(inverse), 0.0))
             for step, size, error in zip(free, sizes, errors, strict=False):
                 step.size, step.error = float(size), float(error)
-            self._drift = np.asarray(sizes[len(free) :], dtype=np.float64)
-            y = y - x @ sizes
+            self._drift = np.asarray(sizes[len(free) :])
+            y = self._centred(y - x @ sizes, c, w)
         return float((w * y**2).sum())
 
-    def _waves(self, c: Ints, r: Ints) -> Floats:
-        """Slow waves over the range, in the values' unit, (n_trials, WAVES): what drift is made of."""
-        angle = np.pi * r / max(int(r.max(initial=1)), 1)
-        unit = 1.0 if self.log.relative else self.log.means()[c][:, None]
-        return np.asarray(np.cos(angle[:, None] * np.arange(1, WAVES + 1)) * unit)
+    def _gram(self, x: Floats, c: Ints, w: Floats) -> Floats:
+        """Weighted products of columns without each configuration's mean, (k, k); c is in order."""
+        first = np.flatnonzero(np.diff(c, prepend=-1))
+        weighted = x * w[:, None]
+        sums = np.add.reduceat(weighted, first, axis=0)
+        return np.asarray(weighted.T @ x - sums.T @ (sums / np.add.reduceat(w, first)[:, None]))
 
-    def _drifted(self, c: Ints, r: Ints) -> Floats | float:
-        return self._waves(c, r) @ self._drift if self.drifts and len(self._drift) else 0.0
+    def _waves(self) -> Floats:
+        """Slow waves over the range, in the values' unit, (n_trials, WAVES): what drift is made of."""
+        columns = self.log.columns()
+        if self._waving is None or self._waving[0] is not columns:
+            c, r = columns[:2]
+            angle = np.pi * r / max(int(r.max(initial=1)), 1)
+            unit = 1.0 if self.log.relative else self.log.means()[c][:, None]
+            self._waving = columns, np.cos(angle[:, None] * np.arange(1, WAVES + 1)) * unit
+        return self._waving[1]
+
+    def _drifted(self) -> Floats | float:
+        return self._waves() @ self._drift if self.drifts and len(self._drift) else 0.0
 
     def _design(self, steps: Sequence[Step], c: NDArray[np.intp], r: NDArray[np.intp]) -> Floats:
         x = np.zeros((len(c), len(steps)))
@@ -122,15 +135,11 @@ class StepModel:
         return x
 
     def _centred(self, values: Floats, c: NDArray[np.intp], w: Floats) -> Floats:
-        """Values without their configuration's weighted mean, (n,) or (n, k)."""
+        """Values without their configuration's weighted mean, (n,)."""
         n = len(self.log.configurations)
         total = np.bincount(c, w, n)
         total[total == 0] = 1.0
-        if values.ndim == 1:
-            return np.asarray(values - (np.bincount(c, w * values, n) / total)[c])
-        return (
-            np.stack([self._centred(column, c, w) for column in values.T], axis=1) if values.size else values
-        )
+        return np.asarray(values - (np.bincount(c, w * values, n) / total)[c])
 
     def contrasts(
         self, without: Step | None, window: tuple[int, int] | None
@@ -139,25 +148,31 @@ class StepModel:
         found = self._filter(window)
         return found.places, found.moment(self.residual(without)), found.information
 
-    def score(self, without: Step | None) -> tuple[Ints, Floats | NDArray[np.float32]]:
-        """Places, and the log posterior of a step at each of them in each term, (n_places, n_terms)."""
+    def score(
+        self, without: Step | None, numbers: Ints | None = None
+    ) -> tuple[Ints, Floats | NDArray[np.float32]]:
+        """Places, and the log posterior of a step at each of them in each term, (n_places, n_terms).
+
+        numbers: of the only terms that count, where not all do.
+        """
         if self.exact:
             places, moment, information = self.contrasts(without, None)
-            return places, self.evidence(moment, information).T
+            found = self.evidence(moment, information).T
+            return places, found if numbers is None else found[:, numbers]
         columns = self.log.columns()
         if self._scanned is None or self._scanned[0] is not columns:
             self._scanned = columns, self._filter(None)
         known = self._scanned[1]
         slabs = self.slab, self.slab * SMALL**-2
         rows, prior = self.terms.remembered(self.log.holds), self.terms.log_prior
-        return known.places, known.score(self.residual(without), rows, prior, slabs=slabs)
+        return known.places, known.score(self.residual(without), rows, prior, slabs=slabs, numbers=numbers)
 
     def residual(self, without: Step | None = None) -> Floats:
         """What the steps but one leave of each trial, its configuration's mean taken out, (n_trials,)."""
         c, r, y, sd = self.log.columns()
         kept = [s for s in self.steps if s is not without]
         explained = self._design(kept, c, r) @ np.array([s.size for s in kept])
-        return self._centred(y - explained - self._drifted(c, r), c, sd**-2.0)
+        return self._centred(y - explained - self._drifted(), c, sd**-2.0)
 
     def _filter(self, window: tuple[int, int] | None) -> MatchedFilter:
         c, r, _, sd = self.log.columns()
@@ -184,7 +199,7 @@ class StepModel:
         reach: revisions looked at on either side; nothing further away can disturb it.
         """
         c, r, y, sd = self.log.columns()
-        y = y - self._drifted(c, r)
+        y = y - self._drifted()
         n = len(self.log.configurations)
         for other in self.steps:
             if other is not step:
@@ -208,13 +223,20 @@ class StepModel:
 
     def evidence(self, moment: Floats, information: Floats, grown: Sequence[Term] = ()) -> Floats:
         """Log posterior (not normalised) of a step in each term at each place, (n_terms, n_places)."""
+        return self.posterior(*self.sums(moment, information, grown), grown)
+
+    def sums(self, moment: Floats, information: Floats, grown: Sequence[Term] = ()) -> tuple[Floats, Floats]:
+        """Moment and information of each term at each place, (n_terms, n_places) each."""
         # Without noise information is huge, and its differences count: single precision would lose them.
         kind: type[np.floating[Any]] = np.float64 if self.exact else np.float32
         both = np.hstack([moment, information]).astype(kind)
-        found = self.terms.sums(self.log.holds, both, grown)
+        found = self.terms.sums(self.log.holds, both, grown).astype(np.float64)
         places = moment.shape[1]
-        gain = self.gain(found[:, :places].astype(np.float64), found[:, places:].astype(np.float64))
-        return gain + self.terms.log_priors(grown)[:, None]
+        return found[:, :places], found[:, places:]
+
+    def posterior(self, moment: Floats, information: Floats, grown: Sequence[Term] = ()) -> Floats:
+        """Log posterior (not normalised) of a step in each term from what all its configurations say."""
+        return self.gain(moment, information) + self.terms.log_priors(grown)[:, None]
 
     def gain(self, moment: Floats, information: Floats) -> Floats:
         """Log Bayes factor of a step against none (normal prior of precision `slab`, or a small one)."""

@@ -24,6 +24,8 @@ MOST_PAIRS = 40_000
 """With more pairs only those of present options and single values are looked at beforehand."""
 BLOCK = 64
 """Configurations for which room is made at once."""
+FEW = 4
+"""Columns up to which sums over all pairs are made from a product of levels rather than from each pair."""
 GROWN = 600
 """Larger terms kept beside levels and pairs."""
 
@@ -64,6 +66,12 @@ class Terms:
                 np.log(DEGREES[2] * share / max(float(share.sum()), 1e-12)),
             ]
         )
+        # Of the terms that were asked for last: they are asked for several times in a row.
+        self._priors: tuple[Sequence[Term], NDArray[np.float64]] = (), self.log_prior
+        self._members: tuple[Sequence[Term], NDArray[np.float32]] = (
+            (),
+            np.zeros((len(self.levels), 0), np.float32),
+        )
 
     def __len__(self) -> int:
         return 1 + len(self.levels) + len(self.pairs)
@@ -98,7 +106,10 @@ class Terms:
 
     def log_priors(self, grown: Sequence[Term]) -> NDArray[np.float64]:
         """Log prior of all terms and the grown ones."""
-        return np.concatenate([self.log_prior, [self._larger_prior(term) for term in grown]])
+        if grown is not self._priors[0]:
+            larger = [self._larger_prior(term) for term in grown]
+            self._priors = grown, np.concatenate([self.log_prior, larger])
+        return self._priors[1]
 
     def _larger_prior(self, term: Term) -> float:
         if term not in self._grown:
@@ -134,10 +145,13 @@ class Terms:
         return self._rows[: len(holds)]
 
     def covers_of(self, terms: Sequence[Term], holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which configurations hold each of some terms, (n_configurations, n_terms)."""
-        members = np.zeros((len(self.levels), len(terms)), dtype=np.float32)
-        places = [self.index[level] for term in terms for level in term]
-        members[places, np.repeat(np.arange(len(terms)), [len(term) for term in terms])] = 1.0
+        """Which configurations hold each of some terms (never changed later), (n_configurations, n_terms)."""
+        if terms is not self._members[0]:
+            members = np.zeros((len(self.levels), len(terms)), dtype=np.float32)
+            places = [self.index[level] for term in terms for level in term]
+            members[places, np.repeat(np.arange(len(terms)), [len(term) for term in terms])] = 1.0
+            self._members = terms, members
+        members = self._members[1]
         return np.asarray(holds.astype(np.float32) @ members == members.sum(axis=0))
 
     def sums(
@@ -145,12 +159,29 @@ class Terms:
     ) -> NDArray[Any]:
         """Sums of values, (n_configurations, n), over the configurations of each term, (n_terms, n)."""
         used = np.flatnonzero(values.any(axis=1))
-        rows = self.remembered(holds)[used].astype(values.dtype, copy=False)
-        found: NDArray[Any] = (values[used].T @ rows).T
+        values, held = values[used], holds[used]
+        if 0 < values.shape[1] <= FEW:
+            each = held.astype(values.dtype)
+            found = np.stack([self._sums(each, column) for column in values.T], axis=1)
+        else:
+            found = (values.T @ self.remembered(holds)[used].astype(values.dtype, copy=False)).T
         if not grown:
             return found
-        others = self.covers_of(grown, holds[used]).astype(values.dtype)
-        return np.vstack([found, others.T @ values[used]])
+        others = self.covers_of(grown, held).astype(values.dtype)
+        return np.vstack([found, others.T @ values])
+
+    def _sums(self, held: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+        """The same of one column: all pairs of levels at once are a product of the levels with themselves."""
+        both = (held * values[:, None]).T @ held
+        pairs = both[self.pairs[:, 0], self.pairs[:, 1]]
+        return np.concatenate([[values.sum()], np.diag(both), pairs])
+
+    def relatives(self, term: Term) -> NDArray[np.intp]:
+        """Numbers of everything, all levels, and the pairs that share a level with a term."""
+        mine = np.zeros(len(self.levels), dtype=bool)
+        mine[[self.index[level] for level in term]] = True
+        first = 1 + len(self.levels)
+        return np.concatenate([np.arange(first), first + np.flatnonzero(mine[self.pairs].any(axis=1))])
 
     def grow(self, term: Term, grown: Sequence[Term]) -> list[Term]:
         """The grown terms, a leading term, and those with one level more or less than it."""

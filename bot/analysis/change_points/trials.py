@@ -172,12 +172,13 @@ class TrialLog:
         return [self.levels[i] for i in np.flatnonzero((tried >= HOPELESS) & (alive == 0))]
 
     def columns(self) -> Columns:
-        """Configuration, revision, value and standard deviation of each trial that counts, (n,) each.
+        """Configuration (sorted), revision, value and standard deviation of trials that count, (n,) each.
 
         Values are seconds, or shares of their configuration's mean when effects are `relative`.
         """
         if self._cache is None:
-            c, r, y, sd = self._c, self._r, self._y, self._noise()
+            order = np.argsort(self._c, kind="stable")
+            c, r, y, sd = self._c[order], self._r[order], self._y[order], self._noise()[order]
             keep = ~_outliers(c, r, y, sd)
             unit = self.means()[c] if self.relative else np.ones(len(y))
             self._cache = c[keep], r[keep], (y / unit)[keep], (sd / unit)[keep]
