@@ -29,10 +29,12 @@ class Reports:
     notes: tuple[str, ...] = ()
 
 
-def tool_folder(target: Target, what: str, sources: Iterable[Path], settings: Mapping[str, Any]) -> Path:
+def tool_folder(
+    target: Target, what: str, sources: Iterable[Path] = (), settings: Mapping[str, Any] | None = None
+) -> Path:
     """A new folder in the target's scratch, writable for its account, with copies of `sources` in it.
 
-    `settings` goes to `settings.json`. It may not be able to read our own files.
+    `settings` go to `settings.json`. It may not be able to read our own files.
 
     Raises:
         OSError: it could not be made.
@@ -40,7 +42,8 @@ def tool_folder(target: Target, what: str, sources: Iterable[Path], settings: Ma
     folder = evidence.folder_for(target, what)
     for source in sources:
         (folder / source.name).write_bytes(source.read_bytes())
-    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    if settings is not None:
+        (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
     for entry in folder.iterdir():
         entry.chmod(0o644)
     return folder

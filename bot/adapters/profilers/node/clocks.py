@@ -49,7 +49,7 @@ def clocks_for(target: Target, methods: Sequence[Method], *, summaries: bool) ->
         if method.file and method.name.startswith(f"{module}:"):
             path = str((target.root / method.file).resolve())
             wanted[path][method.name[len(module) + 1 :]] = number
-    folder = tool_folder(target, "clocks", [HERE / "functions.cjs", HERE / "rewriting.cjs"], {})
+    folder = tool_folder(target, "clocks", [HERE / "functions.cjs", HERE / "rewriting.cjs"])
     question = json.dumps({"files": wanted, "summaries": summaries})
     (folder / "question.json").write_text(question, encoding="utf-8")
     (folder / "question.json").chmod(0o644)

@@ -90,7 +90,7 @@ class Sources:
         wanted = sorted(
             {p for url in (*(f.url for f in frames), *urls) if (p := _path(url)) and self._file(p)}
         )
-        folder = tool_folder(self._target, "names", [HERE / "functions.cjs", HERE / "names.cjs"], {})
+        folder = tool_folder(self._target, "names", [HERE / "functions.cjs", HERE / "names.cjs"])
         (folder / "files.json").write_text(json.dumps(wanted[:MOST_FILES]), encoding="utf-8")
         node = interpreter(self._target) or "node"
         files = (str(folder / name) for name in ("names.cjs", "files.json", "names.out"))

@@ -1,0 +1,74 @@
+package suspects;
+
+import java.io.IOException;
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.ProtectionDomain;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Weaves the program's classes as they are loaded, and writes the report at the end. */
+public final class Hook implements ClassFileTransformer {
+    private final Map<String, Integer> timed; // null: all methods are counted
+
+    private Hook(Map<String, Integer> timed) {
+        this.timed = timed;
+    }
+
+    /** Begins in this JVM; `folder` has the settings and takes the report. */
+    public static void install(Path folder, Instrumentation instrumentation) throws IOException {
+        String mine = ProcessHandle.current().pid() + "-" + System.nanoTime();
+        Files.createFile(folder.resolve(mine + ".began"));
+        Path settings = folder.resolve("methods.txt");
+        Map<String, Integer> timed = Files.exists(settings) ? named(Files.readAllLines(settings)) : null;
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            try {
+                Path part = folder.resolve(mine + ".part");
+                if (timed == null) {
+                    Recorder.writeCounts(part);
+                } else {
+                    Recorder.writeTraces(part);
+                }
+                Files.move(part, folder.resolve(mine + ".json"));
+            } catch (IOException | RuntimeException error) {
+                // As in Agent.
+            }
+        }));
+        instrumentation.addTransformer(new Hook(timed));
+    }
+
+    private static Map<String, Integer> named(List<String> lines) {
+        Map<String, Integer> numbers = new HashMap<>();
+        for (String name : lines.subList(1, lines.size())) {
+            numbers.put(name, numbers.size());
+        }
+        Recorder.begin(numbers.size(), Integer.parseInt(lines.get(0)));
+        return numbers;
+    }
+
+    @Override
+    public byte[] transform(
+            ClassLoader loader, String name, Class<?> again, ProtectionDomain domain, byte[] bytes) {
+        if (loader == null || loader == ClassLoader.getPlatformClassLoader() || name == null || again != null
+                || name.startsWith("suspects/")) {
+            return null;
+        }
+        try {
+            String type = name.replace('/', '.');
+            return Weaver.woven(bytes, (method, synthetic) -> number(type, method, synthetic), timed != null);
+        } catch (IOException | RuntimeException error) {
+            return null; // this class stays as it is
+        }
+    }
+
+    private int number(String type, String method, boolean synthetic) {
+        String name = Names.method(type, method, synthetic);
+        if (name == null) {
+            return -1;
+        }
+        return timed == null ? Recorder.number(name) : timed.getOrDefault(name, -1);
+    }
+}

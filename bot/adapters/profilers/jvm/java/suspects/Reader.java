@@ -1,0 +1,128 @@
+package suspects;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import jdk.jfr.consumer.RecordedClass;
+import jdk.jfr.consumer.RecordedClassLoader;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedStackTrace;
+import jdk.jfr.consumer.RecordingFile;
+
+/**
+ * Reader ANSWER RECORDING...: the trees of sampled stacks as lines of JSON. First the methods, numbered as they come:
+ * ["m", name or null, name for want of a named caller or null], and the nodes, numbered likewise, parents first:
+ * ["n", parent or -1, method, line]; then ["s", node, samples of CPU time, samples of execution]; at the end
+ * ["e", samples of CPU time that found no stack, recordings that could not be read].
+ */
+public final class Reader {
+    private static final int MOST_NODES = 4_000_000;
+    private static final int SYNTHETIC = 0x1000;
+
+    private final Map<String, Integer> methods = new HashMap<>();
+    private final Map<List<Integer>, Integer> nodes = new HashMap<>();
+    private final List<long[]> samples = new ArrayList<>();
+    private final BufferedWriter out;
+    private long failed;
+
+    private Reader(BufferedWriter out) {
+        this.out = out;
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        try (BufferedWriter out = Files.newBufferedWriter(Path.of(arguments[0]))) {
+            Reader reader = new Reader(out);
+            int unread = 0;
+            for (int i = 1; i < arguments.length; i++) {
+                try (RecordingFile file = new RecordingFile(Path.of(arguments[i]))) {
+                    while (file.hasMoreEvents()) {
+                        reader.take(file.readEvent());
+                    }
+                } catch (IOException | RuntimeException error) {
+                    unread++; // damaged: what came before counts
+                }
+            }
+            reader.finish(unread);
+        }
+    }
+
+    private void take(RecordedEvent event) throws IOException {
+        boolean cpu = event.getEventType().getName().equals("jdk.CPUTimeSample");
+        if (!cpu && !event.getEventType().getName().equals("jdk.ExecutionSample")) {
+            return;
+        }
+        RecordedStackTrace trace = event.getStackTrace();
+        if (trace == null || trace.getFrames().isEmpty()) {
+            failed += cpu ? 1 : 0;
+            return;
+        }
+        int node = -1;
+        List<RecordedFrame> frames = trace.getFrames();
+        for (int i = frames.size() - 1; i >= 0 && samples.size() < MOST_NODES; i--) {
+            if (frames.get(i).isJavaFrame()) {
+                node = child(node, frames.get(i));
+            }
+        }
+        if (node >= 0) {
+            samples.get(node)[cpu ? 0 : 1]++;
+        }
+    }
+
+    private int child(int parent, RecordedFrame frame) throws IOException {
+        int method = number(frame.getMethod());
+        Integer known = nodes.get(List.of(parent, method));
+        if (known == null) {
+            known = samples.size();
+            nodes.put(List.of(parent, method), known);
+            samples.add(new long[2]);
+            out.write("[\"n\"," + parent + "," + method + "," + Math.max(0, frame.getLineNumber()) + "]\n");
+        }
+        return known;
+    }
+
+    private int number(RecordedMethod method) throws IOException {
+        RecordedClass type = method.getType();
+        String key = type.getId() + " " + type.getName() + " " + method.getName() + " " + method.getDescriptor();
+        Integer known = methods.get(key);
+        if (known == null) {
+            known = methods.size();
+            methods.put(key, known);
+            String[] names = names(type, method);
+            out.write("[\"m\"," + Json.quoted(names[0]) + "," + Json.quoted(names[1]) + "]\n");
+        }
+        return known;
+    }
+
+    /** A method of the JDK has no name: it counts to what called it. */
+    private static String[] names(RecordedClass type, RecordedMethod method) {
+        if (platform(type.getClassLoader())) {
+            return new String[2];
+        }
+        boolean synthetic = (method.getModifiers() & SYNTHETIC) != 0 || method.isHidden();
+        return new String[] {
+            Names.method(type.getName(), method.getName(), synthetic), Names.orphan(type.getName(), method.getName())
+        };
+    }
+
+    /** Whether the JDK's own classes are loaded by this loader. */
+    private static boolean platform(RecordedClassLoader loader) {
+        return loader == null || "bootstrap".equals(loader.getName()) || "platform".equals(loader.getName());
+    }
+
+    private void finish(int unread) throws IOException {
+        for (int node = 0; node < samples.size(); node++) {
+            long[] count = samples.get(node);
+            if (count[0] + count[1] > 0) {
+                out.write("[\"s\"," + node + "," + count[0] + "," + count[1] + "]\n");
+            }
+        }
+        out.write("[\"e\"," + failed + "," + unread + "]\n");
+    }
+}

@@ -1,0 +1,132 @@
+package suspects;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** What one thread's watched calls took: by calling context, each duration up to a number, then a histogram. */
+public final class Trace {
+    static final int BINS_PER_OCTAVE = 32;
+    private static final int MOST_CONTEXTS = 20_000;
+
+    /** Calls of one method over one path of watched callers. */
+    static final class Context {
+        final int method;
+        final int index;
+        final Context parent;
+        final Context[] children;
+        long calls;
+        long sum;
+        long[] durations = new long[4];
+        int[] bins;
+
+        Context(int method, int index, Context parent, int methods) {
+            this.method = method;
+            this.index = index;
+            this.parent = parent;
+            children = new Context[methods];
+        }
+
+        void keep(long took, int kept) {
+            sum += took;
+            if (bins == null && calls < kept) {
+                if (calls == durations.length) {
+                    durations = Arrays.copyOf(durations, (int) Math.min(2L * durations.length, kept));
+                }
+                durations[(int) calls] = took;
+            } else {
+                if (bins == null) {
+                    bins = new int[BINS_PER_OCTAVE * 60];
+                    for (int i = 0; i < calls; i++) {
+                        bins[binOf(durations[i])]++;
+                    }
+                    durations = null;
+                }
+                bins[binOf(took)]++;
+            }
+            calls++;
+        }
+    }
+
+    final Context root;
+    final List<Context> contexts = new ArrayList<>();
+    final long[] totals;
+    final long[] selves;
+    long left;
+    private final int methods;
+    private final int kept;
+    private final int[] active;
+    private Context[] stack = new Context[64];
+    private long[] starts = new long[64];
+    private long[] inner = new long[64];
+    private int depth;
+
+    Trace(int methods, int kept) {
+        this.methods = methods;
+        this.kept = kept;
+        root = new Context(-1, -1, null, methods);
+        totals = new long[methods];
+        selves = new long[methods];
+        active = new int[methods];
+    }
+
+    void enter(int method) {
+        Context context = contextOf(method);
+        if (depth == stack.length) {
+            stack = Arrays.copyOf(stack, 2 * depth);
+            starts = Arrays.copyOf(starts, 2 * depth);
+            inner = Arrays.copyOf(inner, 2 * depth);
+        }
+        stack[depth] = context;
+        inner[depth] = 0;
+        active[method]++;
+        starts[depth++] = System.nanoTime();
+    }
+
+    void leave() {
+        long end = System.nanoTime();
+        Context context = stack[--depth];
+        long took = Math.max(0, end - starts[depth]);
+        if (--active[context.method] == 0) {
+            totals[context.method] += took;
+        }
+        selves[context.method] += Math.max(0, took - inner[depth]);
+        if (depth > 0) {
+            inner[depth - 1] += took;
+        }
+        context.keep(took, kept);
+    }
+
+    /** A recursion counts to the context it began in, so that paths stay short. */
+    private Context contextOf(int method) {
+        Context parent = depth == 0 ? root : stack[depth - 1];
+        if (active[method] > 0) {
+            for (Context at = parent; at != root; at = at.parent) {
+                if (at.method == method) {
+                    return at;
+                }
+            }
+        }
+        Context known = parent.children[method];
+        if (known == null && contexts.size() >= MOST_CONTEXTS) {
+            left++;
+            parent = root;
+            known = parent.children[method];
+        }
+        if (known == null) {
+            known = new Context(method, contexts.size(), parent, methods);
+            parent.children[method] = known;
+            contexts.add(known);
+        }
+        return known;
+    }
+
+    /** Log-linear: bins of one nanosecond, then of a 32nd of each octave. */
+    static int binOf(long value) {
+        if (value < BINS_PER_OCTAVE) {
+            return (int) value;
+        }
+        int octave = 63 - Long.numberOfLeadingZeros(value) - 5;
+        return BINS_PER_OCTAVE * octave + (int) (value >> octave);
+    }
+}

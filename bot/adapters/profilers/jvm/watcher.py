@@ -1,0 +1,61 @@
+"""Fine profiles of JVM programs: an agent puts clocks around chosen methods as their classes are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.adapters.profilers.jvm import toolchain
+from bot.adapters.profilers.jvm.agent import attended
+from bot.adapters.profilers.watched import explained, validated
+from bot.model.profiles import Method, Profile, Target, Tool
+
+SECONDS_PER_CALL = 100e-9
+"""As measured on one machine; each run measures its own."""
+MOST_METHODS = 32_000
+"""Their numbers are 16-bit constants in the woven code."""
+
+
+class JvmWatcher:
+    """Times each call of chosen methods; constructors are counted only."""
+
+    @property
+    def tool(self) -> Tool:
+        """What it is, costs and cannot see."""
+        return Tool(
+            name="Java agent",
+            version="",
+            grain="fine",
+            quantities=frozenset({"calls", "seconds", "edges", "durations"}),
+            slowdown=1.05,
+            seconds_per_call=SECONDS_PER_CALL,
+            blind=(
+                "Constructors and static initialisers are counted, not timed.",
+                "A watched method has a second frame on the stack and a private twin: code can see them.",
+                "Durations are elapsed time: waiting is in them.",
+            ),
+        )
+
+    def missing(self, target: Target) -> Sequence[str]:
+        """What it would need and has not."""
+        return toolchain.what_is_missing(target)
+
+    def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
+        """One trial in which the calls of these methods are timed."""
+        javac = toolchain.compiler(target)
+        if javac is None:
+            return Profile(self.tool, "not-started", 0.0, notes=tuple(self.missing(target)))
+        watched = [m for m in dict.fromkeys(methods) if m.name.isprintable()][:MOST_METHODS]
+        try:
+            trial = attended(target, toolchain.agent_jar(javac), [m.name for m in watched])
+        except OSError as error:
+            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}",))
+        reports, damaged = validated(trial.lines, len(watched))
+        notes = [*trial.notes, *damaged]
+        launched = trial.launched
+        if launched.outcome != "ok":
+            notes.append(launched.ended.reason("The profiled trial"))
+        if len(watched) < len(methods):
+            notes.append(f"{len(methods) - len(watched)} methods were too many, or have no names for a list.")
+        profile = Profile(self.tool, launched.outcome, launched.cpu, notes=tuple(notes))
+        timed = {n: not m.name.endswith(("<init>", "<clinit>")) for n, m in enumerate(watched)}
+        return explained(profile, reports, watched, timed)
