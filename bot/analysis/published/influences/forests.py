@@ -149,7 +149,7 @@ def _splits(tree: object, encoding: Encoding) -> list[tuple[int, int | None, flo
 
 
 def _contrast(level: Level, option: Option, means: Sequence[float]) -> float:
-    """Spread that a level explains among the mean costs of an option's values; told as on or from a value on."""
+    """Spread that a level explains among the mean costs of an option; told as on, or from a value on."""
     held = np.array([level.holds(v) for v in option.values])
     if held.all() or not held.any() or level.operator in ("off", "<"):
         return -1.0
