@@ -34,13 +34,13 @@ from bot.sampling.random_uniform import random_uniform
 
 RESULTS = Path(__file__).parent / "results"
 KINDS = ("feature-wise", "pair-wise", "random")
-METHODS = 40
-SAMPLE = 400
-"""Configurations of a sample at most; of larger designs a random part."""
+METHODS = 25
+SAMPLE, RECORDED_SAMPLE = 250, 400
+"""Configurations of a sample at most, to keep a case short; of larger designs a random part."""
 PROBE = 100
 HEAVIEST = 15
 """Methods whose time is judged: those with the most time in the probe."""
-GAUSSIANS = 5
+GAUSSIANS = 3
 
 
 def compared(sample: CostTable, probe: CostTable, rng: np.random.Generator) -> dict[str, Any]:
@@ -119,8 +119,9 @@ def _read(folder: Path, name: str, kind: str, seed: int) -> Any:
         rng = np.random.default_rng([seed, *name.encode(), KINDS.index(kind)])
         tables = read(folder, name)
         sample, probe = tables[kind], tables["random"]
-        if len(sample.configurations) > SAMPLE:
-            sample = sample.select(np.sort(rng.choice(len(sample.configurations), SAMPLE, replace=False)))
+        if len(sample.configurations) > RECORDED_SAMPLE:
+            rows = rng.choice(len(sample.configurations), RECORDED_SAMPLE, replace=False)
+            sample = sample.select(np.sort(rows))
         weight = np.nan_to_num(np.nanmean(probe.means("seconds"), axis=0))
         heaviest = np.argsort(-weight, kind="stable")[:HEAVIEST]
         return _only(sample, heaviest), _only(probe, heaviest), rng
