@@ -33,7 +33,7 @@ $(VENV)/.run: pyproject.toml
 
 $(VENV)/.test: $(VENV)/.run
 	@.ci/need cc:gcc g++ c++filt:binutils eu-addr2line:elfutils musl-gcc:musl-tools 'chromium|chromium-browser:chromium' \
-		valgrind perf:linux-perf google-pprof:google-perftools uftrace
+		valgrind perf:linux-perf google-pprof:google-perftools uftrace javac:default-jdk-headless
 	@$(INSTALL) --group test --group lint   # the workflows' linters are tests too
 	@touch $@
 
