@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from string import hexdigits
 from typing import BinaryIO, TypeAlias
@@ -20,6 +21,8 @@ from bot.adapters.profilers.evidence import open_file
 
 LARGEST = 2 << 30
 """Bytes of an object file that is read."""
+MOST_SECTIONS, MOST_SEGMENTS = 100_000, 1000
+SECTION_BYTES = 64
 PAGE = 4096
 MOST_SYMBOLS = 4_000_000
 
@@ -28,7 +31,7 @@ _SYMBOL = np.dtype(
 )
 _FUNCTION_TYPES = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
 _DEBUG_SYMBOLS = Path("/usr/lib/debug/.build-id")
-_DAMAGED = (
+DAMAGED = (
     ELFError, ValueError, LookupError, StopIteration, TypeError, AttributeError, OSError, OverflowError
 )  # fmt: skip
 _Table: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.uint64], Sequence[str]]
@@ -95,7 +98,7 @@ def read_object(path: Path) -> ObjectFile:
     try:
         with open_file(path, most=LARGEST, links=True) as file:
             return _read(file)
-    except _DAMAGED:
+    except DAMAGED:
         return NOTHING
 
 
@@ -103,8 +106,8 @@ def _read(file: BinaryIO) -> ObjectFile:
     elf = ELFFile(file)
     if elf.elfclass != 64 or not elf.little_endian:
         return NOTHING
-    sections = {section.name: section for section in elf.iter_sections()}
-    segments = list(elf.iter_segments())
+    sections = _sections(elf)
+    segments = list(islice(elf.iter_segments(), MOST_SEGMENTS))
     loads = [s for s in segments if s["p_type"] == "PT_LOAD"]
     return ObjectFile(
         *((None if ".symtab" in sections else _set_aside(sections)) or _table(file, elf, sections)),
@@ -113,6 +116,12 @@ def _read(file: BinaryIO) -> ObjectFile:
         patchable="__patchable_function_entries" in sections,
         loader=next((s.get_interp_name() for s in segments if isinstance(s, InterpSegment)), ""),
     )
+
+
+def _sections(elf: ELFFile) -> Mapping[str, Section]:
+    if elf["e_shentsize"] != SECTION_BYTES or elf.num_sections() > MOST_SECTIONS:
+        raise ValueError("its table of sections is none")
+    return {section.name: section for section in elf.iter_sections()}
 
 
 def _set_aside(sections: Mapping[str, Section]) -> _Table | None:
@@ -124,7 +133,7 @@ def _set_aside(sections: Mapping[str, Section]) -> _Table | None:
         return None
     with open_file(path, most=LARGEST) as file:
         elf = ELFFile(file)
-        return _table(file, elf, {section.name: section for section in elf.iter_sections()})
+        return _table(file, elf, _sections(elf))
 
 
 def _table(file: BinaryIO, elf: ELFFile, sections: Mapping[str, Section]) -> _Table:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bot.adapters.profilers.call_series import MOST_BIAS, MOST_KEPT, bin_of, lower_edges
 from bot.adapters.profilers.native.samples import Spot
+from bot.adapters.profilers.native.signatures import Parameter
 from bot.adapters.profilers.native.uftrace_file import Node, Recording
 from bot.model.profiles import CallPath, CallSeries, Method, MethodCost
 
@@ -37,12 +38,18 @@ class Traced:
     short: Sequence[Method] = ()
 
 
-def series_of(recording: Recording, method_at: Callable[[Spot], Method | None], bias: Bias) -> Traced:
+def series_of(
+    recording: Recording,
+    method_at: Callable[[Spot], Method | None],
+    bias: Bias,
+    parameters_at: Callable[[Spot], Sequence[Parameter]] = lambda _: (),
+) -> Traced:
     """Groups calls by method and path of watched callers; `method_at`: None for what is not watched.
 
     Durations are in seconds, without the tracer's own time. A method counts once in its own recursion.
     """
     grouped: dict[tuple[Method, CallPath], list[NDArray[np.float64]]] = defaultdict(list)
+    given: dict[tuple[Method, CallPath], list[tuple[str, ...]]] = defaultdict(list)
     raw: dict[Method, list[NDArray[np.float64]]] = defaultdict(list)
     added: dict[Method, list[NDArray[np.float64]]] = defaultdict(list)
     own: dict[Method, float] = defaultdict(float)
@@ -59,6 +66,7 @@ def series_of(recording: Recording, method_at: Callable[[Spot], Method | None], 
         if method is None:
             continue
         grouped[method, path].append(freed)
+        given[method, path] += _told(node, parameters_at(node.spot))
         raw[method].append(seconds)
         added[method].append(below * bias.below)
         own[method] += float(freed.sum())
@@ -78,7 +86,11 @@ def series_of(recording: Recording, method_at: Callable[[Spot], Method | None], 
         )
         for m, parts in raw.items()
     }
-    made = [_series(m, path, parts) for (m, path), parts in grouped.items() if m not in short]
+    made = [
+        _series(m, path, parts, tuple(given[m, path]))
+        for (m, path), parts in grouped.items()
+        if m not in short
+    ]
     return Traced(costs, made, sorted(short))
 
 
@@ -99,11 +111,25 @@ def _median(parts: Sequence[NDArray[np.float64]]) -> float:
     return float(np.median(durations)) if durations.size else 0.0
 
 
-def _series(method: Method, path: CallPath, parts: Sequence[NDArray[np.float64]]) -> CallSeries:
+def _told(node: Node, parameters: Sequence[Parameter]) -> list[tuple[str, ...]]:
+    """Of each call, what its arguments were like."""
+    if not parameters:
+        return []
+    told: dict[tuple[int, ...], tuple[str, ...]] = {}
+    for registers in node.given:
+        if registers not in told:
+            told[registers] = tuple(p.told(registers) for p in parameters)
+    return [told[registers] for registers in node.given]
+
+
+def _series(
+    method: Method, path: CallPath, parts: Sequence[NDArray[np.float64]], given: tuple[tuple[str, ...], ...]
+) -> CallSeries:
     durations = np.concatenate(parts)
     calls, seconds = len(durations), float(durations.sum())
     if calls <= MOST_KEPT:
-        return CallSeries(method, path, calls, seconds, durations, _NONE, np.empty(0, np.int64))
+        kept = given if len(given) == calls else ()
+        return CallSeries(method, path, calls, seconds, durations, _NONE, np.empty(0, np.int64), kept)
     bins = bin_of(np.rint(durations * 1e9).astype(np.int64))
     first, last = int(bins.min()), int(bins.max())
     return CallSeries(

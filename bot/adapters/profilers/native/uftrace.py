@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -16,12 +16,13 @@ from bot.adapters.process import PATH, PLAIN_ENVIRONMENT, run_trusted
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.functions import Functions
-from bot.adapters.profilers.native.names import tidy
+from bot.adapters.profilers.native.names import bare, tidy
 from bot.adapters.profilers.native.samples import Spot
 from bot.adapters.profilers.native.sampling import preloadable
 from bot.adapters.profilers.native.series import Bias, median_seconds, series_of
+from bot.adapters.profilers.native.signatures import REGISTERS, Parameter, signatures_in_a_child
 from bot.adapters.profilers.native.uftrace_file import Recording, exit_status, read_recording
-from bot.adapters.profilers.native.watching import Watch, find, pattern
+from bot.adapters.profilers.native.watching import Watch, find, pattern, spelled
 from bot.model.profiles import Method, Profile, Target, Tool
 
 SLOWDOWN = 10.0
@@ -29,6 +30,7 @@ SECONDS_PER_CALL = 125e-9
 """Until this machine has been calibrated."""
 PATCH_FLAG = "-fpatchable-function-entry=5"
 CALLS = 20_000
+_REGISTERS = ",".join(f"arg{number}/i64" for number in range(1, REGISTERS + 1))
 
 _CALIBRATION = f"""
 __attribute__((noinline)) void suspects_empty(void) {{ __asm__ volatile(""); }}
@@ -38,9 +40,13 @@ int main(void) {{ for (int i = 0; i < 9; i++) suspects_loop(); return 0; }}
 
 
 class Uftrace:
-    """Fits the port `Profiler`: watches the methods it is given, in the checkout's programs and libraries."""
+    """Fits the port `Profiler`: watches the methods it is given, in the checkout's programs and libraries.
 
-    def __init__(self) -> None:
+    `arguments`: says of each call what its arguments were like, where debug information knows them.
+    """
+
+    def __init__(self, *, arguments: bool = False) -> None:
+        self._arguments = arguments
         self._bias: Bias | None = None
 
     @cached_property
@@ -57,7 +63,9 @@ class Uftrace:
             "uftrace",
             self._version,
             "fine",
-            frozenset({"calls", "seconds", "durations"}),
+            frozenset({"calls", "seconds", "durations", "arguments"})
+            if self._arguments
+            else frozenset({"calls", "seconds", "durations"}),
             seconds_per_call=SECONDS_PER_CALL if self._bias is None else self._bias.own + self._bias.below,
             blind=("calls that the compiler inlined", "what a call waited for is in its duration"),
         )
@@ -79,7 +87,8 @@ class Uftrace:
             return Profile(self.tool, "not-started", 0.0, notes=(*notes, "There is no function to watch."))
         try:
             bias = self.bias(target)
-            launched, recording = _record(target, watch)
+            described = _signatures(functions, watch) if self._arguments else {}
+            launched, recording = _record(target, watch, {symbol for _, _, symbol in described})
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(*notes, f"uftrace could not run: {error}."))
         wanted = set(methods)
@@ -90,7 +99,12 @@ class Uftrace:
             method = known[seen[spot]].method
             return method if method in wanted or replace(method, file=None) in wanted else None
 
-        traced = series_of(recording, method_at, bias)
+        by_place = {(path, start): parameters for (path, start, _), parameters in described.items()}
+
+        def parameters_at(spot: Spot) -> Sequence[Parameter]:
+            return by_place.get((seen[spot].object, seen[spot].start), ())
+
+        traced = series_of(recording, method_at, bias, parameters_at)
         return Profile(
             self.tool,
             launched.outcome,
@@ -117,7 +131,7 @@ class Uftrace:
     def bias(self, target: Target) -> Bias:
         """What uftrace itself takes on this machine, measured once with an empty function."""
         if self._bias is None:
-            self._bias = _calibrate(target) or Bias()
+            self._bias = _calibrate(target, arguments=self._arguments) or Bias()
         return self._bias
 
 
@@ -150,8 +164,24 @@ def _ending(launched: Launched, recording: Recording) -> Sequence[str]:
     return notes
 
 
-def _record(target: Target, watch: Watch) -> tuple[Launched, Recording]:
-    """One trial under uftrace, and what it recorded.
+def _signatures(functions: Functions, watch: Watch) -> Mapping[tuple[str, int, str], Sequence[Parameter]]:
+    """(object file, address, symbol) -> parameters; copies by the compiler take theirs in another way."""
+    found: dict[tuple[str, int, str], Sequence[Parameter]] = {}
+    for path, symbols in watch.symbols.items():
+        starts = {
+            start: symbol
+            for symbol, several in functions.object(path)
+            .addresses(s for s in symbols if s == bare(s))
+            .items()
+            for start in several
+        }
+        for start, parameters in signatures_in_a_child(Path(path), starts).items():
+            found[path, start, starts[start]] = parameters
+    return found
+
+
+def _record(target: Target, watch: Watch, described: Collection[str] = ()) -> tuple[Launched, Recording]:
+    """One trial under uftrace, and what it recorded; `described`: symbols whose arguments are recorded.
 
     Raises:
         OSError: there is no place for the trace.
@@ -163,6 +193,7 @@ def _record(target: Target, watch: Watch) -> tuple[Launched, Recording]:
             *("uftrace", "record", f"--data={folder}/trace", "--force", "--demangle=no"),
             *("--no-libcall", "--no-event", "--no-pager"),
             *(f"--patch={one}" for one in patterns),
+            *(f"--argument={spelled(symbol)}@{_REGISTERS}" for symbol in described),
             *target.words,
         ]
         launched = launch(target, words, slowdown=SLOWDOWN)
@@ -195,7 +226,7 @@ def _remove_buffers(target: Target) -> None:
                 path.unlink()
 
 
-def _calibrate(target: Target) -> Bias | None:
+def _calibrate(target: Target, *, arguments: bool) -> Bias | None:
     """Times an empty function, and a loop around it with and without watching the empty one."""
     folder = folder_for(target, "bias")
     try:
@@ -206,7 +237,7 @@ def _calibrate(target: Target) -> Bias | None:
             return None
         program = str(folder / "empty")
         both, loop = (
-            _record(here, Watch({program: symbols}))[1]
+            _record(here, Watch({program: symbols}), symbols if arguments else ())[1]
             for symbols in (["suspects_empty", "suspects_loop"], ["suspects_loop"])
         )
     finally:

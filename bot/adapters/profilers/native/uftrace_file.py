@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.adapters.profilers.call_series import MOST_KEPT
 from bot.adapters.profilers.evidence import read_file
 from bot.adapters.profilers.native.samples import AddressSpace, Spot
 
@@ -27,8 +28,9 @@ MOST_FILES = 2000
 DEEPEST = 64
 """Callers in a path; deeper recursion counts to the path at this depth."""
 MOST_PATHS = 20_000
+ARGUMENT_ROWS = 3
+"""Records of 16 bytes that the six registers of arguments take after an entry."""
 
-_RECORD = np.dtype([("time", "<u8"), ("bits", "<u8")])
 _ENTRY, _EXIT, _LOST = range(3)
 _MAGIC = 5
 _TASK = re.compile(r"TASK timestamp=\S+ tid=(\d{1,9}) pid=(\d{1,9})")
@@ -47,13 +49,17 @@ class Session(NamedTuple):
 
 @dataclass
 class Node:
-    """Calls of one function over one path of watched callers: nanoseconds, and watched calls below each."""
+    """Calls of one function over one path of watched callers: nanoseconds, and watched calls below each.
+
+    given: the registers that its arguments came in, of all calls or of as many as are kept.
+    """
 
     spot: Spot
     parent: Node | None
     depth: int
     durations: array[int] = field(default_factory=lambda: array("q"))
     nested: array[int] = field(default_factory=lambda: array("q"))
+    given: list[tuple[int, ...]] = field(default_factory=list)
     children: dict[Spot, Node] = field(default_factory=dict)
 
 
@@ -86,12 +92,20 @@ def read_recording(folder: Path) -> Recording:
             recording.notes.append(f"The calls of one thread are not used: {error}.")
             continue
         left -= len(data)
-        for session, records in _slices(data, sessions[threads.get(int(path.stem), int(path.stem))]):
-            _Replay(recording, session.space).run(records)
+        _replay(recording, _decode(data), sessions[threads.get(int(path.stem), int(path.stem))])
     if len(files) > MOST_FILES:
         recording.notes.append(f"Only {MOST_FILES} of {len(files)} threads were read.")
     del recording.notes[5:]
     return recording
+
+
+def _replay(recording: Recording, records: _Records, sessions: Sequence[Session]) -> None:
+    """Follows a thread; executing another program begins a new session, with other mappings."""
+    if not records.sound:
+        recording.notes.append("A part of the trace of uftrace is damaged and not used.")
+    borders = [int(np.searchsorted(records.times, s.since)) for s in sessions]
+    for session, begin, end in zip(sessions, borders, [*borders[1:], len(records.times)], strict=False):
+        _Replay(recording, session.space).run(records, begin, end)
 
 
 def exit_status(folder: Path) -> int | None:
@@ -131,14 +145,46 @@ def _read_map(path: Path) -> AddressSpace:
     return space
 
 
-def _slices(data: bytes, sessions: Sequence[Session]) -> Iterator[tuple[Session, NDArray[np.void]]]:
-    """The records of a thread by session: executing another program begins a new one."""
-    if not sessions:
-        return
-    records = np.frombuffer(data, _RECORD, len(data) // _RECORD.itemsize)
-    borders = [int(np.searchsorted(records["time"], np.uint64(s.since))) for s in sessions]
-    for session, begin, end in zip(sessions, borders, [*borders[1:], len(records)], strict=True):
-        yield session, records[begin:end]
+class _Records(NamedTuple):
+    """Columns of a thread's records; given: the registers of calls whose arguments were recorded, by row."""
+
+    times: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    addresses: NDArray[np.int64]
+    given: Mapping[int, tuple[int, ...]]
+    sound: bool
+
+
+def _decode(data: bytes) -> _Records:
+    """The records of a thread up to the first damaged one; arguments follow the entry they belong to."""
+    words = np.frombuffer(data, "<u8", len(data) // 16 * 2).reshape(-1, 2)
+    bits = words[:, 1]
+    payload = np.zeros(len(words), dtype=bool)
+    given: dict[int, tuple[int, ...]] = {}
+    free = 0
+    for row in np.flatnonzero((bits >> 2) & 1).tolist():
+        if row >= free:
+            free = row + 1 + ARGUMENT_ROWS
+            payload[row + 1 : free] = True
+            given[row] = tuple(words[row + 1 : free].ravel().tolist())
+    damaged = (((bits >> 3) & 7) != _MAGIC) & ~payload
+    sound = int(np.argmax(damaged)) if damaged.any() else len(words)
+    rows = np.flatnonzero(~payload[:sound])
+    kept = bits[rows].astype(np.int64)
+    place = dict(zip(rows.tolist(), range(len(rows)), strict=True)) if given else {}
+    return _Records(
+        words[rows, 0].astype(np.int64),
+        kept & 3,
+        (kept >> 6) & 1023,
+        kept >> 16,
+        {
+            place[row]: registers
+            for row, registers in given.items()
+            if row in place and len(registers) == 2 * ARGUMENT_ROWS
+        },
+        sound == len(words),
+    )
 
 
 @dataclass(slots=True)
@@ -148,7 +194,15 @@ class _Call:
     node: Node
     began: int
     depth: int
+    given: tuple[int, ...] | None
     below: int = 0
+
+    def end(self, time: int) -> None:
+        """Adds it to its node."""
+        self.node.durations.append(max(0, time - self.began))
+        self.node.nested.append(self.below)
+        if self.given is not None and len(self.node.given) < MOST_KEPT:
+            self.node.given.append(self.given)
 
 
 class _Replay:
@@ -158,19 +212,13 @@ class _Replay:
         self._recording, self._space = recording, space
         self._spots: dict[int, Spot] = {}
 
-    def run(self, records: NDArray[np.void]) -> None:
-        bits = records["bits"]
-        damaged = (((bits >> 3) & 7) != _MAGIC) | (((bits >> 2) & 1) != 0)
-        sound = int(np.argmax(damaged)) if damaged.any() else len(records)
-        if sound < len(records):
-            self._recording.notes.append("A part of the trace of uftrace is damaged and not used.")
-        columns = (records["time"], bits & 3, (bits >> 6) & 1023, bits >> 16)
-        self._follow(*(column[:sound].tolist() for column in columns))
-
-    def _follow(self, times: list[int], kinds: list[int], depths: list[int], addresses: list[int]) -> None:
+    def run(self, records: _Records, begin: int, end: int) -> None:
+        """Follows the records from row `begin` to row `end`."""
         stack: list[_Call] = []
         unfinished = 0
-        for time, kind, depth, address in zip(times, kinds, depths, addresses, strict=True):
+        columns = (records.times, records.kinds, records.depths, records.addresses)
+        rows = zip(*(column[begin:end].tolist() for column in columns), strict=True)
+        for row, (time, kind, depth, address) in enumerate(rows, begin):
             if kind == _LOST:
                 self._recording.lost += address
                 stack.clear()  # who called whom is not known any more
@@ -180,11 +228,11 @@ class _Replay:
                 stack.pop()
                 unfinished += 1
             if kind == _ENTRY:
-                stack.append(_Call(self._node(stack[-1].node if stack else None, address), time, depth))
+                node = self._node(stack[-1].node if stack else None, address)
+                stack.append(_Call(node, time, depth, records.given.get(row)))
             elif stack and stack[-1].depth == depth:
                 call = stack.pop()
-                call.node.durations.append(max(0, time - call.began))
-                call.node.nested.append(call.below)
+                call.end(time)
                 if stack:
                     stack[-1].below += call.below + 1
         self._recording.unfinished += unfinished + len(stack)

@@ -50,8 +50,12 @@ def find(functions: Functions, target: Target, methods: Iterable[Method]) -> Wat
 
 def pattern(path: str, symbol: str) -> str:
     """A symbol of an object file as uftrace wants it: an extended regular expression, and the file's name."""
-    spelled = re.sub(r"([^A-Za-z0-9_])", r"[\1]", symbol)
-    return f"^{spelled}$@{path.rpartition('/')[2]}"
+    return f"{spelled(symbol)}@{path.rpartition('/')[2]}"
+
+
+def spelled(symbol: str) -> str:
+    """An extended regular expression that fits this symbol alone."""
+    return "^" + re.sub(r"([^A-Za-z0-9_])", r"[\1]", symbol) + "$"
 
 
 def _objects(target: Target) -> Iterator[str]:

@@ -158,7 +158,7 @@ def test_a_missing_uftrace_and_a_missing_compiler_are_said(
     forge: Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forge.make("-g", "-O1", PATCH_FLAG, main_c=PROGRAM)
-    monkeypatch.setattr(uftrace, "_calibrate", lambda target: None)
+    monkeypatch.setattr(uftrace, "_calibrate", lambda target, arguments: None)
     profile = Uftrace().profile(forge.target(), [MIDDLE])
     assert profile.notes == (
         "What uftrace itself takes was not measured (no C compiler): durations contain it.",
@@ -173,6 +173,31 @@ def test_the_tracers_own_time_is_measured_on_this_machine(forge: Forge, tracer: 
     assert 0 < bias.own < 1e-5
     assert 0 < bias.below < 1e-4
     assert tracer.tool.seconds_per_call == bias.own + bias.below
+
+
+def test_what_arguments_were_like_stands_beside_each_duration(forge: Forge) -> None:
+    text = (
+        SPIN
+        + """
+    __attribute__((noinline)) int named(const char *secret, long n) { return leaf((int)n) + *secret; }
+    int main(void) { for (int i = 1; i < 4; i++) named("password", 300 * i * i * i); return 0; }"""
+    )
+    forge.make("-g", "-O1", PATCH_FLAG, main_c=text)
+    tracer = Uftrace(arguments=True)
+    named = Method("named", "main.c")
+    profile = tracer.profile(replace(forge.target()), [named, LEAF])
+    assert "arguments" in profile.tool.quantities
+    assert profile.methods[named].calls == 3
+    made = [s for s in profile.series if s.method == named]
+    for series in made:  # a loaded machine may find them too short to be timed
+        assert series.arguments == (
+            ("secret=pointer", "n=long int 300"),
+            ("secret=pointer", "n=long int ~2^12"),
+            ("secret=pointer", "n=long int ~2^13"),
+        )
+    forge.make("-g", "-O1", PATCH_FLAG, main_c=PROGRAM)
+    long = one(tracer.profile(forge.target(), [MIDDLE]), MIDDLE)
+    assert long.arguments == (("n=int ~2^15",),) * 50
 
 
 def test_short_calls_are_counted_and_not_timed(forge: Forge, tracer: Uftrace) -> None:

@@ -156,6 +156,17 @@ def test_no_text_of_tasks_does_any_harm(tmp_path_factory: pytest.TempPathFactory
     read_recording(folder)
 
 
+def test_arguments_that_look_like_records_are_not_taken_for_them(tmp_path: Path) -> None:
+    entry = struct.pack("<QQ", 10**9 + 10, ENTRY | 1 << 2 | 5 << 3 | 0x1100 << 16)
+    inner = packed((EXIT, 11, 0, 0x1100))
+    data = entry + inner * 3 + packed((EXIT, 20, 0, 0x1100))
+    (node,) = read_recording(written(tmp_path / "trace", t7=data)).nodes
+    assert list(node.durations) == [10]
+    assert node.given == [struct.unpack("<QQ", inner) * 3]
+    cut = read_recording(written(tmp_path / "cut", t7=data[:40])).nodes
+    assert [node.given for node in cut] == [[]]
+
+
 def test_the_exit_status_is_the_programs(tmp_path: Path) -> None:
     assert exit_status(tmp_path) is None
     (tmp_path / "info").write_bytes(b"Ftrace!\0\0\nexit_status:768\ncmdline:x\n")
