@@ -53,8 +53,9 @@ def table_program(space: Space, counts: Counts, noise: float, seed: int) -> Path
                 writer.writerow([release, *(int(bool(v)) for v in configuration), value])
     program = {"table": "perf.csv", "revision": "release", "metric": "instructions"}
     options = {name: {"flag": f"-x {name}"} for name in space.names}
+    told = {"program": program, "options": options, "threshold": "2%"}
     # JSON is YAML, too.
-    (folder / "suspects.yml").write_text(json.dumps({"program": program, "options": options}, indent=1))
+    (folder / "suspects.yml").write_text(json.dumps(told, indent=1))
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The configurations that a search of a short range may measure, and which of their cells give no value."""
+"""The configurations that a search of a short range may measure; new ones where it is in doubt."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.explanations.cells import Cell, Floats, Table
+from bot.analysis.explanations.cells import Floats, Table
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
+from bot.flows.short_range_failures import HOPELESS, Failures
 from bot.model.change_points import Probe
 from bot.model.space import Configuration, Space
 from bot.sampling.contrast import Configurator
@@ -22,7 +23,6 @@ GROWN = 24
 """Terms for which a configuration of their own is added at once."""
 UNSURE = (0.02, 0.98)
 MOST = 400
-HOPELESS = 3
 RIDGE = 0.1
 
 
@@ -41,10 +41,7 @@ class Pool:
         self.configurations: list[Configuration] = []
         self.holds: NDArray[np.bool_] = np.zeros((0, len(terms.levels)), dtype=bool)
         self._numbers: dict[Configuration, int] = {}
-        self.failed: set[Cell] = set()
-        self._silent: set[Cell] = set()
-        self._worked: set[Cell] = set()
-        self.unbuilt: set[int] = set()
+        self.failures = Failures()
         self.sparse, self.dense = self.number(choose.sparse), self.number(choose.dense)
         if candidates is not None and len(candidates) <= MOST:
             for configuration in candidates:
@@ -88,55 +85,9 @@ class Pool:
         expected[rows] = values
         return np.asarray(expected, dtype=np.float64)
 
-    def answered(self, cell: Cell, *, built: bool, worked: bool) -> None:
-        """How a trial of a cell ended."""
-        if not built:
-            self.unbuilt.add(cell[1])
-        elif worked:
-            self._worked.add(cell)
-        else:
-            self.failed.add(cell)
-            here = {c for c, r in self.failed if r == cell[1]}
-            if len(here) >= HOPELESS and not any(r == cell[1] for _, r in self._worked):
-                self.unbuilt.add(cell[1])
-
-    def asked(self, probe: Probe) -> None:
-        """A wish that was let down: something else may have been measured in its place."""
-        cell = (self.number(probe.configuration), probe.revision)
-        if cell not in self._worked and cell not in self.failed:
-            self._silent.add(cell)
-
     def usable(self, revisions: int) -> NDArray[np.bool_]:
-        """Cells that may give a value, (n_configurations, n_revisions).
-
-        Where a level failed at a revision and nothing that holds it worked there, it is not tried again,
-        nor at revisions for which that one is the nearest tried.
-        """
-        found = np.ones((len(self.configurations), revisions), dtype=bool)
-        found[:, sorted(self.unbuilt)] = False
-        cells = [cell for cell in self.failed if cell[1] not in self.unbuilt]
-        if cells:
-            state = self._level_states(revisions)
-            broken = _nearest(state) < 0
-            found &= ~(self.holds.astype(np.float32) @ broken.astype(np.float32) > 0)
-        for c, r in self.failed | self._silent:
-            found[c, r] = False
-        return found
-
-    def _level_states(self, revisions: int) -> NDArray[np.int8]:
-        """Of each level at each revision: 1 something that holds it worked, -1 it may be why all failed."""
-        state = np.zeros((len(self._terms.levels), revisions), dtype=np.int8)
-        for c, r in self.failed:
-            state[self.holds[c], r] = -1
-        for c, r in self._worked:
-            state[self.holds[c], r] = 1
-        suspects = np.zeros_like(state)
-        for c, r in self.failed:
-            mine = self.holds[c] & (state[:, r] < 0)
-            # Levels that work next to here are not to blame, if others remain.
-            blamed = mine & ~(_nearest(np.maximum(state, 0) + np.minimum(suspects, 0))[:, r] > 0)
-            suspects[blamed if blamed.any() else mine, r] = -1
-        return np.where(state > 0, np.int8(1), suspects)
+        """Cells that may give a value, (n_configurations, n_revisions)."""
+        return self.failures.usable(self.holds, revisions)
 
     def grow(self, ensemble: Ensemble, evidence: Evidence) -> None:
         """Adds configurations that hold a doubtful term, or all of it but a level, and little else."""
@@ -154,21 +105,10 @@ class Pool:
 
     def anything(self, revisions: int, rng: np.random.Generator) -> list[Probe]:
         """Trials somewhere else, as long as nothing worked; empty: too much was tried."""
-        if len(self.failed) + len(self.unbuilt) > HOPELESS * revisions:
+        if len(self.failures.failed) + len(self.failures.unbuilt) > HOPELESS * revisions:
             return []
         usable = np.argwhere(self.usable(revisions))
         if not len(usable):
             return []
         drawn = usable[rng.permutation(len(usable))[:HOPELESS]]
         return [Probe(self.configurations[int(c)], int(r)) for c, r in drawn]
-
-
-def _nearest(state: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Each row's nearest entry that is not 0, (n, n_revisions); 0: there is none."""
-    places = np.arange(state.shape[1])
-    found = np.zeros_like(state)
-    for i, row in enumerate(state):
-        known = np.flatnonzero(row)
-        if len(known):
-            found[i] = row[known[np.argmin(np.abs(places[:, None] - known[None, :]), axis=1)]]
-    return found

@@ -95,7 +95,7 @@ class ShortRangeFinder:
         for o in observations:
             number = self._pool.number(o.probe.configuration)
             cell = (number, o.probe.revision)
-            self._pool.answered(cell, built=o.built, worked=bool(np.isfinite(o.value)))
+            self._pool.failures.answered(cell, built=o.built, worked=bool(np.isfinite(o.value)))
             if not np.isfinite(o.value):
                 continue
             if self._anchor is not None:
@@ -104,7 +104,7 @@ class ShortRangeFinder:
                 self._cells.add(cell, o.value)
         if self._wished is not None:
             for probe in self._wished:  # answered by something else (a table's nearest): not asked again
-                self._pool.asked(probe)
+                self._pool.failures.silent((self._pool.number(probe.configuration), probe.revision))
         self._wished = None
         self._look()
         return self

@@ -65,12 +65,12 @@ def steps_of(
         number = int(evidence.kinds.term[kind])
         around = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
         heard = evidence.kinds.term[mass.max(axis=1) > HEARD]
-        alike = _alike(terms, number, heard, holds=holds[around], whole=place in whole)
+        plainest, alike = _alike(terms, number, heard, holds=holds[around], whole=place in whole)
         own = mass[np.isin(evidence.kinds.term, alike)].sum(axis=0)
         first, last, probability = _interval(own, place)
         found.append(
             Found(
-                term=terms.term(number),
+                term=terms.term(plainest),
                 share=bool(evidence.kinds.share[kind]),
                 at=int(evidence.cuts[place + 1]),
                 low=int(evidence.cuts[first]) + 1,
@@ -83,20 +83,21 @@ def steps_of(
     return sorted(_plainer(found), key=lambda s: (s.at, terms.named(s.term)))
 
 
-def _alike(terms: Terms, number: int, heard: Ints, *, holds: Bools, whole: bool) -> list[int]:
-    """Terms that say the same as one: in all configurations; absent, where everything moves, too.
+def _alike(terms: Terms, number: int, heard: Ints, *, holds: Bools, whole: bool) -> tuple[int, list[int]]:
+    """The plainest term that says the same as one, and all that do.
 
-    What only configurations could tell apart that do not work there counts as the same.
+    The same: in all configurations, or in all that work there; absent, where everything moves, too.
     """
     own = terms.term(number)
     mine = terms.cover(own, holds)
-    found = [number]
+    same, opposite = [number], []
     for other in (int(x) for x in np.unique(heard) if x != number):
         term = terms.term(other)
-        opposite = whole and len(own) == len(term) == 1 and _opposite(own[0], term[0])
-        if opposite or np.array_equal(terms.cover(term, holds), mine):
-            found.append(other)
-    return found
+        if np.array_equal(terms.cover(term, holds), mine):
+            same.append(other)
+        elif whole and len(own) == len(term) == 1 and _opposite(own[0], term[0]):
+            opposite.append(other)
+    return max(same, key=lambda n: float(terms.log_prior[n])), [*same, *opposite]
 
 
 def _opposite(one: Level, other: Level) -> bool:

@@ -1,0 +1,82 @@
+"""Which cells of a short range give no value: what failed, and what probably would, by the levels in it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.explanations.cells import Cell, Floats
+
+HOPELESS = 3
+"""Configurations that failed at a revision where nothing worked: it counts as not built."""
+DOUBTFUL = 0.5
+"""Probability to fail from which on a cell is left alone."""
+NEAR = 8
+"""Trials within an eighth of the range speak for a level: the more worked, the less it is to blame."""
+
+
+class Failures:
+    """How the trials of cells ended."""
+
+    def __init__(self) -> None:
+        self.unbuilt: set[int] = set()
+        self.failed: set[Cell] = set()
+        self.worked: set[Cell] = set()
+        self._silent: set[Cell] = set()
+
+    def answered(self, cell: Cell, *, built: bool, worked: bool) -> None:
+        """How a trial of a cell ended."""
+        if not built:
+            self.unbuilt.add(cell[1])
+        elif worked:
+            self.worked.add(cell)
+        else:
+            self.failed.add(cell)
+            here = {c for c, r in self.failed if r == cell[1]}
+            if len(here) >= HOPELESS and not any(r == cell[1] for _, r in self.worked):
+                self.unbuilt.add(cell[1])
+
+    def silent(self, cell: Cell) -> None:
+        """A wish for a cell was let down: something else may have been measured in its place."""
+        if cell not in self.worked and cell not in self.failed:
+            self._silent.add(cell)
+
+    def usable(self, holds: NDArray[np.bool_], revisions: int) -> NDArray[np.bool_]:
+        """Cells that may give a value, (n_configurations, n_revisions).
+
+        holds: levels of each configuration, (n_configurations, n_levels). Of the levels of a failed trial
+        those are to blame with which nothing worked at that revision, and little nearby; at other revisions
+        what is known of the nearest one counts.
+        """
+        found = np.ones((len(holds), revisions), dtype=bool)
+        found[:, sorted(self.unbuilt)] = False
+        if any(r not in self.unbuilt for _, r in self.failed):
+            works = np.log1p(-np.minimum(self._blame(holds, revisions), 1.0 - 1e-9))
+            found &= np.exp(holds.astype(np.float64) @ works) > 1.0 - DOUBTFUL
+        for c, r in self.failed | self._silent:
+            found[c, r] = False
+        for c, r in self.worked:
+            found[c, r] = True
+        return found
+
+    def _blame(self, holds: NDArray[np.bool_], revisions: int) -> Floats:
+        """Probability that a level fails at a revision, (n_levels, n_revisions)."""
+        works = np.zeros((holds.shape[1], revisions))
+        for c, r in self.worked:
+            works[holds[c], r] += 1.0
+        blame, reach = np.zeros(works.shape), max(2, revisions // NEAR)
+        for c, r in self.failed:
+            nearby = works[:, max(r - reach, 0) : r + reach + 1].sum(axis=1)
+            weight = np.where(holds[c] & (works[:, r] == 0.0), (1.0 + nearby) ** -2.0, 0.0)
+            blame[:, r] = np.maximum(blame[:, r], weight / max(weight.sum(), 1e-12))
+        return _nearest(blame, (works > 0.0) | (blame > 0.0))
+
+
+def _nearest(values: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Each row's value at the nearest known place (0 where none is), (n, n_places)."""
+    places = np.arange(values.shape[1])
+    found = np.zeros_like(values)
+    for i in np.flatnonzero(known.any(axis=1)):
+        at = np.flatnonzero(known[i])
+        found[i] = values[i, at[np.argmin(np.abs(places[:, None] - at[None, :]), axis=1)]]
+    return found
