@@ -57,7 +57,7 @@ def one(seed: int, k: int) -> list[list[object]]:
     sample = system.measure(random_uniform(system.space, solver, SAMPLE, rng=rng), rng)
     # As a night draws it: with replacement, so that small spaces do not run out.
     probe = system.measure(list(dict.fromkeys(draw(rng) for _ in range(PROBE))), rng)
-    models = InfluenceModels(rng=rng, gaussians=0).fit(sample, probe)
+    models = InfluenceModels(rng=rng).fit(sample, probe)
     population = [draw(rng) for _ in range(POPULATION)]
     many = [draw(rng) for _ in range(MANY)]
     known: dict[Term, Floats | None] = {}

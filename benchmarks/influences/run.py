@@ -40,7 +40,6 @@ SAMPLE, RECORDED_SAMPLE = 250, 400
 PROBE = 100
 HEAVIEST = 15
 """Methods whose time is judged: those with the most time in the probe."""
-GAUSSIANS = 3
 
 
 def compared(sample: CostTable, probe: CostTable, rng: np.random.Generator) -> dict[str, Any]:
@@ -50,7 +49,7 @@ def compared(sample: CostTable, probe: CostTable, rng: np.random.Generator) -> d
     began = time.process_time()
     published = CoarseModels(rng=rng).fit(sample, probe)
     middle = time.process_time()
-    ours = InfluenceModels(rng=rng, gaussians=GAUSSIANS).fit(sample, probe)
+    ours = InfluenceModels(rng=rng).fit(sample, probe)
     result: dict[str, Any] = {
         "configurations": len(sample.configurations),
         "published_cpu_seconds": round(middle - began, 2),

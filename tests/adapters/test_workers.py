@@ -31,7 +31,7 @@ def cluster() -> Iterator[LocalCluster]:
 
 def _learnt() -> InfluenceModels:
     rng = np.random.default_rng(1)
-    return InfluenceModels(rng=rng, gaussians=0).fit(
+    return InfluenceModels(rng=rng).fit(
         measured(drawn(60, rng), PROGRAM, noise=0.02, rng=rng),
         measured(drawn(20, rng), PROGRAM, noise=0.02, rng=rng),
     )

@@ -14,14 +14,14 @@ from bot.analysis.influences.basis import Basis, Columns
 from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor, relative_errors
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.screening import FULL, Effort, efforts, main_quantity
-from bot.analysis.influences.selection import CAP, EXPENSIVE, GOOD, Chosen, choose
+from bot.analysis.influences.selection import CAP, GOOD, Chosen, choose
 from bot.model.space import Configuration
 
-CHEAP = ("constant", "few factors", "tree")
-NONE = ("constant",)
-QUICK = tuple(kind for kind in KINDS if kind != EXPENSIVE)
-GAUSSIANS = 30
-"""The costliest methods for which Gaussian processes are tried as well; their fits take seconds."""
+KINDS_OF: Mapping[Effort, tuple[str, ...]] = {
+    "full": tuple(KINDS),
+    "cheap": ("constant", "few factors", "tree"),
+    "none": ("constant",),
+}
 PROBE = 0.2
 """Share of the sample that is held out at random when no probe was measured."""
 USELESS = 0.25
@@ -87,10 +87,9 @@ class InfluenceModels:
     `joblib.parallel_config`.
     """
 
-    def __init__(self, *, rng: np.random.Generator, most: int = FULL, gaussians: int = GAUSSIANS) -> None:
+    def __init__(self, *, rng: np.random.Generator, most: int = FULL) -> None:
         self.rng = rng
         self.most = most
-        self.gaussians = gaussians
 
     def fit(self, costs: CostTable, probe: CostTable | None = None) -> Self:
         """Learns from a sample; without a random probe of its own, a part of the sample is held out."""
@@ -103,20 +102,16 @@ class InfluenceModels:
         streams = self.rng.spawn(len(costs.methods) + 1)
         means = {q: self.sample_.means(q) for q in costs.quantities}
         total = means[self.quantity_].sum(axis=1)
-        weight = np.nan_to_num(means[self.quantity_]).mean(axis=0)
-        costly = set(np.argsort(-weight, kind="stable")[: self.gaussians].tolist())
         tasks = [
             _Task(
                 {q: means[q][:, j] for q in means},
                 {q: noise_floor(self.sample_.runs(q, j)) for q in means},
-                kinds=_kinds(effort[j], j in costly),
+                kinds=KINDS_OF[effort[j]],
                 rng=streams[j],
             )
             for j in range(len(costs.methods))
         ]
-        tasks.append(
-            _Task({self.quantity_: total}, {}, kinds=_kinds("full", self.gaussians > 0), rng=streams[-1])
-        )
+        tasks.append(_Task({self.quantity_: total}, {}, kinds=KINDS_OF["full"], rng=streams[-1]))
         found = _work(columns, asked, tasks)
         self.models_: dict[Quantity, tuple[Learnt, ...]] = {
             q: tuple(
@@ -181,12 +176,6 @@ class _Found:
     error: float
     predicted: Floats
     middle: float
-
-
-def _kinds(effort: Effort, costly: bool) -> tuple[str, ...]:
-    if effort == "full":
-        return tuple(KINDS) if costly else QUICK
-    return CHEAP if effort == "cheap" else NONE
 
 
 def _work(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict[Quantity, _Found]]:

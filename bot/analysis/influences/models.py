@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, WhiteKernel
 from sklearn.linear_model import lasso_path
 from sklearn.tree import DecisionTreeRegressor
 
@@ -25,8 +25,8 @@ ALPHAS = 16
 INNER_FOLDS = 4
 REACH = np.log(4.0)
 """A prediction lies at most this far (in logarithms) beyond what was seen: nothing is known out there."""
-GAUSSIAN_MOST = 250
-"""Configurations that a Gaussian process learns from; its time grows with their cube."""
+TUNED, CONDITIONED = 120, 600
+"""Configurations that a Gaussian process learns its kernel from, and predicts from; time is their cube."""
 EXACT = 1e-9
 
 
@@ -204,23 +204,22 @@ class Forest:
 
 
 class Gaussian:
-    """A Gaussian process on the logarithm of the cost, with a length scale per option's column."""
+    """A Gaussian process on the logarithm of the cost, with a length scale per option's column.
+
+    Without a kernel, its scales, amplitude and noise are learnt by likelihood, from `TUNED` configurations.
+    """
+
+    def __init__(self, kernel: Kernel | None = None) -> None:
+        self.kernel = kernel
 
     def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
-        """Learns length scales, amplitude and noise by likelihood, from at most `GAUSSIAN_MOST` rows."""
-        rows = np.arange(len(y))
-        if len(rows) > GAUSSIAN_MOST:
-            rows = rng.choice(rows, GAUSSIAN_MOST, replace=False)
-        x = columns.values[rows][:, columns.smooth]
+        """Learns the kernel, if none was given, and conditions on at most `CONDITIONED` configurations."""
+        kernel = self.kernel if self.kernel is not None else tuned(columns, y, rng=rng)
+        rows = _some(len(y), CONDITIONED, rng)
         target = np.log(y[rows])
         self._middle, self._scale = float(target.mean()), float(target.std()) or 1.0
-        kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.ones(x.shape[1]), (0.1, 1e2)) + WhiteKernel(
-            1e-3, (1e-6, 1.0)
-        )
-        self._process = GaussianProcessRegressor(kernel, random_state=int(rng.integers(2**31)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a bound is an answer: the option is idle
-            self._process.fit(x, (target - self._middle) / self._scale)
+        self._process = GaussianProcessRegressor(kernel, optimizer=None)
+        self._process.fit(columns.values[rows][:, columns.smooth], (target - self._middle) / self._scale)
         return self
 
     def predict(self, columns: Columns) -> Floats:
@@ -229,16 +228,43 @@ class Gaussian:
         return np.asarray(np.exp(mean * self._scale + self._middle))
 
 
+def tuned(columns: Columns, y: Floats, *, rng: np.random.Generator) -> Kernel:
+    """The kernel of the largest likelihood on `TUNED` configurations (Rasmussen and Williams 2006, 5.4)."""
+    rows = _some(len(y), TUNED, rng)
+    x, target = columns.values[rows][:, columns.smooth], np.log(y[rows])
+    scaled = (target - target.mean()) / (target.std() or 1.0)
+    kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.ones(x.shape[1]), (0.1, 1e2))
+    process = GaussianProcessRegressor(kernel + WhiteKernel(1e-3, (1e-6, 1.0)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a bound is an answer: the option is idle
+        return process.fit(x, scaled).kernel_
+
+
+def _some(count: int, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    return rng.choice(count, most, replace=False) if count > most else np.arange(count)
+
+
 KINDS: Mapping[str, Callable[[], Model]] = {
     "constant": Constant,
     "few terms": lambda: FewTerms(logarithmic=False),
     "few factors": lambda: FewTerms(logarithmic=True),
     "lasso": LogLasso,
     "tree": Tree,
-    "forest": Forest,
     "Gaussian process": Gaussian,
+    "forest": Forest,
 }
 """In the order in which they are tried: simple ones win a tie."""
+
+
+def maker(kind: str, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Callable[[], Model]:
+    """Makes models of a kind for the folds of these positive costs.
+
+    A Gaussian process learns its kernel once, from all of them: a few numbers that no fold is predicted by.
+    """
+    if kind == "Gaussian process":
+        kernel = tuned(columns, y, rng=rng)
+        return lambda: Gaussian(kernel)
+    return KINDS[kind]
 
 
 def _folds(count: int, rng: np.random.Generator) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:

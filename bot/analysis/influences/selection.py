@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.costs import Floats, relative_errors
-from bot.analysis.influences.models import KINDS, Constant, Model
+from bot.analysis.influences.models import KINDS, Constant, Model, maker
 
 FOLDS = 5
 LEVEL_FOLDS = 3
@@ -28,7 +28,6 @@ GOOD = 1.2
 LOOK = 2
 HOPELESS = 1.5
 """A kind whose error on the first `LOOK` folds is so many times the best one's is not tried on the others."""
-EXPENSIVE = "Gaussian process"
 
 
 @dataclass(frozen=True)
@@ -47,26 +46,24 @@ class Chosen:
 class Switched:
     """A model of positive costs behind a tree that tells in which configurations there is a cost at all."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, model: Model) -> None:
+        self.model = model
 
     def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Switched:
         """Costs of shape (n,), 0: not called."""
-        self._model: Model = KINDS[self.kind]()
         active = y > 0
         self._switch: DecisionTreeClassifier | None = None
         if not active.all():
-            self._switch = DecisionTreeClassifier(random_state=int(rng.integers(2**31))).fit(
-                columns.values, active
-            )
+            self._switch = DecisionTreeClassifier(random_state=int(rng.integers(2**31)))
+            self._switch.fit(columns.values, active)
         if active.sum() < 3:
-            self._model = Constant()
-        self._model.fit(rows(columns, np.flatnonzero(active)), y[active], rng=rng)
+            self.model = Constant()
+        self.model.fit(rows(columns, np.flatnonzero(active)), y[active], rng=rng)
         return self
 
     def predict(self, columns: Columns) -> Floats:
         """Costs, shape (n,)."""
-        found = self._model.predict(columns)
+        found = self.model.predict(columns)
         if self._switch is not None:
             found = np.where(self._switch.predict(columns.values), found, 0.0)
         return found
@@ -100,7 +97,8 @@ def choose(
     assert best is not None
     everywhere = np.full(len(y), np.nan)
     everywhere[known] = best.held_out
-    return Chosen(best.kind, Switched(best.kind).fit(columns, cost, rng=rng), best.error, everywhere)
+    model = Switched(KINDS[best.kind]()).fit(columns, cost, rng=rng)
+    return Chosen(best.kind, model, best.error, everywhere)
 
 
 @dataclass(frozen=True)
@@ -135,13 +133,15 @@ def _judge(
     best: _Judged | None,
 ) -> _Judged | None:
     """Errors of a kind on all folds; None: the first ones show that it is far from the best."""
+    active = np.flatnonzero(y > 0)
+    make = maker(kind, rows(columns, active), y[active], rng=rng)
     held_out = np.full(len(y), np.nan)
     errors: list[list[Floats]] = [[], []]
     for i, held in enumerate(folds):
         train = np.setdiff1d(np.arange(len(y)), held)
         if not (y[train] > 0).any():
             continue
-        found = Switched(kind).fit(rows(columns, train), y[train], rng=rng).predict(rows(columns, held))
+        found = Switched(make()).fit(rows(columns, train), y[train], rng=rng).predict(rows(columns, held))
         if i < FOLDS:
             held_out[held] = found
         errors[i >= FOLDS].append(np.minimum(relative_errors(y[held], found), CAP))

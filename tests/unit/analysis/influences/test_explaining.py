@@ -22,7 +22,7 @@ def _learnt(seed: int, *, space: Space = SPACE, noise: float = 0.02) -> Influenc
     rng = np.random.default_rng(seed)
     sample = measured(drawn(70, rng, space), PROGRAM, noise=noise, rng=rng, space=space)
     probe = measured(drawn(30, rng, space), PROGRAM, noise=noise, rng=rng, space=space)
-    return InfluenceModels(rng=rng, gaussians=0).fit(sample, probe)
+    return InfluenceModels(rng=rng).fit(sample, probe)
 
 
 def _always(_: Configuration) -> bool:
@@ -115,5 +115,5 @@ def test_nothing_learnt_is_nothing_told() -> None:
     rng = np.random.default_rng(6)
     program: Program = {"erratic": {"seconds": lambda _: float(np.exp(rng.normal(0, 2)))}}
     sample = measured(drawn(60, rng), program, rng=rng)
-    models = InfluenceModels(rng=rng, gaussians=0).fit(sample, measured(drawn(20, rng), program, rng=rng))
+    models = InfluenceModels(rng=rng).fit(sample, measured(drawn(20, rng), program, rng=rng))
     assert explain(models, drawn(50, rng), valid=_always, rng=rng) == ()

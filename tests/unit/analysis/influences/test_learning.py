@@ -30,7 +30,7 @@ def test_every_method_is_learnt_to_near_its_noise_floor() -> None:
     rng = np.random.default_rng(2)
     sample = measured(drawn(80, rng), PROGRAM, noise=0.02, rng=rng)
     probe = measured(drawn(40, rng), PROGRAM, noise=0.02, rng=rng)
-    found = InfluenceModels(rng=rng, gaussians=0).fit(sample, probe)
+    found = InfluenceModels(rng=rng).fit(sample, probe)
     for learnt in found.models_["calls"]:
         assert learnt.state == "learnt"
         assert learnt.error < 0.01
@@ -56,7 +56,7 @@ def test_what_no_option_explains_is_not_learnt_instead_of_guessed() -> None:
     configurations = list(noise)
     sample = measured(configurations[:70], program, noise=0.01, rng=rng)
     probe = measured(configurations[70:], program, noise=0.01, rng=rng)
-    found = InfluenceModels(rng=rng, gaussians=0).fit(sample, probe)
+    found = InfluenceModels(rng=rng).fit(sample, probe)
     assert found.models_["seconds"][0].state == "not learnt"
 
 
@@ -78,9 +78,9 @@ def test_workers_and_one_process_learn_the_same() -> None:
     probe = measured(drawn(20, np.random.default_rng(8)), PROGRAM, noise=0.02, rng=np.random.default_rng(9))
     from joblib import parallel_config
 
-    alone = InfluenceModels(rng=np.random.default_rng(1), gaussians=0).fit(costs, probe)
+    alone = InfluenceModels(rng=np.random.default_rng(1)).fit(costs, probe)
     with parallel_config(backend="threading", n_jobs=2):
-        together = InfluenceModels(rng=np.random.default_rng(1), gaussians=0).fit(costs, probe)
+        together = InfluenceModels(rng=np.random.default_rng(1)).fit(costs, probe)
     assert [m.kind for m in alone.models_["seconds"]] == [m.kind for m in together.models_["seconds"]]
     assert np.array_equal(
         alone.predict(probe.configurations, "seconds"), together.predict(probe.configurations, "seconds")

@@ -27,7 +27,7 @@ def test_notes_name_what_was_not_learnt_and_how_far_off_it_is() -> None:
     }
     sample = measured(drawn(60, rng), program, noise=0.01, rng=rng)
     probe = measured(drawn(30, rng), program, noise=0.01, rng=rng)
-    told = notes(InfluenceModels(rng=rng, gaussians=0).fit(sample, probe))
+    told = notes(InfluenceModels(rng=rng).fit(sample, probe))
     assert told[0].startswith("Influence models: 1 of 2 methods")
     assert "60 configurations; errors are those on 30 held-out random ones" in told[0]
     assert "the whole program (error" in told[1]
