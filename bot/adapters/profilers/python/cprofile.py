@@ -16,8 +16,10 @@ from bot.adapters.profilers.python.names import Naming
 from bot.adapters.profilers.python.reading import Body, Count, Process, Processes, Seconds, Text
 from bot.model.profiles import Method, Profile, Target, Tool
 
-SLOWDOWN = 3.0
-"""Of calls-heavy programs; its time limit is this much longer."""
+SLOWDOWN = 2.0
+"""Of a program that calls much."""
+PATIENCE = 4.0
+"""Factor on the time limit of a trial."""
 
 _MOST = 100_000
 _WAITING = 0.25
@@ -71,7 +73,7 @@ class CProfile:
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:  # noqa: ARG002
         """One trial with every function counted; `methods` is not used."""
         try:
-            watched = run_watched(target, CountedBody, parts=("counting",), settings={}, slowdown=SLOWDOWN)
+            watched = run_watched(target, CountedBody, parts=("counting",), settings={}, slowdown=PATIENCE)
         except OSError as error:
             return not_started(self.tool, error)
         costs = Costs()

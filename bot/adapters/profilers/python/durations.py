@@ -195,6 +195,6 @@ def _biased(gathered: Mapping[tuple[Method, CallPath], _Gathered], bias: int) ->
         }
     )
     if short:
-        names = ", ".join(f"`{name}`" for name in short[:3])
+        names = ", ".join("`{}`".format(name.replace("`", "'")) for name in short[:3])
         more = f" and {len(short) - 3} more" if len(short) > 3 else ""
         yield f"Durations of {names}{more} are uncertain: the tool's own {bias} ns were taken off each."

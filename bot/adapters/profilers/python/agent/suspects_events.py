@@ -42,33 +42,44 @@ class Events:
 
     def register(self) -> None:
         """The callbacks: clocks are read as late, and as early, as can be."""
-        recorder, select = self.timing.recorder, self.select
-        rows, enter, leave = recorder.rows, recorder.enter, recorder.leave
-        pause, resume, disable = recorder.pause, recorder.resume, self.monitoring.DISABLE
+        recorder, select, disable = self.timing.recorder, self.select, self.monitoring.DISABLE
+        rows, own, opened = recorder.rows, recorder.own, recorder.open
+        enter, leave, pause, resume = recorder.enter, recorder.leave, recorder.pause, recorder.resume
 
-        # Near the end of the stack a callback may fail; that is no error of the program's.
+        # Near the end of the stack a callback may fail, which is no error of the program's. What notes the
+        # start of a call needs as much room as what notes its end: none is left open.
         def started(code: Any, _: int) -> Any:
             try:
                 row = rows.get(id(code)) or select(code)
-                return disable if row is None else enter(row, _frame(1))
+                if row is None:
+                    return disable
+                row.skip -= 1
+                if row.skip:
+                    own[0] += recorder.skip
+                else:
+                    enter(row, _frame(1), _clock())
             except Exception:
                 return None
+            return None
 
         def returned(_: Any, __: int, ___: Any) -> None:
             try:
-                leave(_clock(), id(_frame(1)))
+                if opened:
+                    now = _clock()
+                    leave(id(_frame(1)), now)
             except Exception:
                 return
 
         def yielded(_: Any, __: int, ___: Any) -> None:
             try:
-                pause(_clock(), _frame(1))
+                now = _clock()
+                pause(id(_frame(1)), now)
             except Exception:
                 return
 
         def resumed(_: Any, __: int) -> None:
             try:
-                resume(_frame(1))
+                resume(id(_frame(1)))
             except Exception:
                 return
 
@@ -76,7 +87,7 @@ class Events:
         def thrown(code: Any, _: int, __: Any) -> None:
             try:
                 if id(code) in rows:
-                    resume(_frame(1))
+                    resume(id(_frame(1)))
             except Exception:
                 return
 
@@ -84,7 +95,7 @@ class Events:
             try:
                 now = _clock()
                 if id(code) in rows:
-                    leave(now, id(_frame(1)))
+                    leave(id(_frame(1)), now)
             except Exception:
                 return
 

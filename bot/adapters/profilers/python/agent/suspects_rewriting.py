@@ -1,6 +1,6 @@
 """Timing before Python 3.12: chosen functions are changed where their module is compiled, nothing else is."""
 
-# ruff: noqa: BLE001  (the program must never hear of a failure of ours)
+# ruff: noqa: BLE001, S110  (the program must never hear of a failure of ours)
 
 from __future__ import annotations
 
@@ -29,55 +29,64 @@ class Rewriting:
         self.hooks: dict[str, Any] = {}
         timing.session.compile = self.compiled
         recorder = timing.recorder
+        opened, suspended = recorder.open, recorder.suspended
+        left, abandoned = recorder.leave, recorder.abandoned
 
-        # At the end of the stack the program meets its error a call earlier: before Python 3.9 an error
-        # swallowed there is fatal.
+        # At the end of the stack the program meets its error a call earlier: before Python 3.9 an error that
+        # is swallowed there is fatal.
         def leave() -> None:
             try:
-                now, place = _clock(), id(_frame(1))
-                if not recorder.abandoned(place):  # else an exception was thrown in where it had yielded
-                    recorder.leave(now, place)
+                if opened or suspended:
+                    now, place = _clock(), id(_frame(1))
+                    # Suspended: an exception was thrown in where it had yielded.
+                    if not (suspended and abandoned(place)):
+                        left(place, now)
             except RecursionError:
                 raise
             except Exception:
-                return
+                pass
 
         def pause(value: Any) -> Any:
             try:
-                frame = _frame(1)
-                if id(frame) not in recorder.suspended:  # else an exception was thrown in: no `resume`
-                    recorder.pause(_clock(), frame)
+                now, place = _clock(), id(_frame(1))
+                if place not in suspended:  # else an exception was thrown in: no `resume`
+                    recorder.pause(place, now)
             except RecursionError:
                 raise
             except Exception:
-                return value
+                pass
             return value
 
         def resume(value: Any) -> Any:
             try:
-                recorder.resume(_frame(1))
+                recorder.resume(id(_frame(1)))
             except RecursionError:
                 raise
             except Exception:
-                return value
+                pass
             return value
 
         self.hooks.update(leave=leave, pause=pause, resume=resume)
 
     def enter_hook(self, how: Any) -> Any:
         """What a chosen function calls first; its row begins when it is called first."""
-        recorder, timing, rows = self.timing.recorder, self.timing, self.timing.recorder.rows
+        recorder, timing = self.timing.recorder, self.timing
+        rows, own, begin = recorder.rows, recorder.own, recorder.enter
 
         def enter() -> None:
             try:
                 frame = _frame(1)
                 code = frame.f_code
                 row = rows.get(id(code)) or timing.add(code, how[0], arguments=how[1])
-                recorder.enter(row, frame)
+                row.skip -= 1
+                if row.skip:
+                    own[0] += recorder.skip
+                else:
+                    begin(row, frame, _clock())
             except RecursionError:
                 raise
             except Exception:
-                return
+                pass
 
         return enter
 

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 def body(session: Any, recorder: Any) -> str:
     """One line of JSON."""
     quote, listed = session.quote, session.listed
-    timing = session.load("timing")
+    told_text = session.load("timing")["told_text"]
     codes: Codes = {}
     texts: dict[str, int] = {}
     series = []
     for row in list(recorder.rows.values()):
-        made = [_one(row, one, codes=codes, texts=texts, timing=timing) for one in list(row.series.values())]
+        made = [
+            _one(row, one, codes=codes, texts=texts, bias=recorder.bias, told_text=told_text)
+            for one in list(row.series.values())
+        ]
         series += [text for text in made if text]
     skipped = _skipped(recorder, codes)
     met = [code for _, code in codes.values()]
@@ -31,7 +34,7 @@ def body(session: Any, recorder: Any) -> str:
         for code, name in zip(met, names)  # noqa: B905  (3.8)
     ]
     parts = (
-        '"cost":%d,"bias":%d,"own":%d' % (_mean_cost(recorder), recorder.bias, max(0, recorder.own())),
+        '"cost":%d,"bias":%d,"own":%d' % (_mean_cost(recorder), recorder.bias, recorder.own[0]),
         '"skipped":' + listed(skipped),
         '"codes":' + listed(places),
         '"texts":' + listed(map(quote, texts)),
@@ -42,44 +45,43 @@ def body(session: Any, recorder: Any) -> str:
 
 
 def _mean_cost(recorder: Any) -> int:
-    """Ns of a timed call, over the paths that were met."""
-    met = [series for row in list(recorder.rows.values()) for series in list(row.series.values())]
-    calls = sum(series.calls for series in met)
-    return sum(series.calls * series.cost for series in met) // calls if calls else 0
+    """Ns of a timed call, its tool's part; those that are still open took it too."""
+    rows = list(recorder.rows.values())
+    timed = sum(series.calls() for row in rows for series in list(row.series.values()))
+    skipped = sum(row.skipped() for row in rows)
+    return max(0, recorder.own[0] - skipped * recorder.skip) // timed if timed else 0
 
 
 def _skipped(recorder: Any, codes: Codes) -> list[str]:
     """[code, calls that were counted but not timed]."""
-    return ["[%d,%d]" % (_number(codes, r.code), r.skipped) for r in recorder.rows.values() if r.skipped]
+    counted = [(row.code, row.skipped()) for row in list(recorder.rows.values())]
+    return ["[%d,%d]" % (_number(codes, code), calls) for code, calls in counted if calls]
 
 
 def _number(codes: Codes, code: Any) -> int:
     return codes.setdefault(id(code), (len(codes), code))[0]
 
 
-def _one(row: Any, series: Any, *, codes: Codes, texts: dict[str, int], timing: Any) -> str:
+def _one(row: Any, series: Any, *, codes: Codes, texts: dict[str, int], bias: int, told_text: Any) -> str:
     """[code, path, calls, ns, durations, bins, arguments]; empty when no call has ended."""
-    if not series.calls:
+    if series.bins:
+        series.fold(bias)
+    durations = [duration - bias if duration > bias else 0 for duration in series.durations]
+    calls = series.calls()
+    if not calls:
         return ""
-    bins = dict(series.bins)
-    durations = series.durations
-    if bins:
-        for duration in durations:
-            place = timing["bin_of"](duration)
-            bins[place] = bins.get(place, 0) + 1
-        durations = []
     arguments = []
     if durations and len(series.arguments) == len(durations):
         names = row.code.co_varnames
         for summary in series.arguments:
-            told = (timing["told_text"](name, one) for name, one in zip(names, summary))  # noqa: B905  (3.8)
+            told = (told_text(name, one) for name, one in zip(names, summary))  # noqa: B905  (3.8)
             arguments.append([texts.setdefault(text, len(texts)) for text in told])
     return "[%d,%s,%d,%d,%s,%s,%s]" % (
         _number(codes, row.code),
         [_number(codes, code) for code in series.codes],
-        series.calls,
-        series.total,
+        calls,
+        series.total + sum(durations),
         durations,
-        [list(pair) for pair in sorted(bins.items())],
+        [list(pair) for pair in sorted(series.bins.items())],
         arguments,
     )

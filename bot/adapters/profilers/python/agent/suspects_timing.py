@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import _thread
 import sys
 import time
 
@@ -14,81 +13,136 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 100_000
 _MOST_KEPT_IN_ALL = 1_000_000
+_LEAST_KEPT = 1000
 _MOST_PATHS = 2_000
 _MOST_ARGUMENTS = 20_000
 _CALIBRATION = 300
 _SIZED = {str, bytes, bytearray, list, tuple, dict, set, frozenset, range, memoryview}
-_ident, _clock, _frame = _thread.get_ident, time.perf_counter_ns, sys._getframe
+_clock = time.perf_counter_ns
 
 
 class Series:
-    """Calls of one function over one path: number, sum, durations in ns or their logarithmic histogram."""
+    """Calls of one function over one path: durations in ns, and the logarithmic histogram of those beyond."""
 
-    __slots__ = ("arguments", "bins", "calls", "codes", "cost", "durations", "total")
+    __slots__ = ("arguments", "bins", "codes", "durations", "row", "total")
 
-    def __init__(self, codes: list[Any], cost: int) -> None:
-        self.codes, self.cost = codes, cost
-        self.calls = self.total = 0
+    def __init__(self, row: Row, codes: list[Any]) -> None:
+        self.row, self.codes = row, codes
         self.durations: list[int] = []
-        self.bins: dict[int, int] = {}
         self.arguments: list[Any] = []
+        self.bins: dict[int, int] = {}
+        self.total = 0
+
+    def calls(self) -> int:
+        """Calls that were timed."""
+        return len(self.durations) + sum(self.bins.values())
+
+    def fold(self, bias: int) -> None:
+        """Durations become a part of the histogram."""
+        for duration in self.durations:
+            shown = duration - bias if duration > bias else 0
+            place = bin_of(shown)
+            self.bins[place] = self.bins.get(place, 0) + 1
+            self.total += shown
+        self.durations.clear()
+        self.arguments.clear()
 
 
 class Row:
     """A chosen function: its code, how many calls until the next is timed, its series by path."""
 
-    __slots__ = ("arguments", "code", "every", "random", "series", "skip", "skipped")
+    __slots__ = ("arguments", "code", "drawn", "every", "random", "series", "skip")
 
     def __init__(self, code: Any, every: int, *, arguments: bool) -> None:
         self.code, self.every, self.arguments = code, every, arguments
-        self.skip, self.skipped, self.random = 1, 0, 1
+        self.skip = self.drawn = self.random = 1
         self.series: dict[Any, Series] = {}
 
-    def next_skip(self) -> int:
-        """Uniform from 1 to 2 every - 1, so that it does not fall in step with the program."""
-        self.random = (self.random * 1103515245 + 12345) & 0x7FFFFFFF
-        return 1 + (self.random >> 8) % (2 * self.every - 1)
+    def draw(self) -> None:
+        """Which call is timed next: uniform from 1 to 2 every - 1, so as not to fall in step."""
+        if self.every > 1:
+            self.random = (self.random * 1103515245 + 12345) & 0x7FFFFFFF
+            self.skip = 1 + (self.random >> 8) % (2 * self.every - 1)
+        else:
+            self.skip = 1
+        self.drawn += self.skip
+
+    def skipped(self) -> int:
+        """Calls that were counted and not timed."""
+        timed = sum(series.calls() for series in list(self.series.values()))
+        return max(0, self.drawn - self.skip - timed) if self.every > 1 else 0
 
 
 class Recorder:
-    """Open calls of each thread, and what is kept of those that returned.
+    """Open calls by the id of their frame, and what is kept of those that returned.
 
-    An open call is [row, series, start, active so far, tool's own at start, arguments, id of its frame], or
-    that id alone when it is not timed. A thread's state is [open calls, ns that the tool itself took].
+    An open call is [series, start, active so far, tool's own at start, arguments]. own[0]: ns that the tool
+    itself took, in all threads: a call is delayed by any.
     """
 
     def __init__(self, depth: int) -> None:
         self.depth = depth
-        self.states: dict[int, list[Any]] = {}
-        self.suspended: dict[int, Any] = {}
         self.rows: dict[int, Row] = {}
-        self.kept = 0
-        self.cost = self.frame_cost = self.bias = self.skip = self.own_before = 0
+        self.open: dict[int, Any] = {}
+        self.suspended: dict[int, Any] = {}
+        self.own = [0]
+        self.paths = 0
+        self.most = [MOST_KEPT]
+        self.edge = [0]
+        self.bias = self.skip = 0
+        self.enter = self.entering()
+        self.leave = self.leaving()
 
-    def enter(self, row: Row, frame: Any) -> None:
-        """A call begins in `frame`."""
-        me = _ident()
-        state = self.states.get(me)
-        if state is None:
-            state = self.states[me] = [[], 0]
-        row.skip -= 1
-        if row.skip:
-            row.skipped += 1
-            state[1] += self.skip
-            state[0].append(id(frame))
-            return
-        row.skip = row.next_skip() if row.every > 1 else 1
-        above, ids, left = frame.f_back, [], self.depth
-        while above is not None and left:
-            ids.append(id(above.f_code))
-            above = above.f_back
-            left -= 1
-        key = tuple(ids)
-        series = row.series.get(key) or self.new_series(row, frame, key)
-        arguments = _summary(frame) if row.arguments else None
-        entry = [row, series, 0, 0, state[1], arguments, id(frame)]
-        state[0].append(entry)
-        entry[2] = _clock()
+    def entering(self) -> Any:
+        """What begins a call that is timed; prepared, since each attribute that is looked up costs 20 ns."""
+        opened, own, depth, edge, new_series = self.open, self.own, self.depth, self.edge, self.new_series
+
+        def enter(row: Row, frame: Any, began: int) -> None:
+            row.skip = 1
+            if row.every > 1:
+                row.draw()
+            above, ids = frame.f_back, []
+            for _ in range(depth):
+                if above is None:
+                    break
+                ids.append(id(above.f_code))
+                above = above.f_back
+            key = tuple(ids)
+            series = row.series.get(key)
+            if series is None:
+                series = new_series(row, frame, key)
+            entry = [series, 0, 0, 0, _summary(frame) if row.arguments else None]
+            opened[id(frame)] = entry
+            start = entry[1] = _clock()
+            entry[3] = own[0] = own[0] + start - began + edge[0]
+
+        return enter
+
+    def leaving(self) -> Any:
+        """What ends a call in the frame with an id at a time, if it was timed."""
+        opened, own, most, keep = self.open, self.own, self.most, self.keep
+
+        def leave(place: int, now: int) -> None:
+            entry = opened.pop(place, None)
+            if entry is None:
+                return
+            series = entry[0]
+            durations = series.durations
+            if entry[4] is None and len(durations) < most[0]:
+                durations.append(entry[2] + now - entry[1] - own[0] + entry[3])
+            else:
+                keep(series, entry[2] + now - entry[1] - own[0] + entry[3], entry[4])
+            own[0] += _clock() - now
+
+        return leave
+
+    def keep(self, series: Series, duration: int, arguments: Any) -> None:
+        """A call with arguments, or one more than is kept by itself."""
+        series.durations.append(duration)
+        if arguments is not None:
+            _argue(series, arguments)
+        if len(series.durations) > self.most[0]:
+            series.fold(self.bias)
 
     def new_series(self, row: Row, frame: Any, key: Any) -> Series:
         """For a path that is new; beyond a number of paths, one for all others."""
@@ -100,104 +154,53 @@ class Recorder:
             for _ in key:
                 codes.append(above.f_code)
                 above = above.f_back
-        cost = self.cost + self.frame_cost * len(codes)
-        return row.series.setdefault(key, Series(codes[::-1], cost))
+        self.paths += 1
+        self.most[0] = min(MOST_KEPT, max(_LEAST_KEPT, _MOST_KEPT_IN_ALL // self.paths))
+        return row.series.setdefault(key, Series(row, codes[::-1]))
 
-    def innermost(self, state: Any, place: int) -> Any:
-        """Takes the open call of the frame with this id; None: it is not timed, or was missed.
-
-        It is the last one, unless frames take turns (coroutines before 3.12, greenlets).
-        """
-        calls: list[Any] = state[0]
-        for depth in range(len(calls) - 1, -1, -1):
-            entry = calls[depth]
-            timed = type(entry) is list
-            if (entry[6] if timed else entry) == place:
-                del calls[depth]
-                return entry if timed else None
-        return None
-
-    def leave(self, now: int, place: int) -> None:
-        """The call in the frame with this id ended at `now`."""
-        state = self.states.get(_ident())
-        if state is None:
-            return
-        entry = self.innermost(state, place)
-        if entry is not None:
-            entry[3] += now - entry[2]
-            self.keep(entry, state[1] - entry[4])
-            state[1] += entry[1].cost
-
-    def keep(self, entry: Any, own: int) -> None:
-        """A call that ended; `own`: what the tool took of its active time."""
-        row, series = entry[0], entry[1]
-        duration = entry[3] - self.bias - own
-        duration = max(duration, 0)
-        series.calls += 1
-        series.total += duration
-        if len(series.durations) < MOST_KEPT and self.kept < _MOST_KEPT_IN_ALL and not series.bins:
-            self.kept += 1
-            series.durations.append(duration)
-            if entry[5] is not None:
-                self.argued(row, series, entry[5])
-        else:
-            place = bin_of(duration)
-            series.bins[place] = series.bins.get(place, 0) + 1
-
-    def abandoned(self, place: int) -> bool:
-        """Whether the frame with this id had yielded; its call ends there."""
-        if place not in self.suspended:
-            return False
-        entry = self.suspended.pop(place)
-        if entry is not None:
-            self.keep(entry, entry[4])
-        return True
-
-    def argued(self, row: Row, series: Series, arguments: Any) -> None:
-        """Keeps the summary of a call's arguments, until there are too many."""
-        series.arguments.append(arguments)
-        if len(series.arguments) > _MOST_ARGUMENTS:
-            row.arguments = False
-            for other in row.series.values():
-                other.arguments = []
-
-    def pause(self, now: int, frame: Any) -> None:
+    def pause(self, place: int, now: int) -> None:
         """A generator yields."""
-        place = id(frame)
         self.abandoned(place)  # of a frame that was at this place before, and was never resumed
-        state: Any = self.states.get(_ident())
-        entry = self.innermost(state, place) if state is not None else None
+        entry = self.open.pop(place, None)
         if entry is not None:
             # What the tool takes meanwhile is not in its time: only the tool's part so far is remembered.
-            entry[3] += now - entry[2]
-            entry[4] = state[1] - entry[4]
-        self.suspended[place] = entry
+            entry[2] += now - entry[1]
+            entry[3] = self.own[0] - entry[3]
+            self.suspended[place] = entry
 
-    def resume(self, frame: Any) -> None:
+    def resume(self, place: int) -> None:
         """A generator goes on."""
-        me, place = _ident(), id(frame)
-        state = self.states.get(me)
-        if state is None:
-            state = self.states[me] = [[], 0]
         entry = self.suspended.pop(place, None)
-        if entry is None:
-            state[0].append(place)
-            return
-        state[0].append(entry)
-        entry[4] = state[1] - entry[4]
-        entry[2] = _clock()
+        if entry is not None:
+            self.open[place] = entry
+            entry[3] = self.own[0] - entry[3]
+            entry[1] = _clock()
 
-    def own(self) -> int:
-        """What the tool itself took, in ns."""
-        spent: int = sum(state[1] for state in list(self.states.values()))
-        return spent - self.own_before
+    def abandoned(self, place: int) -> bool:
+        """Whether a call in the frame with this id is suspended; it ends there."""
+        entry = self.suspended.pop(place, None)
+        if entry is not None:
+            self.keep(entry[0], entry[2] - entry[3], entry[4])
+        return entry is not None
 
     def forget(self) -> None:
-        """Nothing was seen yet."""
-        self.kept = 0
-        self.own_before += self.own()
+        """Nothing was seen yet; open calls belong to another process."""
+        self.paths = self.own[0] = 0
+        self.most[0] = MOST_KEPT
+        self.open.clear()
+        self.suspended.clear()
         for row in self.rows.values():
-            row.series, row.skipped = {}, 0
+            row.series = {}
+            row.drawn = row.skip
+
+
+def _argue(series: Series, arguments: Any) -> None:
+    """Keeps the summary of a call's arguments, until there are too many."""
+    series.arguments.append(arguments)
+    if len(series.arguments) > _MOST_ARGUMENTS:
+        series.row.arguments = False
+        for other in series.row.series.values():
+            other.arguments = []
 
 
 def bin_of(duration: int) -> int:
@@ -265,18 +268,14 @@ class Timing:
         """What a timed call of an empty function costs, what of that shows, what a skipped call costs."""
         recorder = self.recorder
         with_tool, without, row = self.way.empty()
-        plain = _fastest(without)
-        depth, recorder.depth = recorder.depth, 0
-        recorder.cost = max(0, _fastest(with_tool) - plain)
-        recorder.depth = 2
-        recorder.frame_cost = max(0, _fastest(with_tool) - plain - recorder.cost) // 2
-        recorder.depth = depth
+        plain = _fastest(without, recorder)[0]
+        cost, inside = _fastest(with_tool, recorder)
+        recorder.edge[0] = max(0, cost - plain - inside)
         shown = sorted(d for series in row.series.values() for d in series.durations)
         recorder.bias = max(0, shown[len(shown) // 2] - plain) if shown else 0
         row.skip = 1 << 40
-        recorder.skip = max(0, _fastest(with_tool) - plain)
+        recorder.skip = max(0, _fastest(with_tool, recorder)[0] - plain)
         self.way.no_empty(row)
-        recorder.states.clear()
         recorder.forget()
 
     def begin(self) -> None:
@@ -285,8 +284,6 @@ class Timing:
 
     def forked(self) -> None:
         """A new process: what was seen so far is the parent's."""
-        mine = self.recorder.states.get(_ident())
-        self.recorder.states = {_ident(): mine} if mine else {}
         self.recorder.forget()
 
     def thread(self, function: Any) -> Any:
@@ -310,14 +307,16 @@ def _plain(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _fastest(function: Any) -> int:
-    best = 1 << 60
+def _fastest(function: Any, recorder: Recorder) -> tuple[int, int]:
+    """Ns of a call in the best of some loops, and of that what the tool saw itself take."""
+    loops = []
     for _ in range(4):
-        began = _clock()
+        before, began = recorder.own[0], _clock()
         for _ in range(_CALIBRATION):
             function()
-        best = min(best, (_clock() - began) // _CALIBRATION)
-    return best
+        took = _clock() - began
+        loops.append((took // _CALIBRATION, (recorder.own[0] - before) // _CALIBRATION))
+    return min(loops)
 
 
 def make(session: Any) -> Timing:
