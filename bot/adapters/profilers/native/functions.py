@@ -108,12 +108,18 @@ class Functions:
         return self.object(path) if path.startswith("/") else NOTHING
 
     def named(self, path: str) -> Mapping[str, Sequence[str]]:
-        """Names of the functions of an object file, with their symbols; pieces of functions are left out."""
-        found: dict[str, list[str]] = defaultdict(list)
+        """Names of the functions of an object file, with their symbols; pieces of functions are left out.
+
+        Where the rest of a function was inlined, the piece that was split off (`.part`) stands for it.
+        """
+        wholes: dict[str, list[str]] = defaultdict(list)
+        splits: dict[str, list[str]] = defaultdict(list)
         for symbol, name in readable(set(self.object(path).symbols), self._demangle).items():
             if not name.part:
-                found[name.text].append(symbol)
-        return found
+                wholes[name.text].append(symbol)
+            elif ".part." in symbol and ".cold" not in symbol:
+                splits[name.text].append(symbol)
+        return {**splits, **wholes}
 
     def _renamed(self, seen: Iterable[Seen]) -> Mapping[Seen, Seen]:
         """The same functions under the one symbol, of several at an address, that every tool shall use."""

@@ -30,6 +30,8 @@ SECONDS_PER_CALL = 125e-9
 """Until this machine has been calibrated."""
 PATCH_FLAG = "-fpatchable-function-entry=5"
 CALLS = 20_000
+MOST_NAMED = 5
+"""Methods in a note."""
 _REGISTERS = ",".join(f"arg{number}/i64" for number in range(1, REGISTERS + 1))
 
 _CALIBRATION = f"""
@@ -105,6 +107,8 @@ class Uftrace:
             return by_place.get((seen[spot].object, seen[spot].start), ())
 
         traced = series_of(recording, method_at, bias, parameters_at)
+        seen_names = {method.name for method in traced.methods} | {method.name for method in watch.absent}
+        unseen = sorted(method for method in wanted if method.name not in seen_names)
         return Profile(
             self.tool,
             launched.outcome,
@@ -115,17 +119,18 @@ class Uftrace:
                 *notes,
                 *_ending(launched, recording),
                 *_rough(functions, recording),
-                *self._limits(traced.short),
+                *self._limits(traced.short, unseen),
             ),
         )
 
-    def _limits(self, short: Sequence[Method]) -> Sequence[str]:
+    def _limits(self, short: Sequence[Method], unseen: Sequence[Method]) -> Sequence[str]:
         notes = []
+        if unseen:
+            notes.append(f"No calls were seen (not called, or no room for a tracer): {_names(unseen)}.")
         if self._bias == Bias():
             notes.append("What uftrace itself takes was not measured (no C compiler): durations contain it.")
         if short:
-            names = ", ".join(method.name for method in short[:5]) + (", …" if len(short) > 5 else "")
-            notes.append(f"Calls are too short to be timed by uftrace, and only counted: {names}.")
+            notes.append(f"Calls are too short to be timed by uftrace, and only counted: {_names(short)}.")
         return notes
 
     def bias(self, target: Target) -> Bias:
@@ -135,12 +140,20 @@ class Uftrace:
         return self._bias
 
 
+def _names(methods: Sequence[Method]) -> str:
+    return ", ".join(method.name for method in methods[:MOST_NAMED]) + (
+        ", …" if len(methods) > MOST_NAMED else ""
+    )
+
+
 def _doubts(watch: Watch) -> list[str]:
     """What a reader must know: methods without a function."""
     notes = []
     if watch.absent:
-        names = ", ".join(m.name for m in watch.absent[:5]) + (", …" if len(watch.absent) > 5 else "")
-        notes.append(f"Not found as functions (inlined, or not in the checkout), and not watched: {names}.")
+        notes.append(
+            "Not found as functions (inlined, or not in the checkout), and not watched: "
+            f"{_names(watch.absent)}."
+        )
     return notes
 
 

@@ -22,7 +22,9 @@ __attribute__((noinline)) int leaf(int n) { volatile int s = 0; while (n-- > 0) 
 __attribute__((noinline)) int middle(int n) { return leaf(n) + leaf(2 * n) + 1; }
 """
 PROGRAM = (
-    SPIN + "int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += middle(20000); return s == 1; }\n"
+    SPIN
+    + "void never(void) { abort(); }\n"
+    + "int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += middle(20000); return s == 1; }\n"
 )
 LEAF, MIDDLE, MAIN = (Method(name, "main.c") for name in ("leaf", "middle", "main"))
 
@@ -64,8 +66,26 @@ def test_only_what_is_asked_for_is_watched(forge: Forge, tracer: Uftrace) -> Non
     assert profile.notes == (
         "Not found as functions (inlined, or not in the checkout), and not watched: gone.",
     )
+    quiet = tracer.profile(forge.target(), [LEAF, Method("never", "main.c")])
+    assert quiet.notes == ("No calls were seen (not called, or no room for a tracer): never.",)
     nothing = tracer.profile(forge.target(), [Method("gone")])
     assert (nothing.outcome, nothing.notes[-1]) == ("not-started", "There is no function to watch.")
+
+
+def test_what_was_split_off_stands_for_a_function_whose_head_was_inlined(
+    forge: Forge, tracer: Uftrace
+) -> None:
+    text = (
+        SPIN
+        + """
+    int rest(int n) __asm__("split.part.0");
+    __attribute__((noinline)) int rest(int n) { return leaf(n) + 1; }
+    static inline int split(int n) { return n & 1 ? 0 : rest(n); }
+    int main(void) { int s = 0; for (int i = 0; i < 100; i++) s += split(9000 + i); return s == 1; }"""
+    )
+    forge.make("-g", "-O2", PATCH_FLAG, main_c=text)
+    split = Method("split", "main.c")
+    assert tracer.profile(forge.target(), [split]).methods[split].calls == 50
 
 
 def test_static_functions_of_one_name_are_told_apart(forge: Forge, tracer: Uftrace) -> None:
