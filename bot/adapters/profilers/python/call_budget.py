@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from bot.model.profiles import Method
 
-CALL_SECONDS, SKIP_SECONDS = 3e-6, 0.6e-6
-"""Of a call that is timed, and of one that is only counted: rough, measured inside a real program."""
+CALL_SECONDS, SKIP_SECONDS = 5e-6, 0.6e-6
+"""Of a call that is timed, arguments included, and of one that is only counted: rough, in a real program."""
 ALWAYS_TIMED = 1000
 """Methods with no more calls are timed at each."""
 

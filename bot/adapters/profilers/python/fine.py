@@ -12,8 +12,8 @@ from bot.adapters.profilers.python.injection import Watched, not_started, run_wa
 from bot.adapters.profilers.python.names import suffixes
 from bot.model.profiles import Method, Profile, Target, Tool
 
-ARGUED_CALLS = 20_000
-"""Methods with more calls are timed without a look at their arguments."""
+ARGUED_CALLS = 5_000
+"""Methods of which more calls are timed are timed without a look at their arguments."""
 DEPTH = 8
 """Callers in a call path."""
 
@@ -87,8 +87,9 @@ class PythonFine:
         for method in planned.every:
             module, _, qualified = method.name.partition(":")
             cost = self._coarse.methods.get(method) if self._coarse else None
-            few = cost is None or (cost.calls or 0) <= ARGUED_CALLS
-            selected.append([qualified, suffixes(module, method.file), planned.every[method], few])
+            every = planned.every[method]
+            few = cost is None or (cost.calls or 0) <= ARGUED_CALLS * every
+            selected.append([qualified, suffixes(module, method.file), every, few])
         return selected
 
     def _notes(self, watched: Watched[TimedBody], planned: CallBudget) -> list[str]:
@@ -103,10 +104,11 @@ class PythonFine:
         if sampled:
             every = max(planned.every.values())
             notes.append(f"One in {every} calls was timed, of {len(sampled)} methods: {_some(sampled)}.")
-        cpu = sum(process.body.cpu for process in watched.processes.each if process.body)
+        # Both by the wall clock: on a busy machine the tool waits for a core as the program does.
+        wall = sum(process.body.wall for process in watched.processes.each if process.body)
         own = 1e-9 * sum(process.body.own for process in watched.processes.each if process.body)
-        if cpu > own > 0:
-            notes.append(f"Fine profiling made the run about {own / (cpu - own):.0%} longer.")
+        if wall > own > 0:
+            notes.append(f"Fine profiling made the run about {own / (wall - own):.0%} longer.")
         return notes
 
 
