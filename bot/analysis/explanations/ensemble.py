@@ -10,6 +10,8 @@ from bot.analysis.explanations.evidence import Evidence
 CHAINS, SWEEPS = 6, 2
 BIRTHS = 20
 """New steps that a chain may take at the end of a sweep."""
+PAIRS = 4
+"""Pairs of steps that a chain tells anew in a sweep."""
 HOPELESS = 7.0
 """A chain whose log posterior is so far behind the best one is replaced by a better one."""
 
@@ -81,12 +83,32 @@ class Ensemble:
             if drawn is not None:
                 chosen.append(drawn)
             visited.append(list(chosen))
+        self._retell(evidence, chosen)
         for _ in range(BIRTHS):
             drawn = self._draw(evidence.odds(chosen), mass)
             if drawn is None:
                 break
             chosen.append(drawn)
         return [*visited, list(chosen)]
+
+    def _retell(self, evidence: Evidence, chosen: list[int]) -> None:
+        """Draws two steps of one place anew together: one at a time, neither would let go of the other.
+
+        Kept as probable as the new pair is against the old one (the proposals' own odds are left out).
+        """
+        places = np.array(chosen, dtype=np.intp) % evidence.places
+        first, second = np.nonzero(np.triu(places[:, None] == places[None, :], 1))
+        pairs = [(chosen[i], chosen[j]) for i, j in zip(first, second, strict=True)]
+        for i in self._rng.permutation(len(pairs))[:PAIRS]:
+            if not set(pairs[i]) <= set(chosen):
+                continue
+            other = [j for j in chosen if j not in pairs[i]]
+            for _ in range(2):
+                drawn = self._draw(evidence.odds(other))
+                other += [] if drawn is None else [drawn]
+            gain = evidence.score(other) - evidence.score(chosen)
+            if gain >= 0.0 or self._rng.random() < np.exp(gain):
+                chosen[:] = other
 
     def _draw(self, log_odds: Floats, mass: Floats | None = None) -> int | None:
         """A candidate, or none, as probable as the odds say; adds the probabilities to the mass."""
