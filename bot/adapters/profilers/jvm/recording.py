@@ -62,6 +62,8 @@ def recorded_trial(target: Target, events: str, *, javac: Path) -> tuple[Launche
     (folder / EVENTS).chmod(0o644)
     options = (
         "-XX:+IgnoreUnrecognizedVMOptions",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:+DebugNonSafepoints",  # or samples in inlined code count to whom it was inlined into
         "-Xlog:jfr+startup=error",  # its messages would be in the program's output
         f"-XX:FlightRecorderOptions=stackdepth=256,repository={folder}",
         f"-XX:StartFlightRecording=filename={folder},settings={folder / EVENTS},dumponexit=true",

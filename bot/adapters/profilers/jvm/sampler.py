@@ -94,7 +94,8 @@ def _explained(profile: Profile, recorded: Recorded, calls: dict[str, int], targ
     tree = CallTree()
     has_caller: list[bool] = []
     # What runs in Java, in seconds; CPU-time samples tell only how it is shared.
-    weight = PERIOD_SECONDS * ((execution or number) / number) if number else 0.0
+    # It is no more than all CPU time: on a busy machine threads are sampled that wait for a core.
+    weight = min(PERIOD_SECONDS * (execution or number), profile.seconds) / number if number else 0.0
     for node, (parent, method, _) in enumerate(recorded.nodes):
         caller = parent >= 0 and has_caller[parent]
         mine = named[method][0] or (None if caller else named[method][1])

@@ -9,10 +9,19 @@ try {
     const { interval, inlining } = JSON.parse(fs.readFileSync(`${__dirname}/settings.json`, "utf8"));
 
     const mine = `${__dirname}/${process.pid}-${threadId}-${process.hrtime.bigint()}`;
-    const { writeFileSync, renameSync } = fs; // a program may replace them
+    const { readFileSync, writeFileSync, renameSync } = fs; // a program may replace them
     const stringify = JSON.stringify;
     writeFileSync(`${mine}.began`, "", { flag: "wx" });
 
+    /** Nanoseconds that this thread had a core; 0 where the kernel does not say. */
+    const onCore = () => {
+        try {
+            return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]);
+        } catch {
+            return 0;
+        }
+    };
+    const before = onCore();
     const session = new inspector.Session();
     session.connect();
     const ask = (method, parameters) => {
@@ -35,7 +44,7 @@ try {
     process.once("exit", () => {
         try {
             const seen = interval > 0
-                ? tree(ask("Profiler.stop").profile, interval)
+                ? { cpu: onCore() - before, ...tree(ask("Profiler.stop").profile, interval) }
                 : { counts: calls(ask("Profiler.takePreciseCoverage").result) };
             writeFileSync(`${mine}.part`, stringify({ node: process.version, ...seen }), { flag: "wx" });
             renameSync(`${mine}.part`, `${mine}.json`);

@@ -37,8 +37,12 @@ class _Report(BaseModel):
 
 
 class SampledReport(_Report):
-    """The tree of sampled stacks, parents first: frames, own microseconds and samples."""
+    """The tree of sampled stacks, parents first: frames, own elapsed microseconds and samples.
 
+    cpu: nanoseconds that the thread had a core meanwhile; 0: not known.
+    """
+
+    cpu: _Count
     frames: list[tuple[str, str, _Place, _Place]]
     parents: list[int]
     micros: list[_Micros]
@@ -165,15 +169,20 @@ def _explained(
 
 
 def _graft(tree: CallTree, report: SampledReport, named: Mapping[Frame, Method | None]) -> int:
-    """Adds one thread's stacks to the tree, without the time in which it waited; its number of samples."""
+    """Adds one thread's stacks to the tree, in CPU seconds where they are known; its number of samples.
+
+    Elapsed time is longer than that when other programs have the core.
+    """
+    idle = [frame[0] == "(idle)" and not frame[1] for frame in report.frames]
+    elapsed = sum(micros for micros, waits in zip(report.micros, idle, strict=True) if not waits)
+    scale = report.cpu / 1e9 / elapsed if report.cpu and elapsed else 1e-6
     numbers: list[int] = []
     samples = 0
-    rows = zip(report.frames, report.parents, report.micros, report.hits, strict=True)
-    for frame, parent, micros, hits in rows:
-        idle = frame[0] == "(idle)" and not frame[1]
+    rows = zip(report.frames, report.parents, report.micros, report.hits, idle, strict=True)
+    for frame, parent, micros, hits, waits in rows:
         above = numbers[parent] if parent >= 0 else -1
-        numbers.append(tree.add(above, named[Frame(*frame)], 0.0 if idle else micros / 1e6))
-        samples += 0 if idle else hits
+        numbers.append(tree.add(above, named[Frame(*frame)], 0.0 if waits else micros * scale))
+        samples += 0 if waits else hits
     return samples
 
 

@@ -141,12 +141,13 @@ FORGED = {
     "cut": "{",
     "other": "[]",
     "deep": "[" * 100_000,
-    "columns": json.dumps({"node": "v1", "frames": [], "parents": [0], "micros": [], "hits": []}),
+    "columns": json.dumps({"node": "v1", "cpu": 1, "frames": [], "parents": [0], "micros": [], "hits": []}),
     "circle": json.dumps(
-        {"node": "v1", "frames": [["a", "", 0, 0]], "parents": [0], "micros": [1], "hits": [1]}
+        {"node": "v1", "cpu": 1, "frames": [["a", "", 0, 0]], "parents": [0], "micros": [1], "hits": [1]}
     ),
     "infinite": (
-        '{"node": "v1", "frames": [["a", "", 0, 0]], "parents": [-1], "micros": [1e999], "hits": [1]}'
+        '{"node": "v1", "cpu": 1, "frames": [["a", "", 0, 0]], "parents": [-1], "micros": [1e999],'
+        ' "hits": [1]}'
     ),
 }
 

@@ -8,6 +8,7 @@ import java.util.List;
 public final class Trace {
     static final int BINS_PER_OCTAVE = 32;
     private static final int MOST_CONTEXTS = 20_000;
+    private static final int MOST_LINKS = 4_000_000; // from contexts to those below them
 
     /** Calls of one method over one path of watched callers. */
     static final class Context {
@@ -108,7 +109,7 @@ public final class Trace {
             }
         }
         Context known = parent.children[method];
-        if (known == null && contexts.size() >= MOST_CONTEXTS) {
+        if (known == null && contexts.size() >= Math.min(MOST_CONTEXTS, MOST_LINKS / methods)) {
             left++;
             parent = root;
             known = parent.children[method];
