@@ -34,8 +34,8 @@ from bot.sampling.random_uniform import random_uniform
 
 RESULTS = Path(__file__).parent / "results"
 KINDS = ("feature-wise", "pair-wise", "random")
-METHODS = 25
-SAMPLE, RECORDED_SAMPLE = 250, 400
+METHODS = 18
+SAMPLE, RECORDED_SAMPLE = 200, 250
 """Configurations of a sample at most, to keep a case short; of larger designs a random part."""
 PROBE = 100
 HEAVIEST = 15

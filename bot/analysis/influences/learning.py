@@ -17,11 +17,8 @@ from bot.analysis.influences.screening import FULL, Effort, efforts, main_quanti
 from bot.analysis.influences.selection import CAP, GOOD, Chosen, choose
 from bot.model.space import Configuration
 
-KINDS_OF: Mapping[Effort, tuple[str, ...]] = {
-    "full": tuple(KINDS),
-    "cheap": ("constant", "few factors", "tree"),
-    "none": ("constant",),
-}
+COUNTED, TIMED = ("constant", "few factors"), ("constant", "tree")
+"""What methods are worth that cost next to nothing: counts may be exact, time is noise or a step."""
 PROBE = 0.2
 """Share of the sample that is held out at random when no probe was measured."""
 USELESS = 0.25
@@ -106,12 +103,12 @@ class InfluenceModels:
             _Task(
                 {q: means[q][:, j] for q in means},
                 {q: noise_floor(self.sample_.runs(q, j)) for q in means},
-                kinds=KINDS_OF[effort[j]],
+                effort=effort[j],
                 rng=streams[j],
             )
             for j in range(len(costs.methods))
         ]
-        tasks.append(_Task({self.quantity_: total}, {}, kinds=KINDS_OF["full"], rng=streams[-1]))
+        tasks.append(_Task({self.quantity_: total}, {}, effort="full", rng=streams[-1]))
         found = _work(columns, asked, tasks)
         self.models_: dict[Quantity, tuple[Learnt, ...]] = {
             q: tuple(
@@ -159,11 +156,11 @@ def held_out(costs: CostTable, *, rng: np.random.Generator) -> tuple[CostTable, 
 
 @dataclass(frozen=True)
 class _Task:
-    """Costs of one method, shape (n,) each, their noise floors in the sample, and the kinds to try."""
+    """Costs of one method, shape (n,) each, their noise floors in the sample, and what they are worth."""
 
     costs: Mapping[Quantity, Floats]
     floors: Mapping[Quantity, float]
-    kinds: tuple[str, ...]
+    effort: Effort
     rng: np.random.Generator
 
 
@@ -176,6 +173,14 @@ class _Found:
     error: float
     predicted: Floats
     middle: float
+
+
+def _kinds(effort: Effort, quantity: Quantity) -> tuple[str, ...]:
+    if effort == "full":
+        return tuple(KINDS)
+    if effort == "none":
+        return ("constant",)
+    return TIMED if quantity == "seconds" else COUNTED
 
 
 def _work(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict[Quantity, _Found]]:
@@ -199,7 +204,14 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
     chosen: dict[Quantity, Chosen] = {}
     for quantity, y in task.costs.items():
         floor = task.floors.get(quantity, 0.0)
-        one = choose(columns, y, kinds=task.kinds, rng=task.rng, floor=floor)
+        one = choose(
+            columns,
+            y,
+            kinds=_kinds(task.effort, quantity),
+            rng=task.rng,
+            floor=floor,
+            quick=task.effort != "full",
+        )
         if one is not None:
             chosen[quantity] = one
     found: dict[Quantity, _Found] = {}
@@ -209,7 +221,7 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
         product = None
         if (
             quantity == "seconds"
-            and len(task.kinds) > 1
+            and task.effort == "full"
             and one.error > GOOD * task.floors.get(quantity, 0.0)
         ):
             product = _per_call(columns, task, chosen)
@@ -231,7 +243,7 @@ def _per_call(
     with np.errstate(invalid="ignore", divide="ignore"):
         each = np.where((calls > 0) & (seconds > 0), seconds / calls, np.nan)
     floor = task.floors.get("seconds", 0.0)
-    one = choose(columns, each, kinds=task.kinds, rng=task.rng, floor=floor)
+    one = choose(columns, each, kinds=tuple(KINDS), rng=task.rng, floor=floor)
     if one is None:
         return None
     # Folds differ where a method was not called: there the calls decide alone.

@@ -75,18 +75,25 @@ def rows(columns: Columns, which: NDArray[np.intp]) -> Columns:
 
 
 def choose(
-    columns: Columns, y: Floats, *, kinds: Sequence[str], rng: np.random.Generator, floor: float = 0.0
+    columns: Columns,
+    y: Floats,
+    *,
+    kinds: Sequence[str],
+    rng: np.random.Generator,
+    floor: float = 0.0,
+    quick: bool = False,
 ) -> Chosen | None:
     """The kind with the smallest cross-validated error, fitted to all; None: too little is known.
 
     y: shape (n,), NaN: unknown, 0: not called. floor: relative error that noise alone makes (NaN: unknown).
-    Folds are random parts, and single levels of numbers.
+    Folds are random parts, and single levels of numbers; quick: one random part only.
     """
     known = np.flatnonzero(np.isfinite(y))
     if (y[known] > 0).sum() < FEWEST:
         return None
     columns, cost = rows(columns, known), y[known]
-    folds = random_folds(len(cost), rng) + level_folds(columns, rng)
+    folds = random_folds(len(cost), rng)
+    folds = folds[:1] if quick else folds + level_folds(columns, rng)
     best: _Judged | None = None
     for kind in kinds:
         judged = _judge(columns, cost, folds, kind=kind, rng=rng, best=best)
