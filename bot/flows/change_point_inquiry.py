@@ -40,6 +40,8 @@ KEPT = 4.5
 REPETITIONS = 6
 NARROW, WEARY, AGAIN = 0.02, 3, 2
 """A place (so wide, as a share) where so many steps were refuted is left alone; or so many of a term."""
+LATELY = 1.1
+"""... with fewer than so many times as many trials now."""
 PATIENCE, PATIENCE_PER_STEP = 8, 2
 """Refuted steps, in all and for each confirmed one, after which what is left is no step but drift."""
 
@@ -60,7 +62,8 @@ class Inquiry:
         self._choose, self._revisions = configurator, revisions
         self._ask = Placing(model, configurator, revisions)
         self._witnessing = Witnessing(model, configurator, revisions)
-        self._refuted: list[tuple[int, int, Term]] = []
+        self._refuted: list[tuple[int, int, Term, int]] = []
+        """Where (first and last revision), as which term, after how many trials steps were in vain."""
         self._passed: list[tuple[int, int]] = []
         # A step could be at any revision: that it stands out at one of them must count for less.
         self._proven = PROVEN + math.log(revisions)
@@ -121,7 +124,7 @@ class Inquiry:
             alive = yield from self._ask.confirm(step)
         if not alive and step in self._model.steps:
             self._model.steps.remove(step)
-            self._refuted.append((step.low, step.high, step.term))
+            self._refuted.append((step.low, step.high, proposed, len(self._log)))
             # What moves everything and is at no place is the machine, or many small steps.
             self._model.drifts |= not proposed and not self._model.exact
         step.settled = True
@@ -173,7 +176,8 @@ class Inquiry:
         if not math.isfinite(best):
             return None
         # Places are a selection of the measured revisions: the step may lie up to the next one.
-        low, high = _window(score.max(axis=1) > best - NEIGHBOUR, int(place), places)
+        first = int(self._log.columns()[1].min())
+        low, high = _window(score.max(axis=1) > best - NEIGHBOUR, int(place), places, first=first)
         step = Step(self._terms.term(int(numbers[number])), int(places[place]), low, high)
         if self._model.exact:
             self._narrow(step, without)
@@ -182,12 +186,13 @@ class Inquiry:
     def _leave_alone(self, score: NDArray[Any], places: Ints, numbers: Ints) -> None:
         """Rules out places and terms at which steps were refuted time and again (a drift, an odd machine)."""
         narrow = max(self._revisions * NARROW, 2.0)
-        placed = [(low, high) for low, high, _ in self._refuted if high - low < narrow]
+        placed = [(low, high) for low, high, *_ in self._refuted if high - low < narrow]
         count = np.array([(places >= low) & (places <= high) for low, high in placed] or [places < 0])
         weary = count.sum(axis=0) >= WEARY
         score[weary] = -np.inf
-        for low, high, term in self._refuted:
-            again = [t for a, b, t in self._refuted if t == term and a <= high and low <= b]
+        lately = [r[:3] for r in self._refuted if len(self._log) < LATELY * r[3]]
+        for low, high, term in lately:
+            again = [t for a, b, t in lately if t == term and a <= high and low <= b]
             number = self._terms.number(term) if len(again) >= AGAIN else None
             if number is not None:
                 score[np.ix_((places >= low) & (places <= high), numbers == number)] = -np.inf
@@ -273,12 +278,15 @@ class Inquiry:
         return [c for c in pool if c is not None]
 
 
-def _window(near: NDArray[np.bool_], best: int, places: NDArray[np.intp]) -> tuple[int, int]:
-    """First and last revision of the neighbours of the best place that are near it, one more on each side."""
-    first = last = best
-    while first > 0 and near[first - 1]:
-        first -= 1
+def _window(near: NDArray[np.bool_], best: int, places: Ints, *, first: int) -> tuple[int, int]:
+    """First and last revision of the neighbours of the best place that are near it, one more on each side.
+
+    first: the first revision that was measured.
+    """
+    start = last = best
+    while start > 0 and near[start - 1]:
+        start -= 1
     while last + 1 < len(places) and near[last + 1]:
         last += 1
-    low = int(places[first - 1]) + 1 if first > 0 else 1
+    low = int(places[start - 1]) + 1 if start > 0 else first + 1
     return low, int(places[min(last + 1, len(places) - 1)])
