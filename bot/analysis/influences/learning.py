@@ -14,7 +14,7 @@ from bot.analysis.influences.basis import Basis, Columns
 from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor, relative_errors
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.screening import FULL, Effort, efforts, main_quantity
-from bot.analysis.influences.selection import CAP, GOOD, Chosen, choose
+from bot.analysis.influences.selection import CAP, FEWEST, GOOD, Chosen, choose
 from bot.model.space import Configuration
 
 COUNTED, TIMED = ("constant", "few factors"), ("constant", "tree")
@@ -54,7 +54,8 @@ class Learnt:
 
     error: mean relative error on the probe, beside the noise floor that a perfect model would show there;
     NaN: not known. cross_validated: the same within the sample, which is optimistic. plain: the probe error
-    of the median. model None: seen too rarely.
+    of the median. seen: configurations of the sample in which it has a cost; too few of them make no more
+    than a guess, none (model None) not even that.
     """
 
     method: str | None
@@ -66,11 +67,12 @@ class Learnt:
     noise_floor: float
     cross_validated: float
     plain: float
+    seen: int
 
     @property
     def state(self) -> Literal["learnt", "not learnt", "too rare"]:
         """Whether the model may be used: its probe error is small, or not far above noise, and no guess."""
-        if self.model is None:
+        if self.model is None or self.seen < FEWEST:
             return "too rare"
         limit = max(USELESS, NOISY * np.nan_to_num(self.noise_floor))
         return "learnt" if self.error <= limit else "not learnt"
@@ -139,12 +141,14 @@ class InfluenceModels:
         floor = noise_floor(runs)
         if found is None:
             nothing = float("nan")
-            return Learnt(method, quantity, effort, "none", None, nothing, floor, nothing, nothing)
+            return Learnt(method, quantity, effort, "none", None, nothing, floor, nothing, nothing, 0)
         known = np.isfinite(runs)
         with np.errstate(invalid="ignore"):
             truth = np.nansum(runs, axis=1) / known.sum(axis=1)
         error, plain = mape(truth, found.predicted), mape(truth, np.full(len(truth), found.middle))
-        return Learnt(method, quantity, effort, found.kind, found.model, error, floor, found.error, plain)
+        return Learnt(
+            method, quantity, effort, found.kind, found.model, error, floor, found.error, plain, found.seen
+        )
 
 
 def held_out(costs: CostTable, *, rng: np.random.Generator) -> tuple[CostTable, CostTable]:
@@ -166,13 +170,14 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Found:
-    """A fitted model, its cross-validated error, its predictions for the probe, and the sample's median."""
+    """A fitted model, its cross-validated error, predictions for the probe; the sample's median and size."""
 
     kind: str
     model: Predictor
     error: float
     predicted: Floats
     middle: float
+    seen: int
 
 
 def _kinds(effort: Effort, quantity: Quantity) -> tuple[str, ...]:
@@ -229,7 +234,9 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
         if product is not None and product[2] < _error(y, one.held_out):
             best = product
         kind, model, error = best
-        found[quantity] = _Found(kind, model, error, model.predict(asked), float(np.nanmedian(y)))
+        found[quantity] = _Found(
+            kind, model, error, model.predict(asked), float(np.nanmedian(y)), int((y > 0).sum())
+        )
     return found
 
 

@@ -17,7 +17,7 @@ FOLDS = 5
 LEVEL_FOLDS = 3
 """Folds that leave out a whole level of a number: designs have few levels, and programs all between them."""
 FEWEST = 10
-"""A method seen at work in fewer configurations is not learnt."""
+"""A method that was called in fewer configurations is not learnt: where it was, it costs the median."""
 CAP = 3.0
 """Relative error that counts at most, so that one configuration does not choose the model."""
 TIE = 1.03
@@ -89,8 +89,10 @@ def choose(
     Folds are random parts, and single levels of numbers; quick: one random part only.
     """
     known = np.flatnonzero(np.isfinite(y))
-    if (y[known] > 0).sum() < FEWEST:
+    seen = int((y[known] > 0).sum())
+    if len(known) < FEWEST or not seen:
         return None
+    kinds = kinds if seen >= FEWEST else ["constant"]
     columns, cost = rows(columns, known), y[known]
     folds = random_folds(len(cost), rng)
     folds = folds[:1] if quick else folds + level_folds(columns, rng)

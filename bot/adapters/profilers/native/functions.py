@@ -237,7 +237,7 @@ def without_names(nameless: Iterable[Method], shares: Mapping[Method, float], wh
     """Notes on code that counts to its object file alone, where it has a share worth a note."""
     return [
         f"{share:.0%} of the {what} were in code of {method.name} that has no names (stripped)."
-        for method in sorted(nameless)
+        for method in sorted(nameless, key=lambda m: m.name)
         if (share := shares.get(method, 0.0)) >= NAMELESS_SHARE
     ]
 

@@ -91,7 +91,7 @@ def series_of(
         for (m, path), parts in grouped.items()
         if m not in short
     ]
-    return Traced(costs, made, sorted(short))
+    return Traced(costs, made, sorted(short, key=lambda m: (m.name, m.file or "")))
 
 
 def _path(node: Node, paths: Mapping[int, tuple[Method | None, CallPath]]) -> CallPath:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 from bot.adapters import checkout
 from bot.adapters.process import PATH, PLAIN_ENVIRONMENT, run_trusted
@@ -19,7 +20,7 @@ from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.names import bare, tidy
 from bot.adapters.profilers.native.samples import Spot
 from bot.adapters.profilers.native.sampling import preloadable
-from bot.adapters.profilers.native.series import Bias, median_seconds, series_of
+from bot.adapters.profilers.native.series import Bias, Traced, median_seconds, series_of
 from bot.adapters.profilers.native.signatures import REGISTERS, Parameter, signatures_in_a_child
 from bot.adapters.profilers.native.uftrace_file import Recording, exit_status, read_recording
 from bot.adapters.profilers.native.watching import Watch, find, pattern, spelled
@@ -32,6 +33,7 @@ PATCH_FLAG = "-fpatchable-function-entry=5"
 CALLS = 20_000
 MOST_NAMED = 5
 """Methods in a note."""
+Described: TypeAlias = Mapping[tuple[str, int, str], Sequence[Parameter]]
 _REGISTERS = ",".join(f"arg{number}/i64" for number in range(1, REGISTERS + 1))
 
 _CALIBRATION = f"""
@@ -93,22 +95,9 @@ class Uftrace:
             launched, recording = _record(target, watch, {symbol for _, _, symbol in described})
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(*notes, f"uftrace could not run: {error}."))
-        wanted = set(methods)
-        seen = {spot: functions.linked(spot.path, spot.offset) for spot in {n.spot for n in recording.nodes}}
-        known = functions.methods(seen.values())
-
-        def method_at(spot: Spot) -> Method | None:
-            method = known[seen[spot]].method
-            return method if method in wanted or replace(method, file=None) in wanted else None
-
-        by_place = {(path, start): parameters for (path, start, _), parameters in described.items()}
-
-        def parameters_at(spot: Spot) -> Sequence[Parameter]:
-            return by_place.get((seen[spot].object, seen[spot].start), ())
-
-        traced = series_of(recording, method_at, bias, parameters_at)
-        seen_names = {method.name for method in traced.methods} | {method.name for method in watch.absent}
-        unseen = sorted(method for method in wanted if method.name not in seen_names)
+        traced = _traced(functions, recording, bias, wanted=set(methods), described=described)
+        known = {method.name for method in (*traced.methods, *watch.absent)}
+        unseen = [method for method in methods if method.name not in known]
         return Profile(
             self.tool,
             launched.outcome,
@@ -120,6 +109,7 @@ class Uftrace:
                 *_ending(launched, recording),
                 *_rough(functions, recording),
                 *self._limits(traced.short, unseen),
+                *functions.notes,
             ),
         )
 
@@ -138,6 +128,29 @@ class Uftrace:
         if self._bias is None:
             self._bias = _calibrate(target, arguments=self._arguments) or Bias()
         return self._bias
+
+
+def _traced(
+    functions: Functions,
+    recording: Recording,
+    bias: Bias,
+    *,
+    wanted: Collection[Method],
+    described: Described,
+) -> Traced:
+    """Series of the wanted methods; a static function of the same name in another file is not wanted."""
+    seen = {spot: functions.linked(spot.path, spot.offset) for spot in {n.spot for n in recording.nodes}}
+    known = functions.methods(seen.values())
+    by_place = {(path, start): parameters for (path, start, _), parameters in described.items()}
+
+    def method_at(spot: Spot) -> Method | None:
+        method = known[seen[spot]].method
+        return method if method in wanted or replace(method, file=None) in wanted else None
+
+    def parameters_at(spot: Spot) -> Sequence[Parameter]:
+        return by_place.get((seen[spot].object, seen[spot].start), ())
+
+    return series_of(recording, method_at, bias, parameters_at)
 
 
 def _names(methods: Sequence[Method]) -> str:
@@ -177,7 +190,7 @@ def _ending(launched: Launched, recording: Recording) -> Sequence[str]:
     return notes
 
 
-def _signatures(functions: Functions, watch: Watch) -> Mapping[tuple[str, int, str], Sequence[Parameter]]:
+def _signatures(functions: Functions, watch: Watch) -> Described:
     """(object file, address, symbol) -> parameters; copies by the compiler take theirs in another way."""
     found: dict[tuple[str, int, str], Sequence[Parameter]] = {}
     for path, symbols in watch.symbols.items():

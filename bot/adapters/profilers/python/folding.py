@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.model.profiles import EdgeCost, Method, MethodCost
 
 _Shares = dict[Method, float]
+_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,11 @@ class Costs:
 def _nearest(rows: Sequence[Row], incoming: Mapping[int, Sequence[Link]]) -> dict[int, _Shares]:
     """For each row without a name the named methods that it worked for, with shares that sum to at most one.
 
-    Shares go by the seconds that each caller spent in it. Circles of such rows are cut where they close.
+    Shares go by the seconds that each caller spent in it. Circles of such rows are cut where they close, and
+    then gone round some times more.
     """
     done: dict[int, _Shares] = {}
+    circle = False
     for first, row in enumerate(rows):
         if row.method is not None or first in done:
             continue
@@ -106,16 +109,25 @@ def _nearest(rows: Sequence[Row], incoming: Mapping[int, Sequence[Link]]) -> dic
                 (caller for caller in unknown if caller not in done and caller not in open_rows), None
             )
             if wanted is None:
-                done[place] = _mixed(rows, incoming.get(place, ()), done)
+                done[place] = _mixed(rows, place, incoming.get(place, ()), done)
+                circle = circle or any(c in open_rows for c in _unnamed(rows, incoming, place) if c != place)
                 open_rows.discard(stack.pop())
             else:
                 stack.append(wanted)
                 open_rows.add(wanted)
+    for _ in range(_ROUNDS if circle else 0):
+        for place in done:
+            done[place] = _mixed(rows, place, incoming.get(place, ()), done)
     return done
 
 
-def _mixed(rows: Sequence[Row], links: Sequence[Link], done: Mapping[int, _Shares]) -> _Shares:
-    usable = [link for link in links if rows[link.caller].method is not None or link.caller in done]
+def _unnamed(rows: Sequence[Row], incoming: Mapping[int, Sequence[Link]], place: int) -> Iterator[int]:
+    return (link.caller for link in incoming.get(place, ()) if rows[link.caller].method is None)
+
+
+def _mixed(rows: Sequence[Row], place: int, links: Sequence[Link], done: Mapping[int, _Shares]) -> _Shares:
+    others = [link for link in links if link.caller != place]
+    usable = [link for link in others if rows[link.caller].method is not None or link.caller in done]
     seconds = sum(link.total for link in usable)
     calls = sum(link.calls for link in usable)
     shares: _Shares = defaultdict(float)
