@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.process import PATH, accounts
+from bot.adapters.process import PATH
 from bot.model.profiles import Target
+from bot.model.sites import Account
 
-ACCOUNT = accounts("auto").of["base"]
+_UID = 61000 + os.getpid() % 900
+ACCOUNT = Account(_UID, _UID) if os.geteuid() == 0 else None
+"""One for each test process: what a trial leaves behind is swept by its account."""
 
 
 class Forge:

@@ -79,7 +79,7 @@ def test_no_ending_of_the_program_is_an_exception(
     forge: Forge, sampler: type[Perf | Gperftools], ending: str
 ) -> None:
     forge.make("-g", "-include", "signal.h", main_c=SPIN + f"int main(void) {{ warm(10000); {ending} }}")
-    target = replace(forge.target(), timeout=1.0)
+    target = replace(forge.target(), timeout=2.0 if "STOP" in ending else 60.0)
     profile = ready(sampler, target).profile(target)
     assert profile.notes
     assert (profile.outcome == "ok") == (ending == "_exit(0);")
