@@ -104,10 +104,8 @@ def _nearest(rows: Sequence[Row], incoming: Mapping[int, Sequence[Link]]) -> dic
         stack, open_rows = [first], {first}
         while stack:
             place = stack[-1]
-            unknown = (link.caller for link in incoming.get(place, ()) if rows[link.caller].method is None)
-            wanted = next(
-                (caller for caller in unknown if caller not in done and caller not in open_rows), None
-            )
+            callers = _unnamed(rows, incoming, place)
+            wanted = next((c for c in callers if c not in done and c not in open_rows), None)
             if wanted is None:
                 done[place] = _mixed(rows, place, incoming.get(place, ()), done)
                 circle = circle or any(c in open_rows for c in _unnamed(rows, incoming, place) if c != place)

@@ -45,15 +45,17 @@ def test_the_busy_method_has_the_time_and_its_class(any_checkout: Checkout) -> N
     assert costs["main:main"].calls == 1
 
 
-def test_py_spy_sees_programs_behind_a_shell(checkout: Checkout) -> None:
+def test_py_spy_sees_what_no_agent_can_enter(checkout: Checkout) -> None:
     checkout.write({"main.py": BUSY, "run": f"#!/bin/sh\nsleep 0.1\n{checkout.interpreter} -I main.py\n"})
     (checkout.root / "run").chmod(0o755)
     plain = checkout.target()
     target = Target(words=("./run",), env=plain.env, root=plain.root, cwd=plain.cwd, scratch=plain.scratch)
-    profile = PySpy().profile(target)
+    profile = PythonCoarse().profile(target)
     assert profile.outcome == "ok"
+    assert profile.tool.name == "py-spy"  # -I keeps the agent out
     assert "main:Mill.grind" in own(profile)
     assert profile.samples
+    assert any("No Python process" in note for note in profile.notes)
 
 
 @pytest.mark.parametrize(
