@@ -62,8 +62,10 @@ class Inquiry:
         self._choose, self._revisions = configurator, revisions
         self._ask = Placing(model, configurator, revisions)
         self._witnessing = Witnessing(model, configurator, revisions)
-        self._refuted: list[tuple[int, int, Term, int]] = []
-        """Where (first and last revision), as which term, after how many trials steps were in vain."""
+        self._refuted: list[tuple[int, int]] = []
+        """Where (first and last revision) steps were looked for in vain in the end."""
+        self._proposed: list[tuple[int, int, Term, int]] = []
+        """Where and as which term these were proposed, and how many trials there were afterwards."""
         self._passed: list[tuple[int, int]] = []
         # A step could be at any revision: that it stands out at one of them must count for less.
         self._proven = PROVEN + math.log(revisions)
@@ -105,7 +107,7 @@ class Inquiry:
         """Finds a step's term and place; a step that its contrasts refute is taken out of the model."""
         if self._model.exact and step.settled and len(step.term) >= MANY:
             return  # each of its levels was shown to be necessary
-        before, proposed = step.term if step.settled else None, step.term
+        before, proposed = step.term if step.settled else None, (step.low, step.high, step.term)
         close = 1.0 if self._model.exact else max(self._revisions * CLOSE, 3.0)
         far = max(self._revisions * FAR, 3.0)
         if step.partner is not None:
@@ -124,9 +126,10 @@ class Inquiry:
             alive = yield from self._ask.confirm(step)
         if not alive and step in self._model.steps:
             self._model.steps.remove(step)
-            self._refuted.append((step.low, step.high, proposed, len(self._log)))
+            self._refuted.append((step.low, step.high))
+            self._proposed.append((*proposed, len(self._log)))
             # What moves everything and is at no place is the machine, or many small steps.
-            self._model.drifts |= not proposed and not self._model.exact
+            self._model.drifts |= not proposed[2] and not self._model.exact
         step.settled = True
         self._settle_with(step, alive)
 
@@ -186,11 +189,11 @@ class Inquiry:
     def _leave_alone(self, score: NDArray[Any], places: Ints, numbers: Ints) -> None:
         """Rules out places and terms at which steps were refuted time and again (a drift, an odd machine)."""
         narrow = max(self._revisions * NARROW, 2.0)
-        placed = [(low, high) for low, high, *_ in self._refuted if high - low < narrow]
+        placed = [(low, high) for low, high in self._refuted if high - low < narrow]
         count = np.array([(places >= low) & (places <= high) for low, high in placed] or [places < 0])
         weary = count.sum(axis=0) >= WEARY
         score[weary] = -np.inf
-        lately = [r[:3] for r in self._refuted if len(self._log) < LATELY * r[3]]
+        lately = [p[:3] for p in self._proposed if len(self._log) < LATELY * p[3]]
         for low, high, term in lately:
             again = [t for a, b, t in lately if t == term and a <= high and low <= b]
             number = self._terms.number(term) if len(again) >= AGAIN else None
