@@ -171,6 +171,7 @@ class ShortRangeFinder:
         return next_probes(
             Outlook(self._evidence, self._ensemble, self._cells, self._pool, levels, moves, self._anchor),
             self.revisions,
+            in_doubt=any(step.clear and not step.sure for step in self._found),
         )
 
     def _first(self) -> list[Probe]:

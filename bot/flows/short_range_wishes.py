@@ -18,8 +18,8 @@ from bot.model.change_points import Probe
 BATCH = 6
 DRAWS = 96
 """Explanations that are compared."""
-ENOUGH = 0.05
-"""Nats a trial has to teach."""
+ENOUGH, IN_DOUBT = 0.05, 0.005
+"""Nats a trial has to teach; and while a clear step has no sure name."""
 INTERESTING, MOST_INTERESTING = 0.1, 14
 """Share of draws with a step at a revision from which on new configurations are compared there; at most."""
 PATIENCE = 0.02
@@ -44,7 +44,7 @@ class Outlook:
     anchor: int | None
 
 
-def next_probes(outlook: Outlook, revisions: int) -> list[Probe]:
+def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Probe]:
     """Odd cells once more, and the trials that teach most; empty: nothing teaches enough."""
     pool, usable = outlook.pool, outlook.pool.usable(revisions)
     wished: list[Cell] = [
@@ -65,7 +65,7 @@ def next_probes(outlook: Outlook, revisions: int) -> list[Probe]:
     contrasts = _contrasts(outlook, usable, sorted(places))
     if len(contrasts.configuration):
         for number, worth in most_telling(expected, contrasts, BATCH):
-            if worth >= ENOUGH:
+            if worth >= (IN_DOUBT if in_doubt else ENOUGH):
                 wished += contrasts.wished[number]
     return [Probe(pool.configurations[c], r) for c, r in dict.fromkeys(wished)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -44,6 +45,16 @@ class Found:
     error: float
     probability: float
 
+    @property
+    def clear(self) -> bool:
+        """Whether it is large against its error."""
+        return abs(self.size) >= CLEAR * self.error
+
+    @property
+    def sure(self) -> bool:
+        """Whether most explanations share it."""
+        return self.probability >= TOLD
+
 
 def steps_of(
     ensemble: Ensemble, evidence: Evidence, terms: Terms, *, holds: Bools, usable: Bools
@@ -59,6 +70,9 @@ def steps_of(
     mean, covariance = evidence.sizes(chosen)
     mass = ensemble.mass_.reshape(len(evidence.kinds), evidence.places)
     whole = {j % evidence.places for j in chosen if evidence.kinds.term[j // evidence.places] == 0}
+    others: dict[int, list[int]] = defaultdict(list)
+    for j in chosen:
+        others[int(evidence.kinds.term[j // evidence.places])].append(j % evidence.places)
     found = []
     for k, candidate in enumerate(chosen):
         kind, place = divmod(candidate, evidence.places)
@@ -67,6 +81,7 @@ def steps_of(
         heard = evidence.kinds.term[mass.max(axis=1) > HEARD]
         plainest, alike = _alike(terms, number, heard, holds=holds[around], whole=place in whole)
         own = mass[np.isin(evidence.kinds.term, alike)].sum(axis=0)
+        own[[p for p in others[number] if p != place]] = 0.0
         first, last, probability = _interval(own, place)
         found.append(
             Found(
@@ -142,12 +157,10 @@ def told(
     covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
     ratio: after over before in the median measured configuration that holds the term.
     """
-    sizes = [abs(s.size) / max(s.error, 1e-12) for s in found]
-    sure = [s.probability >= TOLD and z >= CLEAR for s, z in zip(found, sizes, strict=True)]
+    kept = [step for step in found if step.clear and step.sure]
     points = []
-    kept = [s for s, keep in zip(found, sure, strict=True) if keep]
     for i, step in enumerate(found):
-        if not sure[i]:
+        if step not in kept:
             continue
         middle, interval = _ratio(found, i, evidence, covers)
         term, aliases = terms.canonical(step.term)
