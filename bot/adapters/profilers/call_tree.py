@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.model.profiles import EdgeCost, Method, MethodCost
@@ -19,7 +19,6 @@ class CallTree:
     parents: list[int] = field(default_factory=list)
     methods: list[Method | None] = field(default_factory=list)
     own: list[float] = field(default_factory=list)
-    _children: dict[tuple[int, Method], int] = field(default_factory=dict)
 
     def add(self, parent: int, method: Method | None, own: float = 0.0) -> int:
         """A new context; its number. The parent must be there."""
@@ -27,17 +26,6 @@ class CallTree:
         self.methods.append(method)
         self.own.append(own)
         return len(self.parents) - 1
-
-    def count(self, stack: Iterable[Method], weight: float) -> None:
-        """Adds a sampled stack, outermost method first; contexts it shares with earlier ones are shared."""
-        at = -1
-        for method in stack:
-            known = self._children.get((at, method))
-            if known is None:
-                known = self._children[at, method] = self.add(at, method)
-            at = known
-        if at >= 0:
-            self.own[at] += weight
 
 
 @dataclass(frozen=True)
@@ -117,19 +105,3 @@ def _method(tree: CallTree, node: int) -> Method:
     method = tree.methods[node]
     assert method is not None
     return method
-
-
-def seen(tree: CallTree) -> float:
-    """All that the tree has seen, whoever it belongs to."""
-    return sum(tree.own)
-
-
-def path_of(tree: CallTree, node: int) -> Sequence[Method]:
-    """The named methods from the outermost one to this context."""
-    path: list[Method] = []
-    while node >= 0:
-        method = tree.methods[node]
-        if method is not None:
-            path.append(method)
-        node = tree.parents[node]
-    return path[::-1]
