@@ -27,17 +27,19 @@ AT = 5
 Names = tuple[str, ...]
 
 
-def model(truth: Mapping[Names, float], told: Mapping[Names, float], *, noise: float = 0.01) -> StepModel:
+def model(
+    truth: Mapping[Names, float], told: Mapping[Names, float], *, space: Space = SPACE, noise: float = 0.01
+) -> StepModel:
     """All configurations at ten revisions with true steps at revision 5, and the steps that are believed."""
     rng = np.random.default_rng(1)
-    solver = ConstraintSolver(SPACE)
-    terms = Terms(SPACE, possible=solver.possible, equivalent=solver.equivalent)
-    log = TrialLog(SPACE, terms.levels)
-    for configuration in product(*(option.values for option in SPACE.options)):
+    solver = ConstraintSolver(space)
+    terms = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
+    log = TrialLog(space, terms.levels)
+    for configuration in filter(solver.valid, product(*(option.values for option in space.options))):
         moved = sum(
             size
             for names, size in truth.items()
-            if all(SPACE.holds(SPACE.level_of[n], configuration) for n in names)
+            if all(space.holds(space.level_of[n], configuration) for n in names)
         )
         log.add(
             [
@@ -83,3 +85,25 @@ def test_what_is_as_simple_as_can_be_stays(truth: Mapping[Names, float]) -> None
     steps.fit()
     assert not simplify(steps)
     assert {tuple(sorted(str(level) for level in s.term)) for s in steps.steps} == set(truth)
+
+
+def test_pieces_that_a_constraint_makes_of_a_level_become_the_level() -> None:
+    space = Space(SPACE.options, ("a implies b",))
+    steps = model({("!a",): 0.5}, {("!a", "b"): 0.5, ("!b",): 0.5}, space=space)
+    steps.fit()
+    assert simplify(steps)
+    assert [[str(level) for level in s.term] for s in steps.steps] == [["!a"]]
+
+
+def test_steps_that_could_not_be_simplified_are_looked_at_again_with_more_trials_only() -> None:
+    steps = model({("a",): 0.5, ("b",): 0.3}, {("a",): 0.5, ("b",): 0.3})
+    steps.fit()
+    assert not simplify(steps)
+    known = dict(steps.compared)
+    assert known
+    assert not simplify(steps)
+    assert steps.compared == known
+    configuration = steps.log.configurations[0]
+    steps.log.add([Observation(Probe(configuration, r), 2.0 + r / 1000.0) for r in range(20)])
+    assert not simplify(steps)
+    assert steps.compared != known
