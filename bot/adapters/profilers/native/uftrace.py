@@ -19,7 +19,7 @@ from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.names import bare, tidy
 from bot.adapters.profilers.native.samples import Spot
-from bot.adapters.profilers.native.sampling import preloadable
+from bot.adapters.profilers.native.sampling import preloadable, program_of
 from bot.adapters.profilers.native.series import Bias, Traced, median_seconds, series_of
 from bot.adapters.profilers.native.signatures import REGISTERS, Parameter, signatures_in_a_child
 from bot.adapters.profilers.native.uftrace_file import Recording, exit_status, read_recording
@@ -80,6 +80,8 @@ class Uftrace:
             return ("`uftrace` watches calls on x86_64 only.",)
         if shutil.which("uftrace", path=PATH) is None:
             return ("`uftrace` is not installed: no durations of calls.",)
+        if any(character.isspace() or character == ";" for character in os.path.realpath(program_of(target))):
+            return ("`uftrace` cannot watch a program whose path has spaces or `;` in it.",)
         return preloadable(target, "uftrace")
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:

@@ -204,6 +204,14 @@ def test_static_and_musl_programs_are_no_different(
     assert cost(profile, "work").calls == 5
 
 
+def test_names_of_files_may_be_anything(forge: Forge) -> None:
+    forge.make("-g", "-O1", **{"ma in`*[x](y)`<b>é_c": PROGRAM})
+    (forge.root / "program").rename(forge.root / "pro gram*(2) é")
+    profile = Callgrind().profile(forge.target("./pro gram*(2) é"))
+    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert place(profile, "work") == ("ma in`*[x](y)`<b>é.c", 3)
+
+
 def test_static_functions_of_one_name_in_two_files_stay_two(forge: Forge) -> None:
     def file(name: str, rounds: int) -> str:
         return f"""

@@ -172,6 +172,10 @@ def test_a_program_that_cannot_be_watched_is_said(forge: Forge, tracer: Uftrace)
     )
     forge.make(compiler="musl-gcc", main_c=PROGRAM)
     assert tracer.missing(forge.target()) == ("`program` uses musl: uftrace cannot be loaded into it.",)
+    (forge.root / "program").rename(forge.root / "a program")
+    assert tracer.missing(forge.target("./a program")) == (
+        "`uftrace` cannot watch a program whose path has spaces or `;` in it.",
+    )
 
 
 def test_a_missing_uftrace_and_a_missing_compiler_are_said(
