@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,8 +15,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.adapters.profilers import evidence
-from bot.adapters.profilers.call_tree import CallTree, seen, tree_costs
+from bot.adapters.profilers.call_tree import CallTree, tree_costs
 from bot.adapters.profilers.launching import Launched, launch
+from bot.adapters.profilers.python.command_lines import python_start
 from bot.adapters.profilers.python.injection import not_started, version_of
 from bot.adapters.profilers.python.names import Naming
 from bot.adapters.profilers.python.reading import Count, Text
@@ -26,7 +29,22 @@ RATE = 500
 QUALIFIED = (3, 11)
 """From this version on Python's code knows its qualified name."""
 _MOST_BYTES = 1 << 27
-_STATUS = '"$@"; echo "$?" >"$0"'
+_WAITING = """\
+import os, sys
+child = os.fork()
+if child == 0:
+    try:
+        os.execvp(sys.argv[2], sys.argv[2:])
+    finally:
+        os._exit(127)
+status = os.waitpid(child, 0)[1]
+with open(sys.argv[1], "w") as file:
+    file.write("%d %d" % (os.getpid(), status))
+"""
+"""Starts the program and writes how it ended, which py-spy does not hand on; in the syntax of any Python.
+
+py-spy ends, and ends the program, when no Python runs any more: one that waits keeps it.
+"""
 
 
 class _Frame(BaseModel):
@@ -41,6 +59,7 @@ class _Shared(BaseModel):
 
 
 class _Thread(BaseModel):
+    name: Text
     samples: tuple[tuple[Count, ...], ...]
 
 
@@ -55,7 +74,8 @@ class _Samples(BaseModel):
 class _Run:
     launched: Launched
     samples: _Samples | None
-    status: str
+    waiting: int | None = None
+    status: int | None = None
 
 
 class PySpy:
@@ -92,13 +112,13 @@ class PySpy:
         if run.samples is None or outcome == "not-started":
             why = _why(run) if run.samples is None else "The program could not be started."
             return Profile(tool=self.tool, outcome=outcome, seconds=run.launched.cpu, samples=0, notes=(why,))
-        tree = _tree(run.samples, Naming(target.root, str(target.cwd)).method)
-        costs = tree_costs(tree)
-        notes = (
-            []
-            if outcome == "ok"
-            else ["The program, sampled, did not end well; what is there is unfinished."]
-        )
+        tree = _tree(run.samples, Naming(target.root, str(target.cwd)).method, waiting=run.waiting)
+        costs, seen = tree_costs(tree), sum(tree.own)
+        notes = []
+        if outcome != "ok":
+            notes.append("The program, sampled, did not end well; what is there is unfinished.")
+        if not costs.total:
+            notes.append("py-spy saw no Python code: the program is too short, or is none.")
         version = version_of(target)
         if version is not None and version < QUALIFIED:
             notes.append("Names lack their class: this Python's code does not know it (before 3.11).")
@@ -106,9 +126,9 @@ class PySpy:
             tool=self.tool,
             outcome=outcome,
             seconds=run.launched.cpu,
-            methods=costs.methods(seen=seen(tree)),
+            methods=costs.methods(seen=seen),
             edges=costs.edge_costs(),
-            samples=round(seen(tree) * RATE),
+            samples=round(seen * RATE),
             notes=tuple(notes),
         )
 
@@ -143,11 +163,16 @@ def _sample(target: Target) -> _Run:
         "--subprocesses",
     )
     output, status = folder / "samples", folder / "status"
-    # py-spy does not hand on how the program ended.
-    program = ("sh", "-c", _STATUS, str(status), *target.words)
+    start = python_start(target)
+    waiting = (start.interpreter if start else "python3", "-E", "-S", "-c", _WAITING, str(status))
+    program = (*waiting, *target.words)
     words = (str(spy), "record", *options, "--output", str(output), "--", *program)
     launched = launch(target, words, env={"RUST_BACKTRACE": "0"}, slowdown=1.5)
-    return _Run(launched, _read(output), _text(status))
+    found_status = re.fullmatch(r"(\d{1,10}) (\d{1,10})", _text(status))
+    samples = _read(output)
+    if found_status is None:
+        return _Run(launched, samples)
+    return _Run(launched, samples, int(found_status[1]), int(found_status[2]))
 
 
 def _read(path: Path) -> _Samples | None:
@@ -172,14 +197,14 @@ def _outcome(target: Target, run: _Run) -> Outcome:
     """How the program ended, as far as py-spy left that to be seen."""
     if run.launched.outcome in ("timeout", "cut"):
         return run.launched.outcome
-    if not run.status.isdigit():
-        return "not-started" if run.launched.outcome != "ok" else "signal"
-    code = int(run.status)
+    if run.status is None:
+        return "not-started"
+    if os.WIFSIGNALED(run.status):
+        return "signal"
+    code = os.WEXITSTATUS(run.status)
     if code in target.ok_exit:
         return "ok"
-    if code in (126, 127):
-        return "not-started"
-    return "signal" if code > 128 else "exit"
+    return "not-started" if code in (126, 127) else "exit"
 
 
 def _why(run: _Run) -> str:
@@ -187,16 +212,25 @@ def _why(run: _Run) -> str:
     told = [line for line in run.launched.ended.log.splitlines() if line.startswith("Error:")]
     if told and "ermission" in told[-1]:
         return "py-spy may not look into other processes here (ptrace is forbidden)."
-    if told and "No python processes" in told[-1]:
-        return "py-spy found no Python process; the program may be too short."
     return "py-spy left no samples that can be read."
 
 
-def _tree(samples: _Samples, named: Callable[[str, int, str], Method | None]) -> CallTree:
+def _tree(
+    samples: _Samples, named: Callable[[str, int, str], Method | None], *, waiting: int | None
+) -> CallTree:
+    """All stacks but those of the process that only waits for the program."""
     methods = [named(f.file, f.line or 0, f.name) if f.file else None for f in samples.shared.frames]
     tree = CallTree()
+    known: dict[tuple[int, int], int] = {}
     for thread in samples.profiles:
+        if thread.name.startswith(f"Process {waiting} "):
+            continue
         for stack in thread.samples:
-            path = [method for place in stack if (method := methods[place]) is not None]
-            tree.count(path, 1 / RATE)
+            context = -1
+            for place in stack:
+                if (context, place) not in known:
+                    known[context, place] = tree.add(context, methods[place])
+                context = known[context, place]
+            if context >= 0:
+                tree.own[context] += 1 / RATE
     return tree
