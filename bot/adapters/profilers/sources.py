@@ -1,0 +1,108 @@
+"""Source texts of methods, from where they are named to where their block ends: what renaming keeps."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from bot.adapters.profilers.evidence import read_file
+from bot.model.profiles import Method
+
+MOST_BYTES = 8 << 20
+"""Of a source file."""
+MOST_LINES = 3000
+"""Of a method."""
+LINES_BEFORE = 6
+"""An optimised function may seem to begin a few lines after its name."""
+
+_LAST_WORD = re.compile(r"\w+(?=\W*$)")
+_INNERMOST = re.compile(r"<[^<>]*>")
+_BEFORE_CALL = re.compile(r"[{;=(]|\breturn\b")
+# What braces in it do not count: comments, strings, characters.
+_OPAQUE = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,8}'|`(?:\\.|[^`\\])*`", re.DOTALL
+)
+
+
+def bodies(root: Path, methods: Iterable[Method]) -> Mapping[Method, str]:
+    """Texts of the methods whose file, line and name are found in the checkout; others are left out.
+
+    Languages with braces, and Python. The text begins with the line that names the method.
+    """
+    by_file: dict[str, list[Method]] = defaultdict(list)
+    for method in methods:
+        if method.file is not None and method.line is not None:
+            by_file[method.file].append(method)
+    found: dict[Method, str] = {}
+    for file, several in by_file.items():
+        lines = _lines(root, file)
+        for method in several:
+            begin = _named_at(lines, method)
+            if begin is not None:
+                block = _indented(lines[begin:]) if file.endswith(".py") else _braced(lines[begin:])
+                if block:
+                    found[method] = block
+    return found
+
+
+def _lines(root: Path, file: str) -> Sequence[str]:
+    try:
+        path = (root / file).resolve()
+        if not path.is_relative_to(root.resolve()):
+            return ()
+        return read_file(path, most=MOST_BYTES).decode("utf-8", "replace").split("\n")
+    except (OSError, ValueError, RuntimeError):
+        return ()
+
+
+def _named_at(lines: Sequence[str], method: Method) -> int | None:
+    """The line, at or shortly before where the method begins, that names it."""
+    plain = method.name
+    while (shorter := _INNERMOST.sub("", plain)) != plain:
+        plain = shorter
+    word = _LAST_WORD.search(plain)
+    if word is None or method.line is None or not 0 < method.line <= len(lines):
+        return None
+    name = re.compile(rf"(?<!\w){re.escape(word[0])}\s*(?:<[^<>()]*>\s*)?\(")
+    for number in range(method.line - 1, max(-1, method.line - 1 - LINES_BEFORE), -1):
+        match = name.search(lines[number])
+        if match is not None and _BEFORE_CALL.search(lines[number][: match.start()]) is None:
+            return number
+    return None
+
+
+def _braced(lines: Sequence[str]) -> str:
+    """Up to the brace that closes the first one; nothing, when a statement ends before it (a call, say)."""
+    text = "\n".join(lines[:MOST_LINES])
+    plain = _OPAQUE.sub(lambda match: " " * len(match[0]), text)
+    depth = 0
+    for place, character in enumerate(plain):
+        if character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth <= 0:
+                return text[: place + 1] if depth == 0 else ""
+        elif character == ";" and depth == 0:
+            return ""
+    return ""
+
+
+def _indented(lines: Sequence[str]) -> str:
+    """Up to the first line that is not indented more than the first one, after its colon."""
+    depth = len(lines[0]) - len(lines[0].lstrip())
+    kept = [lines[0]]
+    header = True
+    for line in lines[1:MOST_LINES]:
+        inside = (
+            not line.strip()
+            or len(line) - len(line.lstrip()) > depth
+            or (header and line.lstrip()[:1] == ")")
+        )
+        if not inside:
+            break
+        header = header and not kept[-1].rstrip().endswith(":")
+        kept.append(line)
+    return "\n".join(kept).rstrip()
