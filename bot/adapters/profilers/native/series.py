@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,48 +50,67 @@ def series_of(
     """
     grouped: dict[tuple[Method, CallPath], list[NDArray[np.float64]]] = defaultdict(list)
     given: dict[tuple[Method, CallPath], list[tuple[str, ...]]] = defaultdict(list)
-    raw: dict[Method, list[NDArray[np.float64]]] = defaultdict(list)
-    added: dict[Method, list[NDArray[np.float64]]] = defaultdict(list)
-    own: dict[Method, float] = defaultdict(float)
-    total: dict[Method, float] = defaultdict(float)
+    sums: dict[Method, _Sums] = defaultdict(_Sums)
     paths: dict[int, tuple[Method | None, CallPath]] = {}
     for node in recording.nodes:  # parents come before their children
         method, path = method_at(node.spot), _path(node, paths)
         paths[id(node)] = method, path
-        seconds = np.array(node.durations, np.float64) / 1e9
-        below = np.array(node.nested, np.float64)
-        freed = np.maximum(seconds - bias.own - below * bias.below, 0.0)
-        if path:
-            own[path[-1]] -= float(freed.sum()) if method is not None else 0.0
         if method is None:
             continue
+        seconds = np.array(node.durations, np.float64) / 1e9
+        added = np.array(node.nested, np.float64) * bias.below
+        freed = np.maximum(seconds - bias.own - added, 0.0)
         grouped[method, path].append(freed)
         given[method, path] += _told(node, parameters_at(node.spot))
-        raw[method].append(seconds)
-        added[method].append(below * bias.below)
-        own[method] += float(freed.sum())
-        if method not in path:
-            total[method] += float(freed.sum())
-    short = [
-        m
-        for m, parts in raw.items()
-        if bias.own > MOST_BIAS * _median(parts) or _median(added[m]) > MOST_BELOW * _median(parts)
-    ]
-    everything = sum(max(0.0, value) for value in own.values()) or 1.0
+        sums[method].add(seconds, added, freed, outermost=method not in path)
+        if path:
+            sums[path[-1]].own -= float(freed.sum())
+    short = {method for method, known in sums.items() if known.too_short(bias)}
+    everything = sum(max(0.0, known.own) for known in sums.values()) or 1.0
     costs = {
-        m: MethodCost(
-            max(0.0, own[m]) / everything,
-            total_seconds=None if m in short else total[m],
-            calls=sum(len(part) for part in parts),
+        method: MethodCost(
+            max(0.0, known.own) / everything,
+            total_seconds=None if method in short else known.total,
+            calls=sum(len(part) for part in known.raw),
         )
-        for m, parts in raw.items()
+        for method, known in sums.items()
     }
     made = [
-        _series(m, path, parts, tuple(given[m, path]))
-        for (m, path), parts in grouped.items()
-        if m not in short
+        _series(method, path, parts, tuple(given[method, path]))
+        for (method, path), parts in grouped.items()
+        if method not in short
     ]
     return Traced(costs, made, sorted(short, key=lambda m: (m.name, m.file or "")))
+
+
+@dataclass
+class _Sums:
+    """Of one method: durations as recorded, what the tracer added, seconds without and with callees."""
+
+    raw: list[NDArray[np.float64]] = field(default_factory=list)
+    added: list[NDArray[np.float64]] = field(default_factory=list)
+    own: float = 0.0
+    total: float = 0.0
+
+    def add(
+        self,
+        seconds: NDArray[np.float64],
+        added: NDArray[np.float64],
+        freed: NDArray[np.float64],
+        *,
+        outermost: bool,
+    ) -> None:
+        """Adds calls over one path."""
+        self.raw.append(seconds)
+        self.added.append(added)
+        self.own += float(freed.sum())
+        if outermost:
+            self.total += float(freed.sum())
+
+    def too_short(self, bias: Bias) -> bool:
+        """Whether too much of the durations is the tracer's own time."""
+        middle = _median(self.raw)
+        return bias.own > MOST_BIAS * middle or _median(self.added) > MOST_BELOW * middle
 
 
 def _path(node: Node, paths: Mapping[int, tuple[Method | None, CallPath]]) -> CallPath:
