@@ -59,8 +59,7 @@ class PythonFine:
             return not_started(self.tool, error)
         result = series_of(watched, target.root, methods)
         notes = [*watched.notes, *result.notes, *self._notes(watched, planned)]
-        seen = {series.method for series in result.series}
-        absent = [method.name for method in planned.every if method not in seen]
+        absent = [method.name for method in planned.every if method not in result.seen]
         if absent and watched.processes.each:
             notes.append(
                 f"{len(absent)} of {len(planned.every)} chosen methods were not seen: {_some(absent)}."

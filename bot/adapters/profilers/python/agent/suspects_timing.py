@@ -204,9 +204,9 @@ def _argue(series: Series, arguments: Any) -> None:
 
 
 def bin_of(duration: int) -> int:
-    """Number of the logarithmic bin: eight to each doubling."""
-    size = duration.bit_length()
-    return duration if size <= 4 else (size << 3 | (duration >> (size - 4)) & 7)
+    """Number of the logarithmic bin, as call_series.py has them: 32 to each octave."""
+    octave = max(0, duration.bit_length() - 6)
+    return (octave << 5) + (duration >> octave)
 
 
 def _summary(frame: Any) -> Any:
