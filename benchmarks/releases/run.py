@@ -6,8 +6,9 @@ python -m benchmarks.releases.run show
 
 `table` bisects the judge's counts, with noise of that coefficient of variation, as a table program; `cpu` and
 `instructions` bisect the example's repository: real builds and trials, and that metric. All may take `share`
-of the exhaustive trials, which are all releases x all configurations that the judge took, once each; both
-trials of a pair count. `show` only writes the table.
+of the exhaustive trials: those of the judge, all releases x all its configurations once each; for `cpu`
+those of the exhaustive measurement of CPU times (seconds.py), in pairs. Both trials of a pair count. `show`
+only writes the table.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def run(kind: str, *, noise: float, seed: int, share: float, budget: str) -> dic
     space = load_subject(EXAMPLE / "suspects.yml").space
     counts = read_counts(space)
     releases = releases_of(counts)
-    trials = int(share * len(counts))
+    exhaustive = 2 * sum(map(len, read_ratios(space).values())) if kind == "cpu" else len(counts)
+    trials = int(share * exhaustive)
     arguments = [f"{releases[0]}..{releases[-1]}", "--trials", str(trials), "--seed", str(seed)]
     if kind == "table":
         folder = table_program(space, counts, noise, seed)
@@ -97,7 +99,7 @@ def run(kind: str, *, noise: float, seed: int, share: float, budget: str) -> dic
         "noise": noise,
         "share": share,
         "seed": seed,
-        "exhaustive": len(counts),
+        "exhaustive": exhaustive,
         "trials": report["spent"]["trials"],
         "seconds": report["spent"]["seconds"],
         "notes": report["notes"],

@@ -159,10 +159,10 @@ def told(
     """
     kept = [step for step in found if step.clear and step.sure]
     points = []
-    for i, step in enumerate(found):
-        if step not in kept:
-            continue
-        middle, interval = _ratio(found, i, evidence, covers)
+    for step in {(s.at, s.term): s for s in kept}.values():
+        # In seconds and as a share of the level at once: one change.
+        parts = [k for k, s in enumerate(found) if (s.at, s.term) == (step.at, step.term) and s in kept]
+        middle, interval = _ratio(found, parts, evidence, covers)
         term, aliases = terms.canonical(step.term)
         points.append(
             ChangePoint(
@@ -180,22 +180,22 @@ def told(
 
 
 def _ratio(
-    found: Sequence[Found], number: int, evidence: Evidence, covers: Floats
+    found: Sequence[Found], parts: Sequence[int], evidence: Evidence, covers: Floats
 ) -> tuple[float, tuple[float, float]]:
-    """Median ratio over the measured configurations that hold a step, and its 90 % interval."""
-    table, step = evidence.table, found[number]
+    """Median ratio over the measured configurations that hold a step's parts, and its 90 % interval."""
+    table, step = evidence.table, found[parts[0]]
     y = table.value / evidence.scales.unit
     level = table.level() / evidence.scales.unit
     for k, other in enumerate(found):  # as if all trials were just before the step
         moved = other.size * covers[k][table.configuration] * (level if other.share else 1.0)
         y = y - np.where(other.at <= table.revision, moved, 0.0) + (moved if other.at < step.at else 0.0)
-    holding = [c for c in np.unique(table.configuration) if covers[number][c]]
-    before = {c: float(np.median(y[table.configuration == c])) for c in holding}
-    moves = [
-        (float(level[table.configuration == c][0]) if step.share else 1.0) / max(value, 1e-3)
-        for c, value in before.items()
-    ]
-    each = float(np.median(moves)) if moves else 0.0
-    reach = QUANTILE * step.error
-    low, middle, high = (max(1.0 + (step.size + d) * each, 1e-3) for d in (-reach, 0.0, reach))
+    moves, reaches = [0.0], [0.0]
+    for c in (c for c in np.unique(table.configuration) if covers[parts[0]][c]):
+        mine = table.configuration == c
+        before = max(float(np.median(y[mine])), 1e-3)
+        each = np.array([float(level[mine][0]) if found[k].share else 1.0 for k in parts]) / before
+        moves.append(float(each @ [found[k].size for k in parts]))
+        reaches.append(QUANTILE * float(np.hypot.reduce(each * [found[k].error for k in parts])))
+    move, reach = float(np.median(moves[1:] or moves)), float(np.median(reaches[1:] or reaches))
+    low, middle, high = (max(1.0 + move + d, 1e-3) for d in (-reach, 0.0, reach))
     return middle, (low, high)

@@ -88,3 +88,17 @@ def test_a_step_that_is_undone_soon_is_transient() -> None:
     ]
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
     assert [point.shape for point in told(steps, table, covers, TERMS, 8)] == ["transient", "transient"]
+
+
+def test_seconds_and_a_share_of_the_level_at_once_are_told_as_one_change() -> None:
+    table = evidence(measured(repeats=3))
+    steps = [
+        Found((OPTION,), share=share, at=5, low=5, high=5, size=0.1, error=0.002, probability=1.0)
+        for share in (False, True)
+    ]
+    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
+    (point,) = told(steps, table, covers, TERMS, 8)
+    alone = [told([step], table, covers[:1], TERMS, 8)[0].ratio for step in steps]
+    assert point.ratio > 1.1 and min(alone) < point.ratio
+    low, high = point.ratio_interval
+    assert low < point.ratio < high
