@@ -50,7 +50,7 @@ class PythonFine:
             watched = run_watched(
                 target,
                 TimedBody,
-                parts=("timing", "events", "rewriting", "telling"),
+                parts=("timing", "arguments", "events", "rewriting", "telling"),
                 settings={"depth": self._depth, "selected": self._selected(planned)},
                 slowdown=2.0,
                 compiled_by_us=True,

@@ -263,7 +263,7 @@ def test_cprofile_and_the_agent_count_the_same_calls(any_checkout: Checkout) -> 
 def test_the_agents_bins_are_those_of_all_profilers(duration: int) -> None:
     source = Path(suspects_timing.__file__).read_text()  # the file runs in the program: nothing to import
     space: dict[str, Callable[[int], int]] = {}
-    exec(source[source.index("def bin_of") : source.index("def _summary")], space)
+    exec(source[source.index("def bin_of") : source.index("class Timing")], space)
     assert space["bin_of"](duration) == bin_of(np.array([duration]))[0]
 
 

@@ -24,7 +24,13 @@ class Events:
         self.tool = next(tool for tool in _TOOLS if self.monitoring.get_tool(tool) is None)
         self.monitoring.use_tool_id(self.tool, "suspects")
         self.select = self.selecting()
-        self.register()
+        self.callbacks: list[Any] = []
+        self.calls()
+        self.resumptions()
+        for event, callback in self.callbacks:
+            self.monitoring.register_callback(self.tool, event, callback)
+        events = self.monitoring.events
+        self.everywhere = events.PY_START | events.PY_THROW | events.PY_UNWIND
 
     def selecting(self) -> Any:
         """Decides on code that is met for the first time."""
@@ -40,11 +46,11 @@ class Events:
 
         return select
 
-    def register(self) -> None:
-        """The callbacks: clocks are read as late, and as early, as can be."""
+    def calls(self) -> None:
+        """Callbacks for calls: clocks are read as late, and as early, as can be."""
         recorder, select, disable = self.timing.recorder, self.select, self.monitoring.DISABLE
         rows, own, opened = recorder.rows, recorder.own, recorder.open
-        enter, leave, pause, resume = recorder.enter, recorder.leave, recorder.pause, recorder.resume
+        enter, leave = recorder.enter, recorder.leave
 
         # Near the end of the stack a callback may fail, which is no error of the program's. What notes the
         # start of a call needs as much room as what notes its end: none is left open.
@@ -70,6 +76,25 @@ class Events:
             except Exception:
                 return
 
+        # This and PY_THROW cannot be had for chosen code alone.
+        def unwound(code: Any, _: int, __: Any) -> None:
+            try:
+                now = _clock()
+                if id(code) in rows:
+                    leave(id(_frame(1)), now)
+            except Exception:
+                return
+
+        events = self.monitoring.events
+        self.callbacks += [
+            (events.PY_START, started), (events.PY_RETURN, returned), (events.PY_UNWIND, unwound),
+        ]  # fmt: skip
+
+    def resumptions(self) -> None:
+        """Callbacks for generators and coroutines."""
+        recorder = self.timing.recorder
+        rows, pause, resume = recorder.rows, recorder.pause, recorder.resume
+
         def yielded(_: Any, __: int, ___: Any) -> None:
             try:
                 now = _clock()
@@ -83,7 +108,6 @@ class Events:
             except Exception:
                 return
 
-        # These two cannot be had for chosen code alone.
         def thrown(code: Any, _: int, __: Any) -> None:
             try:
                 if id(code) in rows:
@@ -91,26 +115,10 @@ class Events:
             except Exception:
                 return
 
-        def unwound(code: Any, _: int, __: Any) -> None:
-            try:
-                now = _clock()
-                if id(code) in rows:
-                    leave(id(_frame(1)), now)
-            except Exception:
-                return
-
         events = self.monitoring.events
-        self.everywhere = events.PY_START | events.PY_THROW | events.PY_UNWIND
-        callbacks = (
-            (events.PY_START, started),
-            (events.PY_RETURN, returned),
-            (events.PY_YIELD, yielded),
-            (events.PY_RESUME, resumed),
-            (events.PY_THROW, thrown),
-            (events.PY_UNWIND, unwound),
-        )
-        for event, callback in callbacks:
-            self.monitoring.register_callback(self.tool, event, callback)
+        self.callbacks += [
+            (events.PY_YIELD, yielded), (events.PY_RESUME, resumed), (events.PY_THROW, thrown),
+        ]  # fmt: skip
 
     def empty(self) -> Any:
         """An empty function with and without the tool, and its row."""

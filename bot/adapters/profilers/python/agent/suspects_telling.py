@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def body(session: Any, recorder: Any) -> str:
     """One line of JSON."""
     quote, listed = session.quote, session.listed
-    told_text = session.load("timing")["told_text"]
+    told_text = session.load("arguments")["told_text"]
     codes: Codes = {}
     texts: dict[str, int] = {}
     series = []

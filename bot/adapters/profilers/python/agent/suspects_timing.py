@@ -1,6 +1,6 @@
 """Times calls of chosen functions by call path: by the interpreter's events from 3.12, else by rewriting."""
 
-# ruff: noqa: UP031  (runs from 3.8 on)
+
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ _LEAST_KEPT = 1000
 _MOST_PATHS = 2_000
 _MOST_ARGUMENTS = 20_000
 _CALIBRATION = 300
-_SIZED = {str, bytes, bytearray, list, tuple, dict, set, frozenset, range, memoryview}
 _clock = time.perf_counter_ns
 
 
@@ -80,8 +79,8 @@ class Recorder:
     itself took, in all threads: a call is delayed by any.
     """
 
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
+    def __init__(self, depth: int, summary: Any) -> None:
+        self.depth, self.summary = depth, summary
         self.rows: dict[int, Row] = {}
         self.open: dict[int, Any] = {}
         self.suspended: dict[int, Any] = {}
@@ -96,6 +95,7 @@ class Recorder:
     def entering(self) -> Any:
         """What begins a call that is timed; prepared, since each attribute that is looked up costs 20 ns."""
         opened, own, depth, edge, new_series = self.open, self.own, self.depth, self.edge, self.new_series
+        summary = self.summary
 
         def enter(row: Row, frame: Any, began: int) -> None:
             row.skip = 1
@@ -111,7 +111,7 @@ class Recorder:
             series = row.series.get(key)
             if series is None:
                 series = new_series(row, frame, key)
-            entry = [series, 0, 0, 0, _summary(frame) if row.arguments else None]
+            entry = [series, 0, 0, 0, summary(frame) if row.arguments else None]
             opened[id(frame)] = entry
             start = entry[1] = _clock()
             entry[3] = own[0] = own[0] + start - began + edge[0]
@@ -209,42 +209,13 @@ def bin_of(duration: int) -> int:
     return (octave << 5) + (duration >> octave)
 
 
-def _summary(frame: Any) -> Any:
-    """Of each argument its type, and the length or the small number that it is; nothing of its contents."""
-    code, values = frame.f_code, frame.f_locals
-    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
-    return tuple([_told(values.get(name)) for name in code.co_varnames[:count]])
-
-
-def _told(value: Any) -> Any:
-    kind = type(value)
-    if kind in _SIZED:
-        return kind, len(value)
-    if kind is int:
-        return kind, value if -1000 < value < 1000 else "~2^%d" % value.bit_length()
-    if kind is bool or value is None:
-        return kind, value
-    return kind, None
-
-
-def told_text(name: str, summary: Any) -> str:
-    """`name=list[7]`, `name=int 3`, `name=str[20]`, `name=None`."""
-    kind, detail = summary
-    shown = name + "=" + kind.__name__[:60]
-    if kind in _SIZED:
-        return "%s[%d]" % (shown, detail)
-    if detail is None:
-        return name + "=None" if kind is type(None) else shown
-    return "%s %s" % (shown, detail)
-
-
 class Timing:
     """Selects functions, and tells what was recorded."""
 
     def __init__(self, session: Any) -> None:
         self.session = session
         settings = session.settings
-        self.recorder = Recorder(settings["depth"])
+        self.recorder = Recorder(settings["depth"], session.load("arguments")["summary"])
         self.wanted: dict[str, list[Any]] = {}
         for qualified, suffixes, every, arguments in settings["selected"]:
             self.wanted.setdefault(_plain(qualified), []).append((suffixes, every, arguments))
