@@ -82,13 +82,13 @@ function tree({ nodes, samples, timeDeltas }, interval) {
     return { frames, parents, micros, hits };
 }
 
-/** [url, [[start, end, calls], ...]] of each script, without functions that were never called. */
+/** [url, [[start, end, calls, V8's own name], ...]] of each script, without functions that were never called. */
 function calls(scripts) {
     const found = [];
     for (const { url, functions } of scripts) {
         if (!url.startsWith("file:") && !url.startsWith("/")) continue;
-        const called = functions.map(({ ranges: [{ startOffset, endOffset, count }] }) => {
-            return [startOffset, endOffset, count];
+        const called = functions.map(({ functionName, ranges: [{ startOffset, endOffset, count }] }) => {
+            return [startOffset, endOffset, count, functionName.slice(0, 500)];
         });
         found.push([url, called.filter(([, , count]) => count > 0)]);
     }

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from bot.adapters.profilers.call_tree import CallTree, tree_costs
 from bot.adapters.profilers.node import preloading
 from bot.adapters.profilers.node.preloading import Hooked
-from bot.adapters.profilers.node.sources import Frame, Sources
+from bot.adapters.profilers.node.sources import Frame, Sources, Span
 from bot.adapters.profilers.reports import clean_name
 from bot.model.profiles import Method, Profile, Target, Tool
 
@@ -58,9 +58,9 @@ class SampledReport(_Report):
 
 
 class CountedReport(_Report):
-    """Per script its functions as [start, end, calls], with offsets in characters."""
+    """Per script its functions as [start, end, calls, V8's own name], with offsets in characters."""
 
-    counts: list[tuple[str, list[tuple[_Count, _Count, _Count]]]]
+    counts: list[tuple[str, list[tuple[_Count, _Count, _Count, str]]]]
 
 
 _AnyReport = TypeVar("_AnyReport", SampledReport, CountedReport)
@@ -152,7 +152,10 @@ def _explained(
     sampled, counted = reports
     sources = Sources(target)
     frames = {Frame(*frame) for report in sampled for frame in report.frames}
-    sources.parse(frames, (url for report in counted for url, _ in report.counts))
+    sources.parse(
+        frames,
+        {Span(name, url, start, end) for r in counted for url, fs in r.counts for start, end, _, name in fs},
+    )
     named = {frame: sources.method(frame) for frame in frames}
     tree = CallTree()
     samples = sum(_graft(tree, report, named) for report in sampled)
@@ -190,7 +193,7 @@ def _calls(reports: Iterable[CountedReport], sources: Sources) -> Counter[Method
     calls = Counter[Method]()
     for report in reports:
         for url, functions in report.counts:
-            for start, end, count in functions:
-                if method := sources.method_over(url, start, end):
+            for start, end, count, name in functions:
+                if method := sources.method_over(Span(name, url, start, end)):
                     calls[method] += count
     return calls

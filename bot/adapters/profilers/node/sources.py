@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,8 @@ from bot.model.profiles import Method, Target
 
 MOST_FILES = 20_000
 PARSE_SECONDS = 60.0
+MOST_TOLD = 500
+"""Characters of a name that sampler.cjs passes on."""
 MODULE = "<module>"
 """The code of a file outside of all functions."""
 _SUFFIX = re.compile(r"\.[cm]?[jt]sx?$")
@@ -48,6 +50,15 @@ class Frame(NamedTuple):
     column: int
 
 
+class Span(NamedTuple):
+    """A function as block coverage tells it: its own short name, the script's url, offsets of its text."""
+
+    name: str
+    url: str
+    start: int
+    end: int
+
+
 @dataclass
 class SourceFile:
     """A file that ran. `parsed`: its functions are known, and they are those that ran."""
@@ -65,6 +76,14 @@ class SourceFile:
             self.places[one.line, one.column] = one
             self.ends.setdefault(one.end, []).append(one)
 
+    def at(self, frame: Frame) -> _Function | None:
+        """The function that begins there."""
+        return self.places.get((frame.line, frame.column))
+
+    def over(self, span: Span) -> _Function | None:
+        """The function whose text that is."""
+        return next((f for f in self.ends.get(span.end, ()) if f.outer <= span.start <= f.start), None)
+
     def method(self, name: str, line: int) -> Method:
         """A method of this file; `line` from 0."""
         return Method(f"{self.module}:{clean_name(name)}", self.file, line + 1)
@@ -80,16 +99,14 @@ class Sources:
         self._scratch = target.scratch.resolve()
         self._files: dict[str, SourceFile | None] = {}
 
-    def parse(self, frames: Iterable[Frame], urls: Iterable[str] = ()) -> None:
-        """Parses the files of these frames and urls as the target's account, in a process with little time.
+    def parse(self, frames: Collection[Frame], spans: Collection[Span]) -> None:
+        """Parses the files in which these are as the target's account, in a process with little time.
 
         Raises:
             OSError: the scratch folder cannot take the parser.
         """
-        frames = list(frames)
-        wanted = sorted(
-            {p for url in (*(f.url for f in frames), *urls) if (p := _path(url)) and self._file(p)}
-        )
+        urls = {frame.url for frame in frames} | {span.url for span in spans}
+        wanted = sorted({path for url in urls if (path := _path(url)) and self._file(path)})
         folder = tool_folder(self._target, "names", [HERE / "functions.cjs", HERE / "names.cjs"])
         (folder / "files.json").write_text(json.dumps(wanted[:MOST_FILES]), encoding="utf-8")
         node = interpreter(self._target) or "node"
@@ -100,13 +117,12 @@ class Sources:
         if launched.outcome != "ok":
             self.notes.append(launched.ended.reason("The parser of the program's files"))
         self._read(folder / "names.out")
-        self._doubt(frames)
+        self._doubt(frames, spans)
         self._tell(wanted)
 
     def method(self, frame: Frame) -> Method | None:
         """The method of a frame; None: anonymous, generated or Node's own, so it counts to its caller."""
-        path = _path(frame.url)
-        source = self._file(path) if path else None
+        source = self._source(frame.url)
         if source is None:
             return None
         if frame.line <= 0 and frame.column <= 0 and not frame.name:
@@ -114,17 +130,18 @@ class Sources:
         if not source.parsed:
             own = frame.name and not frame.name.startswith(("<", "("))
             return source.method(frame.name, frame.line) if own else None
-        found = source.places.get((frame.line, frame.column))
+        found = source.at(frame)
         return source.method(found.name, found.line) if found and found.name else None
 
-    def method_over(self, url: str, start: int, end: int) -> Method | None:
-        """The method whose text is from offset `start` to `end`, as block coverage tells it."""
+    def method_over(self, span: Span) -> Method | None:
+        """The method whose text that is; None: it has none, or is not sure."""
+        source = self._source(span.url)
+        found = source.over(span) if source and source.parsed else None
+        return source.method(found.name, found.line) if source and found and found.name else None
+
+    def _source(self, url: str) -> SourceFile | None:
         path = _path(url)
-        source = self._file(path) if path else None
-        for one in source.ends.get(end, ()) if source and source.parsed else ():
-            if one.outer <= start <= one.start:
-                return source.method(one.name, one.line) if source and one.name else None
-        return None
+        return self._file(path) if path else None
 
     def _file(self, path: str) -> SourceFile | None:
         """What a path is known as; None: generated at run time."""
@@ -156,16 +173,16 @@ class Sources:
             if source is not None and not isinstance(functions, str):
                 source.learn(functions)
 
-    def _doubt(self, frames: list[Frame]) -> None:
+    def _doubt(self, frames: Iterable[Frame], spans: Iterable[Span]) -> None:
         """A file with functions where parsing finds others, or none, is not what ran: it was translated."""
         for frame in frames:
-            path = _path(frame.url)
-            source = self._file(path) if path else None
-            if source is None or not source.parsed:
-                continue
-            found = source.places.get((frame.line, frame.column))
-            if not _agree(frame.name, found):
-                source.parsed = False
+            source = self._source(frame.url)
+            if source and source.parsed:
+                source.parsed = _agree(frame.name, source.at(frame))
+        for span in spans:
+            source = self._source(span.url)
+            if source and source.parsed:
+                source.parsed = _agree(span.name, source.over(span))
 
     def _tell(self, wanted: list[str]) -> None:
         unread = [known.module for path in wanted if (known := self._file(path)) and not known.parsed]
@@ -190,12 +207,9 @@ def _path(url: str) -> str | None:
 
 def _agree(told: str, found: _Function | None) -> bool:
     """Whether V8's own name of a function can be that of the parsed one. V8 has none for many."""
-    if not told or told.startswith("<"):
+    if not told or told.startswith("<") or len(told) >= MOST_TOLD:
         return True
     if found is None or not found.name:
         return found is not None
-    parsed = found.name
-    short = told.rpartition(".")[2]
-    return any(parsed == t or parsed.endswith((f".{t}", f".{t}.constructor")) for t in (told, short)) or (
-        parsed == f"{short}.constructor"
-    )
+    # For a function without a name of its own V8 guesses from what stands around it.
+    return any(f".{t}." in f".{found.name}." for t in (told, told.rpartition(".")[2]))

@@ -181,17 +181,19 @@ def test_generated_code_counts_to_its_caller_and_unparsable_files_keep_short_nam
         "a.js": BURN
         + "function caller() {\n"
         + "eval('(function evaluated() { burn(30); })()'); new Function('f', 'f(30)')(burn); }\n"
-        + "caller(); require('./translate.js'); require('./b.js');",
+        + "caller(); require('./translate.js'); require('./b.js'); require('./quick.js');",
         "translate.js": "const m = require('module'); const old = m.prototype._compile;\n"
         "m.prototype._compile = function (text, file) { return old.call(this, '/* x */' + text, file); };",
         "b.js": "function shifted() { const end = Date.now() + 30; while (Date.now() < end); } shifted();"
         "function other() {}",
+        "quick.js": "function quick() {} quick(); quick();",
     }
     profile = NodeSampler().profile(make_target(files, "node", "a.js"))
     assert ("a:caller", "a:burn") in {(x.name, y.name) for x, y in profile.edges}
     assert not any("evaluated" in name for name in names(profile))
     assert (cost(profile, "b:shifted").calls, cost(profile, "a:burn").calls) == (None, 2)
-    assert any(note.startswith("The functions of 1 files (first: b)") for note in profile.notes)
+    assert any(note.startswith("The functions of 2 files (first: b)") for note in profile.notes)
+    assert "quick:quick" not in names(profile), "its calls cannot be told for sure"
 
 
 def test_hostile_names_stay_in_one_line_and_within_bounds(make_target: MakeTarget) -> None:
