@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -176,4 +177,7 @@ def _read(folder: Path) -> tuple[Counts, Sequence[str]]:
 def _ending(launched: Launched) -> Sequence[str]:
     if launched.outcome == "ok":
         return ()
-    return (launched.ended.reason("The program under callgrind"),)
+    reason = launched.ended.reason("The program under callgrind")
+    if launched.ended.exit_code == -signal.SIGILL:
+        reason += " Valgrind does not know all instructions of new processors: build without `-march=native`."
+    return (reason,)

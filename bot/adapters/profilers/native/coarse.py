@@ -88,8 +88,11 @@ def _sampled(sampler: Perf | Gperftools, target: Target) -> Profile:
 def merge(counts: Profile, times: Profile) -> Profile:
     """One profile: calls, instructions and edges of the first, shares and seconds of the second.
 
-    `seconds` is that of all trials. With too few samples the shares stay those of instructions.
+    `seconds` is that of all trials. With too few samples the shares stay those of instructions. Counts of a
+    trial that failed under callgrind alone are left out: they end somewhere.
     """
+    if counts.outcome != "ok" and times.outcome == "ok" and times.samples:
+        counts = replace(counts, methods={}, edges={})
     timed = (times.samples or 0) >= FEW_SAMPLES
     outcome = times.outcome if counts.outcome == "ok" or not counts.methods else counts.outcome
     notes = [*counts.notes, *times.notes]

@@ -119,6 +119,15 @@ def test_a_crash_leaves_what_was_counted_and_a_note(forge: Forge) -> None:
     assert cost(profile, "work").calls == 1
 
 
+def test_an_instruction_that_valgrind_does_not_know_is_explained(forge: Forge) -> None:
+    forge.make("-g", main_c='int main(void) { __asm__ volatile("ud2"); return 0; }')
+    (note,) = Callgrind().profile(forge.target()).notes
+    assert note == (
+        "The program under callgrind was ended by signal SIGILL. Valgrind does not know all instructions of "
+        "new processors: build without `-march=native`."
+    )
+
+
 def test_a_killed_process_is_told(forge: Forge) -> None:
     text = (
         LOOP

@@ -222,7 +222,10 @@ def test_when_one_trial_failed_the_other_one_counts() -> None:
         made("t", {f: MethodCost(1.0, 2.0)}, samples=500),
     )
     assert merge(replace(counts, methods={}, outcome="timeout"), times).outcome == "ok"
-    assert merge(replace(counts, outcome="signal"), times).outcome == "signal"
+    alone = merge(replace(counts, outcome="signal"), times)
+    assert (alone.outcome, alone.methods, alone.edges) == ("ok", times.methods, {})
+    both = merge(replace(counts, outcome="signal"), replace(times, outcome="signal"))
+    assert (both.outcome, both.methods[f].calls) == ("signal", 3)
     failed = merge(counts, replace(times, methods={}, samples=0, outcome="signal"))
     assert (failed.outcome, failed.methods[f]) == ("signal", MethodCost(1.0, calls=3))
     assert sampling.FEW_SAMPLES > 1
