@@ -150,7 +150,7 @@ def main() -> None:
     end = time.monotonic() + 60.0 * chosen.minutes
     cases = list(generated(chosen.systems, chosen.seed))
     if chosen.recorded is not None:
-        cases = list(recorded(chosen.recorded, chosen.seed)) + cases
+        cases += recorded(chosen.recorded, chosen.seed)
     for key, make in cases:
         if tuple(key.values()) in have or chosen.table or time.monotonic() > end:
             continue

@@ -22,6 +22,7 @@ from bot.adapters.workers import workers
 from bot.analysis.influences.costs import CostTable
 from bot.analysis.influences.explaining import explain
 from bot.analysis.influences.learning import InfluenceModels
+from bot.analysis.influences.screening import FULL
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.random_uniform import random_uniform
 
@@ -72,6 +73,7 @@ def main() -> None:
     parser.add_argument("--methods", type=int, default=5000)
     parser.add_argument("--configurations", type=int, default=500)
     parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--most", type=int, default=FULL, help="methods that get the full choice")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", RuntimeWarning)
@@ -84,7 +86,7 @@ def main() -> None:
     memory.start()
     began, used = time.monotonic(), sum(os.times()[:4])
     with workers("local", jobs=chosen.jobs):
-        models = InfluenceModels(rng=rng).fit(sample, probe)
+        models = InfluenceModels(rng=rng, most=chosen.most).fit(sample, probe)
         learnt, population = time.monotonic(), random_uniform(system.space, solver, 400, rng=rng)
         found = explain(models, population, valid=solver.valid, rng=rng)
     ended = time.monotonic()

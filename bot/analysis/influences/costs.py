@@ -93,9 +93,12 @@ def noise_floor(runs: Floats) -> float:
     runs: shape (n_configurations, n_repetitions). The mean of r runs lies sd / sqrt(r) off the truth, of
     which a normal error is 0.80 in the mean of its absolute. NaN: nothing was repeated.
     """
-    floors = []
-    for row in runs:
-        values = row[np.isfinite(row)]
-        if len(values) > 1 and values.mean() > 0:
-            floors.append(MEAN_OF_ABSOLUTE_NORMAL * values.std(ddof=1) / values.mean() / np.sqrt(len(values)))
-    return float(np.mean(floors)) if floors else float("nan")
+    known = np.isfinite(runs)
+    count = known.sum(axis=1)
+    values = np.where(known, runs, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = values.sum(axis=1) / count
+        variance = (np.where(known, values - mean[:, None], 0.0) ** 2).sum(axis=1) / (count - 1)
+        floors = MEAN_OF_ABSOLUTE_NORMAL * np.sqrt(variance / count) / mean
+    floors = floors[(count > 1) & (mean > 0)]
+    return float(floors.mean()) if len(floors) else float("nan")
