@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.adapters.profilers.affordable import OVERHEAD, affordable
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.agent import attended
 from bot.adapters.profilers.watched import explained, validated
@@ -16,7 +17,14 @@ MOST_METHODS = 32_000
 
 
 class JvmWatcher:
-    """Times each call of chosen methods; constructors are counted only."""
+    """Times each call of chosen methods; constructors are counted only.
+
+    coarse: how often they are called; those that would cost more than `overhead` are left out (a share
+    of the trial).
+    """
+
+    def __init__(self, coarse: Profile | None = None, *, overhead: float = OVERHEAD) -> None:
+        self._coarse, self._overhead = coarse, overhead
 
     @property
     def tool(self) -> Tool:
@@ -44,13 +52,16 @@ class JvmWatcher:
         javac = toolchain.compiler(target)
         if javac is None:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(self.missing(target)))
-        watched = [m for m in dict.fromkeys(methods) if m.name.isprintable()][:MOST_METHODS]
+        methods, left = affordable(
+            methods, self._coarse, seconds_per_call=SECONDS_PER_CALL, overhead=self._overhead
+        )
+        watched = [m for m in methods if m.name.isprintable()][:MOST_METHODS]
         try:
             trial = attended(target, toolchain.agent_jar(javac), [m.name for m in watched])
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}",))
         reports, damaged = validated(trial.lines, len(watched))
-        notes = [*trial.notes, *damaged]
+        notes = [*left, *trial.notes, *damaged]
         launched = trial.launched
         if launched.outcome != "ok":
             notes.append(launched.ended.reason("The profiled trial"))

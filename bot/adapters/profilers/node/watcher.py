@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.adapters.profilers.affordable import OVERHEAD, affordable
 from bot.adapters.profilers.call_series import MOST_KEPT
 from bot.adapters.profilers.node import preloading
 from bot.adapters.profilers.node.clocks import clocks_for
@@ -17,10 +18,16 @@ SECONDS_PER_CALL = 250e-9
 
 
 class NodeWatcher:
-    """Times each call of chosen functions. `arguments`: with a summary of what it was given."""
+    """Times each call of chosen functions.
 
-    def __init__(self, *, arguments: bool = False) -> None:
-        self._arguments = arguments
+    coarse: how often they are called; those that would cost more than `overhead` are left out (a share
+    of the trial). arguments: with a summary of what each call was given.
+    """
+
+    def __init__(
+        self, coarse: Profile | None = None, *, overhead: float = OVERHEAD, arguments: bool = False
+    ) -> None:
+        self._coarse, self._overhead, self._arguments = coarse, overhead, arguments
 
     @property
     def tool(self) -> Tool:
@@ -50,6 +57,9 @@ class NodeWatcher:
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
         """One trial in which the calls of these methods are timed."""
+        methods, left = affordable(
+            methods, self._coarse, seconds_per_call=self.tool.seconds_per_call, overhead=self._overhead
+        )
         try:
             clocks = clocks_for(target, methods, summaries=self._arguments)
             settings = {
@@ -70,7 +80,7 @@ class NodeWatcher:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}.",))
         launched = hooked.launched
         reports, damaged = validated(hooked.reports.contents.values(), len(methods))
-        notes = [*clocks.notes, *hooked.notes, *damaged]
+        notes = [*left, *clocks.notes, *hooked.notes, *damaged]
         if launched.outcome != "ok":
             notes.append(launched.ended.reason("The profiled trial"))
         profile = Profile(self.tool, launched.outcome, launched.cpu, notes=tuple(notes))

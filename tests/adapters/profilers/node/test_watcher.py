@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from bot.adapters.profilers.node.sampler import NodeSampler
 from bot.adapters.profilers.node.watcher import NodeWatcher
 from bot.model.profiles import CallSeries, Method, Profile
 from tests.adapters.profilers.node.conftest import MakeTarget
@@ -202,3 +203,18 @@ def test_a_killed_trial_is_an_outcome_with_a_note(make_target: MakeTarget) -> No
     )
     assert profile.outcome == "signal"
     assert any("ended without a profile" in note for note in profile.notes)
+
+
+def test_what_is_called_too_often_for_the_overhead_is_not_watched(make_target: MakeTarget) -> None:
+    program = BURN + (
+        "function often() {}\nfunction rarely() { burn(1); }\n"
+        "rarely(); for (let i = 0; i < 3e6; i++) often();"
+    )
+    target = make_target({"a.js": program}, "node", "a.js")
+    coarse = NodeSampler().profile(target)
+    profile = NodeWatcher(coarse).profile(target, list(coarse.methods))
+    assert method("a:rarely", "a.js") in profile.methods
+    assert method("a:often", "a.js") not in profile.methods
+    assert any(
+        "too often to be watched within 10% overhead (first: a:often, 3000000" in n for n in profile.notes
+    )
