@@ -10,6 +10,8 @@ from bot.model.profiles import Method
 
 CALL_SECONDS, SKIP_SECONDS = 5e-6, 0.6e-6
 """Of a call that is timed, arguments included, and of one that is only counted: rough, in a real program."""
+START_SECONDS = 0.015
+"""To load the agent, to calibrate it and to write what it saw."""
 ALWAYS_TIMED = 1000
 """Methods with no more calls are timed at each."""
 
@@ -31,7 +33,7 @@ def call_budget(calls: Mapping[Method, int], *, seconds: float, target: float) -
 
     calls: expected of each method. seconds: of a run without profiler. target: share, 0.1 for 10 %.
     """
-    budget = target * seconds
+    budget = allowed = max(0.0, target * seconds - START_SECONDS)
     kept: dict[Method, int] = {}
     too_many = []
     for method, count in sorted(calls.items(), key=lambda item: item[1]):
@@ -41,8 +43,8 @@ def call_budget(calls: Mapping[Method, int], *, seconds: float, target: float) -
         else:
             kept[method] = count
             budget -= least
-    every = _every(kept, target * seconds)
-    cost = sum(_cost(n, every=every if n > ALWAYS_TIMED else 1) for n in kept.values())
+    every = _every(kept, allowed)
+    cost = START_SECONDS + sum(_cost(n, every=every if n > ALWAYS_TIMED else 1) for n in kept.values())
     return CallBudget(
         {method: every if n > ALWAYS_TIMED else 1 for method, n in kept.items()},
         tuple(too_many),

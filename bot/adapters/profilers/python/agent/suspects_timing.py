@@ -1,7 +1,5 @@
 """Times calls of chosen functions by call path: by the interpreter's events from 3.12, else by rewriting."""
 
-
-
 from __future__ import annotations
 
 import sys
@@ -16,7 +14,7 @@ _MOST_KEPT_IN_ALL = 1_000_000
 _LEAST_KEPT = 1000
 _MOST_PATHS = 2_000
 _MOST_ARGUMENTS = 20_000
-_CALIBRATION = 300
+_CALIBRATION = 100
 _clock = time.perf_counter_ns
 
 
