@@ -24,8 +24,8 @@ class CostTable:
     """What each method cost without its callees in each run of each configuration.
 
     quantities: arrays of shape (n_configurations, n_methods, n_repetitions); NaN: the method was not called
-    (or not seen) in that run, or the run failed. A run in which no method has any cost failed. seconds and
-    instructions are sums over all calls of a run.
+    (or not seen) in that run, or the run failed. A run in which no method has the quantity failed, or its
+    tool does not measure it. seconds and instructions are sums over all calls of a run.
     """
 
     space: Space
@@ -40,20 +40,19 @@ class CostTable:
                 raise ValueError(f"{name}: shape {values.shape}, expected {shape} and repetitions")
 
     @cached_property
-    def ran(self) -> NDArray[np.bool_]:
-        """Whether a run of a configuration succeeded, shape (n_configurations, n_repetitions)."""
-        seen = [np.isfinite(v).any(axis=1) for v in self.quantities.values()]
-        return np.asarray(np.logical_or.reduce(seen))
+    def ran(self) -> Mapping[Quantity, NDArray[np.bool_]]:
+        """Runs that measured a quantity, shape (n_configurations, n_repetitions) each."""
+        return {name: np.isfinite(values).any(axis=1) for name, values in self.quantities.items()}
 
     def runs(self, quantity: Quantity, method: int) -> Floats:
         """Cost in each run, shape (n_configurations, n_repetitions); 0: not called; NaN: failed run."""
         values = np.asarray(self.quantities[quantity][:, method, :], dtype=np.float64)
-        return np.where(self.ran, np.nan_to_num(values, nan=0.0), np.nan)
+        return np.where(self.ran[quantity], np.nan_to_num(values, nan=0.0), np.nan)
 
     def means(self, quantity: Quantity) -> Floats:
         """Mean over the successful runs, shape (n_configurations, n_methods); NaN: every run failed."""
         values = self.quantities[quantity]
-        count = self.ran.sum(axis=1)
+        count = self.ran[quantity].sum(axis=1)
         total = np.nansum(values, axis=2, dtype=np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.where(count[:, None] > 0, total / count[:, None], np.nan))

@@ -31,8 +31,8 @@ def efforts(costs: CostTable, *, most: int = FULL) -> list[Effort]:
     total = float(means.sum(axis=1).mean()) or 1.0
     weight = np.maximum(means.mean(axis=0), np.ptp(means, axis=0)) / total
     varying = np.zeros(len(costs.methods), dtype=bool)
-    repetitions = max(float(costs.ran.sum(axis=1).mean()), 1.0)
     for name in costs.quantities:
+        repetitions = max(float(costs.ran[name].sum(axis=1).mean()), 1.0)
         found = variances(costs, name)
         within = np.nan_to_num(found.measurement) / np.sqrt(repetitions)
         varying |= np.nan_to_num(found.configuration) > np.maximum(VARIES * within, SLIGHTLY)

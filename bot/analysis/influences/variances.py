@@ -51,7 +51,7 @@ def variances(costs: CostTable, quantity: Quantity = "seconds") -> Variances:
 def _parts(costs: CostTable, quantity: Quantity, *, means: Floats, piece: slice) -> tuple[Floats, Floats]:
     """Measurement and configuration variation of some methods."""
     values = np.asarray(costs.quantities[quantity][:, piece], dtype=np.float64)
-    values = np.where(costs.ran[:, None, :], np.nan_to_num(values, nan=0.0), np.nan)
+    values = np.where(costs.ran[quantity][:, None, :], np.nan_to_num(values, nan=0.0), np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         repeated = np.isfinite(values).sum(axis=2)
         spread = np.nansum((values - means[:, :, None]) ** 2, axis=2) / (repeated - 1)

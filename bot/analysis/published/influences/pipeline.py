@@ -117,7 +117,7 @@ def _summed(costs: CostTable | None) -> CostTable | None:
     if costs is None:
         return None
     seconds = np.nansum(np.asarray(costs.quantities["seconds"], dtype=np.float64), axis=1, keepdims=True)
-    ran = costs.ran[:, None, :]
+    ran = costs.ran["seconds"][:, None, :]
     return CostTable(
         costs.space, costs.configurations, ("program",), {"seconds": np.where(ran, seconds, np.nan)}
     )
