@@ -2,6 +2,7 @@
 // Not both at once: the counters in loops move time between functions and keep code from being optimised.
 // What it saw is written beside this file when the thread ends. It never disturbs the program: no error leaves it.
 "use strict";
+const MAGLEV = 22; // the first version in which V8's middle compiler is on, and inlines
 try {
     const fs = require("fs");
     const inspector = require("inspector");
@@ -33,7 +34,9 @@ try {
     ask("Profiler.enable");
     if (interval > 0) {
         // Inlined code has gaps in V8's table of positions: time in them counts to the caller.
-        if (!inlining) require("v8").setFlagsFromString("--no-turbo-inlining");
+        const flags = ["--no-turbo-inlining"];
+        if (Number(process.versions.node.split(".")[0]) >= MAGLEV) flags.push("--no-maglev-inlining");
+        if (!inlining) for (const flag of flags) require("v8").setFlagsFromString(flag);
         ask("Profiler.setSamplingInterval", { interval });
         ask("Profiler.start");
     } else {

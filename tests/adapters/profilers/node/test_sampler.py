@@ -218,3 +218,15 @@ def test_many_functions_are_read_in_bounded_time(make_target: MakeTarget) -> Non
 def test_nothing_of_the_checkout_is_written(make_target: MakeTarget, open_path: Path) -> None:
     NodeSampler().profile(make_target({"a.js": "1"}, "node", "a.js"))
     assert [p.name for p in (open_path / "checkout").iterdir()] == ["a.js"]
+
+
+def test_time_in_a_function_that_would_be_inlined_counts_to_itself(make_target: MakeTarget) -> None:
+    program = (
+        "class Press { constructor(n) {"
+        " let x = 0; for (let i = 0; i < n; i++) x = (x * 31 + i) | 0; this.x = x; } }\n"
+        "function make(n) { return new Press(n).x; }\nlet sum = 0;\n"
+        "for (let i = 0; i < 15000; i++) sum += make(20000);"
+    )
+    profile = NodeSampler(counts=False).profile(make_target({"a.js": program}, "node", "a.js"))
+    shares = {m.name: c.self_share for m, c in profile.methods.items()}
+    assert shares["a:Press.constructor"] > 0.7 > 5 * shares.get("a:make", 0.0)
