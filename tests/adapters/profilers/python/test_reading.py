@@ -103,6 +103,26 @@ def test_a_program_that_removes_the_agent_costs_its_profile_only(checkout: Check
     assert any("No Python process" in note for note in profile.notes)
 
 
+@pytest.mark.parametrize("options", [(), ("-S",)])
+def test_an_agent_that_cannot_begin_is_nothing_the_program_hears_of(
+    checkout: Checkout, options: tuple[str, ...]
+) -> None:
+    main = f"""
+        import glob, os, subprocess, sys
+        folder = os.path.dirname(glob.glob({str(checkout.scratch)!r} + "/*/sitecustomize.py")[0])
+        os.remove(folder + "/settings.json")
+        again = [sys.executable, *{options!r}]
+        if again[1:]:
+            again += [folder + "/suspects_start.py", "c", "print(1)"]
+        else:
+            again += ["-c", "print(1)"]
+        done = subprocess.run(again, capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "1\\n", ""), done
+        """
+    checkout.write({"main.py": main})
+    assert CProfile().profile(checkout.target("main.py")).outcome == "ok"
+
+
 def test_a_hundred_thousand_methods_are_bounded_and_told(checkout: Checkout) -> None:
     main = """
         lines = "\\n".join("def f%d(): pass\\nf%d()" % (i, i) for i in range(120_000))

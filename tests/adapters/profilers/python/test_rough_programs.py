@@ -386,3 +386,20 @@ def test_it_works_under_an_account_of_its_own(open_path: Path) -> None:
     )
     assert (profile.outcome, told(profile)) == ("ok", ())
     assert calls(profile) == {"work:work": 1, "work:step": 2}
+
+
+def test_a_program_that_profiles_itself_still_can_from_3_12_on(any_checkout: Checkout) -> None:
+    profile = profiled(
+        any_checkout,
+        """
+        import cProfile, pstats, work
+        work.work(1)
+        own = cProfile.Profile()
+        own.runcall(work.work, 3)
+        assert any(key[2] == "step" and row[0] == 3 for key, row in pstats.Stats(own).stats.items())
+        work.work(1)
+        """,
+    )
+    assert profile.outcome == "ok"
+    if not told(profile):
+        assert calls(profile)["work:step"] == 5

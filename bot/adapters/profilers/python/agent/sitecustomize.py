@@ -21,7 +21,10 @@ def _begin(folder):  # type: ignore[no-untyped-def]  # annotations are no syntax
         sys.modules.pop("__future__", None)
 
 
-_begin(__file__.rpartition("/")[0])  # type: ignore[no-untyped-call]
+try:  # noqa: SIM105  (contextlib would show)
+    _begin(__file__.rpartition("/")[0])  # type: ignore[no-untyped-call]
+except Exception:  # noqa: BLE001, S110  (a full disk, say, is nothing that the program should hear of)
+    pass
 del sys.modules["sitecustomize"]
 # The program's own, which takes our place; where there is none, `site` expects just this error.
 import sitecustomize  # type: ignore[import-not-found,unused-ignore]  # noqa: E402, F401

@@ -123,6 +123,13 @@ class Session:
         if self.killed:
             _kill(_getpid(), self.killed)
 
+    def resume(self) -> None:
+        """Watches again."""
+        try:
+            self.watcher.begin()
+        except BaseException:
+            pass
+
     def checkpoint(self) -> None:
         """In a worker that may be killed whenever it waits; takes about a tenth of its time at most."""
         began = _clock() / 1e9
@@ -197,7 +204,7 @@ def _ends_before(session: Session, original: Any) -> Any:
         try:
             return original(*arguments, **keywords)
         finally:
-            session.watcher.begin()  # it failed: the program goes on
+            session.resume()  # it failed: the program goes on
 
     replaced.__name__ = replaced.__qualname__ = original.__name__
     replaced.__module__, replaced.__doc__ = original.__module__, original.__doc__

@@ -1,6 +1,6 @@
 """Starts a program as `python -m`, `-c` or a script would, where the interpreter was told to ignore us."""
 
-# ruff: noqa: PTH123, UP031  (runs from 3.8 on)
+# ruff: noqa: BLE001, PTH123, UP031  (runs from 3.8 on)
 # suspects_start.py KIND OPERAND ARGUMENT...; KIND is m, c, script or stdin.
 
 import posix
@@ -18,12 +18,15 @@ _LOADED = frozenset(sys.modules)
 
 
 def _watch() -> Any:
-    """The session of this process."""
+    """The session of this process; None: it could not begin, which the program is never to hear of."""
     name = _FOLDER + "/suspects_session.py"
-    with open(name, "rb") as file:
-        code = compile(file.read(), name, "exec", dont_inherit=True)
     space: Any = {"__name__": "suspects_session", "__file__": name}
-    exec(code, space)  # noqa: S102
+    try:
+        with open(name, "rb") as file:
+            code = compile(file.read(), name, "exec", dont_inherit=True)
+        exec(code, space)  # noqa: S102
+    except Exception:
+        return None
     if "__future__" not in _LOADED:
         sys.modules.pop("__future__", None)
     return space["SESSION"]
@@ -84,7 +87,7 @@ def _run(kind: str, operand: str, rest: Any) -> None:
         source = operand if kind == "c" else sys.stdin.buffer.read()
         file = {"c": "<string>"}.get(kind, "<stdin>")
     session = _watch()
-    code = session.compile(file, lambda: source) if kind == "script" else None
+    code = session.compile(file, lambda: source) if session and kind == "script" else None
     if code is None:
         code = compile(source, file, "exec", dont_inherit=True)
     exec(code, main.__dict__)  # noqa: S102
