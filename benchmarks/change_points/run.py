@@ -45,6 +45,7 @@ CODE = {
     ),
     "published": ("analysis/published/*", "flows/published_search.py", "sampling/published/*"),
 }
+OTHERS = ("influences",)  # beside the search, and no part of it
 SYSTEMS = ("kinds.py", "published_systems.py", "systems.py", "hard_systems.py", "hard_spaces.py", "truth.py")
 FIRST_SEED = 70_000  # none of these seeds was used for tuning
 CPU = 60.0  # seconds after which a search is not asked again
@@ -117,6 +118,7 @@ def fingerprint(estimator: str) -> str:
     """Of the code that searches and of the systems."""
     root, here = Path(bot.__file__).parent, Path(__file__).parent
     sources = sorted(p for pattern in CODE[estimator] for p in root.glob(pattern) if p.suffix == ".py")
+    sources = [p for p in sources if p.stem not in OTHERS]
     sources += [here / name for name in SYSTEMS]
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:12]
 
