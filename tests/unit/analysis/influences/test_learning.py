@@ -85,3 +85,18 @@ def test_workers_and_one_process_learn_the_same() -> None:
     assert np.array_equal(
         alone.predict(probe.configurations, "seconds"), together.predict(probe.configurations, "seconds")
     )
+
+
+def test_instructions_are_exact_and_stand_in_where_no_time_was_measured() -> None:
+    rng = np.random.default_rng(10)
+    program: Program = {
+        "compressor": {"instructions": lambda c: 5e6 * c["blocks"] * (3.0 if c["compress"] else 1.0) + 7e5},
+        "start": {"instructions": lambda _: 1e5},
+    }
+    sample = measured(drawn(70, rng), program, rng=rng, repetitions=1)
+    probe = measured(drawn(40, rng), program, rng=rng, repetitions=1)
+    found = InfluenceModels(rng=rng).fit(sample, probe)
+    assert found.quantity_ == "instructions"
+    assert found.system_.state == "learnt"
+    assert [m.error < 0.01 for m in found.models_["instructions"]] == [True, True]
+    assert np.isnan(found.models_["instructions"][0].noise_floor)
