@@ -7,16 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Self
 
-from annotated_types import Ge, Le, MaxLen
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bot.adapters.profilers.call_series import MOST_BINS, MOST_KEPT, Watched, merged, trusted
 from bot.adapters.profilers.reports import clean_name
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile
 
-_Nanoseconds = Annotated[int, Ge(0), Le(1 << 62)]
-_Count = Annotated[int, Ge(0), Le(1 << 53)]
-_Bin = Annotated[int, Ge(0), Le(MOST_BINS)]
+_Nanoseconds = Annotated[int, Field(ge=0, le=1 << 62)]
+_Count = Annotated[int, Field(ge=0, le=1 << 53)]
+_Bin = Annotated[int, Field(ge=0, le=MOST_BINS)]
 
 
 class Strict(BaseModel):
@@ -32,15 +31,15 @@ class SeriesReport(Strict):
     parent: int
     calls: _Count
     sum: _Nanoseconds
-    durations: Annotated[list[_Nanoseconds], MaxLen(MOST_KEPT)]
-    bins: Annotated[list[tuple[_Bin, _Count]], MaxLen(MOST_BINS)]
+    durations: Annotated[list[_Nanoseconds], Field(max_length=MOST_KEPT)]
+    bins: Annotated[list[tuple[_Bin, _Count]], Field(max_length=MOST_BINS)]
     given: list[int]
 
 
 class WatchedReport(Strict):
     """What a hook wrote when a thread ended; parents of contexts come first, times in nanoseconds."""
 
-    runtime: Annotated[str, MaxLen(40)]
+    runtime: Annotated[str, Field(max_length=40)]
     series: list[SeriesReport]
     totals: list[_Nanoseconds]
     selves: list[_Nanoseconds]

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Le
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from bot.adapters.profilers.call_series import MOST_KEPT
 from bot.adapters.profilers.jvm import toolchain
@@ -16,7 +15,7 @@ from bot.adapters.profilers.reports import names_in, read_reports, tool_folder
 from bot.model.profiles import Target
 
 MOST_SLOWDOWN = 10.0
-_COUNT: TypeAdapter[tuple[str, int]] = TypeAdapter(tuple[str, Annotated[int, Ge(0), Le(1 << 53)]])
+_COUNT: TypeAdapter[tuple[str, int]] = TypeAdapter(tuple[str, Annotated[int, Field(ge=0, le=1 << 53)]])
 
 
 @dataclass(frozen=True)

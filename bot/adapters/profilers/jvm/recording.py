@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Le
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from bot.adapters.profilers import evidence
 from bot.adapters.profilers.jvm import toolchain
@@ -23,10 +22,10 @@ MOST_SLOWDOWN = 3.0
 READING_SECONDS = 120.0
 READING_MEMORY = "-Xmx768m"
 
-_Count = Annotated[int, Ge(0), Le(1 << 53)]
+_Count = Annotated[int, Field(ge=0, le=1 << 53)]
 _Line = (
     tuple[Literal["m"], str | None, str | None]
-    | tuple[Literal["n"], Annotated[int, Ge(-1)], _Count, _Count]
+    | tuple[Literal["n"], Annotated[int, Field(ge=-1)], _Count, _Count]
     | tuple[Literal["s"], _Count, _Count, _Count]
     | tuple[Literal["t"], str, _Count, _Count]
     | tuple[Literal["e"], _Count, _Count]

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Self, TypeVar
 
-from annotated_types import Ge, Le, MaxLen
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bot.adapters.profilers.call_tree import CallTree, tree_costs
 from bot.adapters.profilers.node import preloading
@@ -23,9 +22,9 @@ FEW_SAMPLES = 400
 """Below this many, the share even of a dominant method is rough: its standard deviation exceeds 5 %."""
 MOST_SLOWDOWN = 5.0
 
-_Count = Annotated[int, Ge(0), Le(1 << 53)]
-_Micros = Annotated[float, Ge(0), Le(1e15)]
-_Place = Annotated[int, Ge(-1), Le(1 << 31)]
+_Count = Annotated[int, Field(ge=0, le=1 << 53)]
+_Micros = Annotated[float, Field(ge=0, le=1e15)]
+_Place = Annotated[int, Field(ge=-1, le=1 << 31)]
 
 
 class _Report(BaseModel):
@@ -33,7 +32,7 @@ class _Report(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    node: Annotated[str, MaxLen(40)]
+    node: Annotated[str, Field(max_length=40)]
 
 
 class SampledReport(_Report):
