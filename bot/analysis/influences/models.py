@@ -28,6 +28,8 @@ REACH = np.log(4.0)
 TUNED, CONDITIONED = 120, 600
 """Configurations that a Gaussian process learns its kernel from, and predicts from; time is their cube."""
 EXACT = 1e-9
+SMALL = 16
+"""Leaves of a small tree: steps that a person can still read, and little memory for thousands of methods."""
 
 
 class Model(Protocol):
@@ -173,13 +175,16 @@ def _lasso(x: Floats, y: Floats) -> list[tuple[Floats, float]]:
 
 
 class Tree:
-    """A regression tree on the logarithm of the cost."""
+    """A regression tree on the logarithm of the cost, full-grown or of at most so many leaves."""
+
+    def __init__(self, leaves: int | None = None) -> None:
+        self.leaves = leaves
 
     def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
-        """Learns a full-grown tree."""
-        self._tree = DecisionTreeRegressor(random_state=int(rng.integers(2**31))).fit(
-            columns.values, np.log(y)
-        )
+        """Learns the tree."""
+        seed = int(rng.integers(2**31))
+        self._tree = DecisionTreeRegressor(random_state=seed, max_leaf_nodes=self.leaves)
+        self._tree.fit(columns.values, np.log(y))
         return self
 
     def predict(self, columns: Columns) -> Floats:
@@ -249,6 +254,7 @@ KINDS: Mapping[str, Callable[[], Model]] = {
     "few terms": lambda: FewTerms(logarithmic=False),
     "few factors": lambda: FewTerms(logarithmic=True),
     "lasso": LogLasso,
+    "small tree": lambda: Tree(SMALL),
     "tree": Tree,
     "Gaussian process": Gaussian,
     "forest": Forest,
