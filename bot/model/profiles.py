@@ -16,7 +16,7 @@ from bot.model.trials import Outcome
 Grain: TypeAlias = Literal["coarse", "fine"]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Method:
     """A method as it is known across builds: qualified name without arguments, file relative to the checkout.
 
@@ -27,6 +27,10 @@ class Method:
     name: str
     file: str | None = None
     line: int | None = field(default=None, compare=False)
+
+    def __lt__(self, other: Method) -> bool:
+        """By name, then file; one without a file comes first."""
+        return (self.name, self.file or "") < (other.name, other.file or "")
 
 
 CallPath: TypeAlias = tuple[Method, ...]

@@ -1,0 +1,1 @@
+"""Short ranges with dense steps: what searches find with few trials."""
