@@ -79,6 +79,7 @@ def _explanations(terms: Terms, one: Step, other: Step) -> Iterator[tuple[Term, 
         yield from ((in_order((*common, x)),) for x in (*mine, *theirs))
     if abs(one.size + other.size) <= error + ALIKE * abs(one.size):
         yield from (tuple(in_order((*common, x)) for x in pair) for pair in _uncrossed(mine, theirs))
+        yield from (tuple(in_order((*common, x)) for x in pair) for pair in _present(terms, mine, theirs))
         for short, long in ((mine, theirs), (theirs, mine)):
             if not short and len(long) == 1:
                 yield from ((in_order((*common, x)),) for x in terms.levels if _exclude(x, long[0]))
@@ -92,6 +93,14 @@ def _uncrossed(mine: list[Level], theirs: list[Level]) -> Iterator[tuple[Level, 
         for y, not_x in (theirs, theirs[::-1]):
             if x.option != y.option and _exclude(y, not_y) and _exclude(x, not_x):
                 yield x, y
+
+
+def _present(terms: Terms, mine: list[Level], theirs: list[Level]) -> Iterator[tuple[Level, Level]]:
+    """Of "not x" and "not y", in opposite directions: x and y, in the other two directions."""
+    if len(mine) != 1 or len(theirs) != 1 or {mine[0].operator, theirs[0].operator} - {"off", "<"}:
+        return
+    for x in (level for level in terms.levels if _exclude(level, mine[0])):
+        yield from ((x, y) for y in terms.levels if _exclude(y, theirs[0]))
 
 
 def _exclude(one: Level, other: Level) -> bool:

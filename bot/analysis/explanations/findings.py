@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -95,7 +95,9 @@ def steps_of(
                 probability=probability,
             )
         )
-    return sorted(_plainer(found), key=lambda s: (s.at, terms.named(s.term)))
+    levels = {c: level / evidence.scales.unit for c, level in evidence.table.levels().items()}
+    plainer = _plainer(found, lambda term: _middle(levels, terms.cover(term, holds)))
+    return sorted(plainer, key=lambda s: (s.at, terms.named(s.term)))
 
 
 def _alike(terms: Terms, number: int, heard: Ints, *, holds: Bools, whole: bool) -> tuple[int, list[int]]:
@@ -131,20 +133,30 @@ def _interval(mass: Floats, place: int) -> tuple[int, int, float]:
     return first, last, min(whole, 1.0)
 
 
-def _plainer(found: Sequence[Found]) -> list[Found]:
+def _middle(levels: Mapping[int, float], held: Bools) -> float:
+    """Median level of the measured configurations that hold a term, in units."""
+    found = [level for c, level in levels.items() if held[c]]
+    return float(np.median(found)) if found else 1.0
+
+
+def _plainer(found: Sequence[Found], level: Callable[[Term], float]) -> list[Found]:
     """Without absent options where everything moves, too.
 
-    Everything by x and without a by y is the same as everything by x + y and with a by -y.
+    Everything by x and without a by y is the same as everything by x + y and with a by -y. Seconds and
+    shares are told in the kind of the step of everything, at the level of the configurations without a.
     """
     steps = list(found)
     for i, absent in enumerate(steps):
         if len(absent.term) != 1 or absent.term[0].operator != "off":
             continue
         for j, whole in enumerate(steps):
-            if whole.term == () and whole.at == absent.at and whole.share == absent.share:
-                level = replace(absent.term[0], operator="on", value=True)
-                steps[j] = replace(whole, size=whole.size + absent.size)
-                steps[i] = replace(absent, term=(level,), size=-absent.size)
+            if whole.term == () and whole.at == absent.at:
+                factor = level(absent.term) if absent.share else 1.0 / level(absent.term)
+                factor = 1.0 if whole.share == absent.share else factor
+                present = (replace(absent.term[0], operator="on", value=True),)
+                size, error = factor * absent.size, factor * absent.error
+                steps[j] = replace(whole, size=whole.size + size)
+                steps[i] = replace(absent, term=present, size=-size, error=error, share=whole.share)
                 break
     return steps
 

@@ -64,8 +64,18 @@ def model(
         ({("a",): 0.5, ("b",): -0.5}, {("!b", "a"): 0.5, ("!a", "b"): -0.5}),
         ({("!a",): 0.5, ("mode=y",): -0.5}, {("!a", "mode=x"): 0.5, ("a", "mode=y"): -0.5}),
         ({("a",): 0.5}, {(): 0.5, ("!a",): -0.5}),
+        ({("a",): 0.5, ("b",): -0.5}, {("!a",): -0.5, ("!b",): 0.5}),
+        ({("a", "mode=z"): 0.5, ("b", "mode=z"): -0.5}, {("!a", "mode=z"): -0.5, ("!b", "mode=z"): 0.5}),
     ],
-    ids=["halves", "pieces of a choice", "crossed", "crossed with a choice", "all but"],
+    ids=[
+        "halves",
+        "pieces of a choice",
+        "crossed",
+        "crossed with a choice",
+        "all but",
+        "absent",
+        "absent with a choice",
+    ],
 )
 def test_steps_at_one_place_become_the_simplest_ones(
     truth: Mapping[Names, float], told: Mapping[Names, float]

@@ -102,3 +102,18 @@ def test_seconds_and_a_share_of_the_level_at_once_are_told_as_one_change() -> No
     assert point.ratio > 1.1 and min(alone) < point.ratio
     low, high = point.ratio_interval
     assert low < point.ratio < high
+
+
+def test_an_option_that_moves_alone_is_told_alone_in_whatever_kinds_its_absence_was_found() -> None:
+    level = TERMS.levels.index(ABSENT)
+    table = evidence(measured(moved=0.8, repeats=3))
+
+    class Fixed(Ensemble):
+        def __init__(self) -> None:
+            self.best_ = [table.candidate(0, 5), table.candidate(len(TERMS) + 1 + level, 5)]
+            self.mass_ = np.zeros(len(table))
+            self.mass_[self.best_] = 1.0
+
+    steps = steps_of(Fixed(), table, TERMS, holds=HOLDS, usable=USABLE)
+    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
+    assert [(p.term, p.ratio > 1.1) for p in told(steps, table, covers, TERMS, 8)] == [(("o0",), True)]
