@@ -15,16 +15,15 @@ from bot.analysis.explanations.worth import Contrasts, most_telling
 from bot.flows.short_range_pool import Pool
 from bot.model.change_points import Probe
 
-BATCH = 6
-DRAWS = 96
-"""Explanations that are compared."""
+BATCH, DRAWS = 6, 96
+"""Contrasts that are wished at once, and explanations that are compared for them."""
 ENOUGH, IN_DOUBT = 0.05, 0.005
 """Nats a trial has to teach; and while a clear step has no sure name."""
-INTERESTING, MOST_INTERESTING = 0.1, 14
-"""Share of draws with a step at a revision from which on new configurations are compared there; at most."""
-PATIENCE = 0.02
-"""Size of a step (in units) that counts for that."""
+INTERESTING, MOST_INTERESTING, NOTICED = 0.1, 7, 0.02
+"""Share of draws with a step (of such a size, in units) at a revision from which on new configurations are
+compared there; and at how many revisions."""
 REPEATS = 6
+"""Trials of a cell at most."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,10 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Pro
     for row, draw in zip(expected, draws, strict=True):
         for (kind, revision), size in draw:
             row[:, revision:] += (size * outlook.moves[:, kind])[:, None]
-            if abs(size) > PATIENCE:
+            if abs(size) > NOTICED:
                 steps[revision] = steps.get(revision, 0) + 1
     often = sorted((r for r, n in steps.items() if n >= INTERESTING * len(draws)), key=lambda r: -steps[r])
-    places = {0, revisions - 1} | {p for r in often[: MOST_INTERESTING // 2] for p in (r - 1, r)}
+    places = {0, revisions - 1} | {p for r in often[:MOST_INTERESTING] for p in (r - 1, r)}
     contrasts = _contrasts(outlook, usable, sorted(places))
     if len(contrasts.configuration):
         for number, worth in most_telling(expected, contrasts, BATCH):

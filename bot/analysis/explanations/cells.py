@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -90,6 +89,3 @@ class Table:
         """The level of each cell's configuration."""
         levels = self.levels()
         return np.array([levels[int(c)] for c in self.configuration])
-
-
-Measured = Callable[[Cell], bool]
