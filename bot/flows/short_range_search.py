@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.explanations.cells import Cells, Floats
+from bot.analysis.explanations.cells import Cells, Floats, Table
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
 from bot.analysis.explanations.findings import Found, steps_of, told
@@ -121,13 +122,12 @@ class ShortRangeFinder:
             steps = self._steps_design(self._evidence, table.configuration, table.revision)
             sizes = np.array([step.size for step in self._found])
             self._scales = learn(self._scales, table, on, steps=steps, sizes=sizes)
-        covers = self.terms_.covers(self._pool.holds)
         self._evidence = Evidence(
             table,
             self._kinds,
             self._scales,
             on=on,
-            design=self._kinds.design(covers, self._pool.levels(table) / self._scales.unit),
+            design=self._moves(table)[1],
             expected=STEPS_PER_REVISION * self.revisions,
             revisions=self.revisions,
         )
@@ -142,6 +142,11 @@ class ShortRangeFinder:
         surprise = np.abs(self._evidence.surprise(self._ensemble.best_))
         cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
+
+    def _moves(self, table: Table) -> tuple[Floats, NDArray[np.float32]]:
+        """Level of each configuration, in units, and how far each kind of step moves it."""
+        levels = self._pool.levels(table) / self._scales.unit
+        return levels, self._kinds.design(self.terms_.remembered(self._pool.holds).T, levels)
 
     def _steps_design(self, evidence: Evidence, configuration: np.ndarray, revision: np.ndarray) -> Floats:
         """The steps of the best explanation so far in new cells, (n_cells, n_steps)."""
@@ -166,8 +171,7 @@ class ShortRangeFinder:
         if self._evidence is None:
             return self._pool.anything(self.revisions, self._rng)
         self._pool.grow(self._ensemble, self._evidence)
-        levels = self._pool.levels(self._evidence.table) / self._scales.unit
-        moves = self._kinds.design(self.terms_.covers(self._pool.holds), levels)
+        levels, moves = self._moves(self._evidence.table)
         return next_probes(
             Outlook(self._evidence, self._ensemble, self._cells, self._pool, levels, moves, self._anchor),
             self.revisions,

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from bot.analysis.change_points.steps import Step, StepModel
-from bot.analysis.change_points.terms import Term
+from bot.analysis.change_points.terms import Term, Terms
 from bot.model.change_points import ChangePoint, Shape
 
 EPISODE = 0.1
@@ -30,20 +30,26 @@ def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
     found = []
     for step in steps:
         ratio, interval = _ratio(model, step)
-        term, aliases = model.terms.canonical(step.term)
-        found.append(
-            ChangePoint(
-                revision=step.at,
-                interval=(step.low, step.high),
-                term=term,
-                aliases=aliases,
-                ratio=ratio,
-                ratio_interval=interval,
-                probability=step.probability,
-                shape=shape_of(step, steps, revisions),
-            )
-        )
+        shape = shape_of(step, steps, revisions)
+        found.append(change_point(step, model.terms, ratio=ratio, ratio_interval=interval, shape=shape))
     return tuple(found)
+
+
+def change_point(
+    step: Placed, terms: Terms, *, ratio: float, ratio_interval: tuple[float, float], shape: Shape
+) -> ChangePoint:
+    """A step in its canonical words."""
+    term, aliases = terms.canonical(step.term)
+    return ChangePoint(
+        revision=step.at,
+        interval=(step.low, step.high),
+        term=term,
+        aliases=aliases,
+        ratio=ratio,
+        ratio_interval=ratio_interval,
+        probability=step.probability,
+        shape=shape,
+    )
 
 
 def _ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
@@ -67,7 +73,7 @@ def _earlier(one: Step, other: Step) -> bool:
 
 
 class Placed(Protocol):
-    """A step, as far as its shape is concerned."""
+    """A step, as far as telling it is concerned."""
 
     @property
     def term(self) -> Term:
@@ -77,6 +83,21 @@ class Placed(Protocol):
     @property
     def at(self) -> int:
         """Its revision."""
+        ...
+
+    @property
+    def low(self) -> int:
+        """First revision at which it may be."""
+        ...
+
+    @property
+    def high(self) -> int:
+        """The last one."""
+        ...
+
+    @property
+    def probability(self) -> float:
+        """Of its term."""
         ...
 
     @property

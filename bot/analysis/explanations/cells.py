@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,12 +81,19 @@ class Table:
 
     def levels(self) -> dict[int, float]:
         """Median seconds of each configuration."""
+        return self._levels
+
+    def level(self) -> Floats:
+        """The level of each cell's configuration."""
+        return self._level
+
+    @cached_property
+    def _levels(self) -> dict[int, float]:
         return {
             int(c): float(np.median(self.value[self.configuration == c]))
             for c in np.unique(self.configuration)
         }
 
-    def level(self) -> Floats:
-        """The level of each cell's configuration."""
-        levels = self.levels()
-        return np.array([levels[int(c)] for c in self.configuration])
+    @cached_property
+    def _level(self) -> Floats:
+        return np.array([self._levels[int(c)] for c in self.configuration])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.findings import shape_of
+from bot.analysis.change_points.findings import QUANTILE, change_point, shape_of
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats, Ints
 from bot.analysis.explanations.ensemble import Ensemble
@@ -29,7 +29,6 @@ HEARD = 0.01
 """Mass from which on another term may stand for the same."""
 WITHIN = 0.9
 """Probability that the interval of revisions holds."""
-QUANTILE = 1.645
 
 
 @dataclass(frozen=True)
@@ -175,19 +174,8 @@ def told(
         # In seconds and as a share of the level at once: one change.
         parts = [k for k, s in enumerate(found) if (s.at, s.term) == (step.at, step.term) and s in kept]
         middle, interval = _ratio(found, parts, evidence, covers)
-        term, aliases = terms.canonical(step.term)
-        points.append(
-            ChangePoint(
-                revision=step.at,
-                interval=(step.low, step.high),
-                term=term,
-                aliases=aliases,
-                ratio=middle,
-                ratio_interval=interval,
-                probability=step.probability,
-                shape=shape_of(step, kept, revisions),
-            )
-        )
+        shape = shape_of(step, kept, revisions)
+        points.append(change_point(step, terms, ratio=middle, ratio_interval=interval, shape=shape))
     return tuple(points)
 
 

@@ -59,12 +59,13 @@ class Scales:
         wandered: Floats = self.lively**2 * (EVERYTHING**2 + OPTION**2 * options_on)
         return wandered
 
-    def covariance(self, table: Table, on: Floats) -> Floats:
+    def covariance(self, table: Table, on: Floats, doubt: Floats | None = None) -> Floats:
         """Of all cells but for steps, in squared units, (n, n); on: 0 or 1, (n_configurations, n_options)."""
         c, r = table.configuration, table.revision
         shared: Floats = on[c] @ on[c].T
         wandered = self.wander(shared) * np.minimum(r[:, None], r[None, :])
-        own = (self.noise * table.level() / self.unit) ** 2 * table.doubt / np.maximum(table.count, 1)
+        doubt = table.doubt if doubt is None else doubt
+        own = (self.noise * table.level() / self.unit) ** 2 * doubt / np.maximum(table.count, 1)
         own[table.count == 0] = 0.0
         return np.asarray(
             LEVEL * (c[:, None] == c[None, :]) + wandered + np.diag(own + self.misfit**2), dtype=np.float64
@@ -90,10 +91,10 @@ def _log_likelihood(scales: Scales, table: Table, on: Floats, steps: Floats) -> 
     """Log density of the trials, but for a constant; odd cells count as odd, not as a sign of noise."""
     y = (table.value - table.value.mean()) / scales.unit
     moved = scales.slab**2 * steps @ steps.T
-    covariance = scales.covariance(replace(table, doubt=np.ones(len(y))), on) + moved
+    covariance = scales.covariance(table, on, np.ones(len(y))) + moved
     precision = np.linalg.inv(covariance)
     odd = np.abs(precision @ y) > ODD * np.sqrt(np.diag(precision))
-    covariance = scales.covariance(replace(table, doubt=np.where(odd, DOUBT, 1.0)), on) + moved
+    covariance = scales.covariance(table, on, np.where(odd, DOUBT, 1.0)) + moved
     factor = cho_factor(covariance, lower=True, check_finite=False)
     found = -0.5 * float(y @ cho_solve(factor, y, check_finite=False)) + float(odd.sum()) * RARE
     found -= float(np.log(np.diag(factor[0])).sum())
