@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -188,4 +189,20 @@ class Profiler(Protocol):
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
         """One profiled trial. `methods`: those that a fine tool watches; a coarse tool sees all."""
+        ...
+
+
+class ProfileBench(Protocol):
+    """Runs trials of built sides under a coarse profiler; never raises for what a program does."""
+
+    def missing(self) -> Sequence[str]:
+        """What stands in the way of any profile, one sentence each; empty: it can run."""
+        ...
+
+    def profile(self, side: Side, configuration: Configuration, *, seconds: float = math.inf) -> Profile:
+        """One coarse profile. `seconds`: wall time that is left; a profile that needs more ends as `cut`."""
+        ...
+
+    def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
+        """Source texts of a side's methods, as far as they are found."""
         ...

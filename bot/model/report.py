@@ -62,16 +62,54 @@ class ConfigurationChange(Part):
 
 
 class MethodSuspect(Part):
-    """A method whose own cost moved between base and head."""
+    """A method whose own cost moved between base and head, in one flagged configuration (`options`).
+
+    Self seconds: without callees, of a trial that is not profiled. calls, instructions: null: the profiler
+    cannot tell. share_of_change: of the measured change; interval: its 90 % interval. change: `new` and
+    `vanished` methods exist on one side only. callers: the hottest path to it at head, outermost first.
+    was: its name at base, when that was another.
+    """
 
     method: str
     file: str | None
     line: int | None
     base_self_seconds: float
     head_self_seconds: float
-    calls: tuple[int, int]
+    calls: tuple[int | None, int | None]
     share_of_change: float
     terms: tuple[tuple[str, ...], ...] = ()
+    change: Literal["slower", "faster", "new", "vanished"] = "slower"
+    interval: Interval | None = None
+    instructions: tuple[int, int] | None = None
+    callers: tuple[str, ...] = ()
+    was: str | None = None
+    options: dict[str, OptionValue] = Field(default_factory=dict)
+
+
+class FlameNode(Part):
+    """A call path's last method: seconds with callees at base and head; parent: its index, -1: a root."""
+
+    method: str
+    parent: int = Field(ge=-1)
+    base: float
+    head: float
+
+
+class ComparedProfile(Part):
+    """What the profiles of one configuration say: a flagged one, or an unflagged one as a control.
+
+    change_seconds: measured without a profiler, of one trial. unexplained: the share of it that no named
+    method explains (null: nothing changed). overhead: profiled seconds over unprofiled ones. flame: parents
+    come before their children.
+    """
+
+    options: dict[str, OptionValue]
+    control: bool = False
+    tool: str = ""
+    change_seconds: float
+    unexplained: float | None = None
+    overhead: float | None = None
+    flame: tuple[FlameNode, ...] = ()
 
 
 class ResourceSuspect(Part):
@@ -276,6 +314,7 @@ class Report(Part):
     effects: tuple[Effect, ...] = ()
     configurations: tuple[ConfigurationChange, ...] = ()
     suspects: Suspects = Suspects()
+    profiles: tuple[ComparedProfile, ...] = ()
     assertions: tuple[AssertionOutcome, ...] = ()
     change_points: tuple[ChangePoint, ...] = ()
     series: tuple[Series, ...] = ()
