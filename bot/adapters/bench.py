@@ -14,8 +14,9 @@ import numpy as np
 
 from bot.adapters import fingerprint
 from bot.adapters.floor import Course, Floor
-from bot.adapters.request import DUET_FACTOR, Place, RequestMaker
+from bot.adapters.request import DUET_FACTOR, RequestMaker
 from bot.adapters.seats import Answer, Request, Slot, sweep
+from bot.adapters.starting import Place
 from bot.model.errors import UsageError
 from bot.model.invocation import Invocation, invocation
 from bot.model.report import Environment

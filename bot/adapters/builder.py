@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.adapters import build_cache, checkout, process
+from bot.adapters.compilers import debugging
 from bot.adapters.git import Repository
 from bot.adapters.inputs import SIDES
 from bot.model.errors import UsageError
@@ -21,7 +22,7 @@ from bot.model.sites import Account
 from bot.model.subject import Program, Subject
 from bot.model.trials import Side
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 """Changes with the way we build, so that trees built otherwise are not taken from a cache."""
 
 
@@ -69,6 +70,10 @@ class Builder:
             raise error
         self.cache = self._usable(cache)
         """Where built trees lie."""
+        self._debugging: Mapping[str, str] = {}
+        if self._program.runtime == "native" and self._program.build is not None:
+            with suppress(OSError):  # the disk is full: a build will say so
+                self._debugging = debugging(self.scratch / "compilers", self._environment)
 
     def stopped(self) -> bool:
         """Whether whatever is building has to end."""
@@ -131,7 +136,11 @@ class Builder:
             return process.run(
                 ["sh", "-c", command],
                 cwd=folder,
-                env={**self._environment, **{name: str(home) for name, home in homes.items()}},
+                env={
+                    **self._environment,
+                    **self._debugging,
+                    **{name: str(home) for name, home in homes.items()},
+                },
                 account=account,
                 timeout=self._program.build_timeout,
                 stop=self._stop,
@@ -195,7 +204,10 @@ class Builder:
         return next((closed for closed in found if closed is not None), None)
 
     def key(self, revision: Revision) -> str:
-        """Everything a built tree depends on; the cache's path too, because builds write it down."""
+        """Everything a built tree depends on; the cache's path too, because builds write it down.
+
+        `_debugging` is left out: it depends on nothing but the rest, the version and this run's folder.
+        """
         try:
             system = platform.freedesktop_os_release()
         except OSError:

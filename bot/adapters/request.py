@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
-from bot.adapters.process import PATH, PLAIN_ENVIRONMENT
+from bot.adapters.process import PATH
 from bot.adapters.seats import Request, Slot
+from bot.adapters.starting import Place, Starter
 from bot.model.invocation import Invocation
 from bot.model.sites import Site
 from bot.model.subject import Program, Subject
@@ -22,8 +22,6 @@ LIMITS = {"core": 0, "file_size": 4 << 30, "open_files": 65536}
 PROCESSES = 4096
 _COLLECTED = r"^==\d+== Collected : ([\d,]+)"
 
-Place = Callable[[Site, int, Invocation], Path]
-
 
 class RequestMaker:
     """Turns an invocation into what a worker understands (the keys are read in duet.py and child.py)."""
@@ -36,8 +34,8 @@ class RequestMaker:
         place: Place | None,
     ) -> None:
         assert isinstance(subject.program, Program)
-        self._subject, self._program = subject, subject.program
-        self._pass_env, self._place = pass_env, place
+        self._program = subject.program
+        self._starter = Starter(subject, pass_env=pass_env, place=place)
         self.cores = sorted(os.sched_getaffinity(0))
         self.valgrind = shutil.which("valgrind", path=PATH)
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -52,15 +50,12 @@ class RequestMaker:
             OSError: the working directory could not be made ready.
         """
         scratch = slot.scratch[seat]
-        folder = site.root if self._place is None else self._place(site, slot.number, command)
-        workload = str(site.workloads.get(command.workload or "", ""))
-        words = [word.replace("{workload}", workload).replace("{scratch}", scratch) for word in command.words]
-        plain = {**PLAIN_ENVIRONMENT, "HOME": scratch, "TMPDIR": scratch}
+        start = self._starter.start(site, command, slot=slot.number, scratch=scratch)
         request: dict[str, object] = {
-            "words": words,
-            "env": {**plain, **self._pass_env, **command.env},
-            "cwd": str(folder),
-            "stdin": self._stdin(site, folder, workload),
+            "words": list(start.words),
+            "env": dict(start.env),
+            "cwd": str(start.cwd),
+            "stdin": None if start.stdin is None else str(start.stdin),
             "scratch": scratch,
             "confine": self._confinement(site, [slot.core] if track == "duet" else self.cores),
             "patterns": self._patterns,
@@ -98,12 +93,3 @@ class RequestMaker:
         # A limit per user: only where the user is the trials' own.
         limits["processes"] = PROCESSES
         return {"uid": site.account.uid, "gid": site.account.gid, "limits": limits, "cpus": cpus}
-
-    def _stdin(self, site: Site, folder: Path, workload: str) -> str | None:
-        if self._program.stdin is None:
-            return None
-        text = self._program.stdin.replace("{workload}", workload)
-        for name, declared in self._subject.workloads.items():
-            if text in (name, declared.path) and name in site.workloads:
-                return str(site.workloads[name])
-        return str(folder / text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -80,7 +80,8 @@ class Target:
     """One trial to be profiled: the command as it would run unprofiled, and where.
 
     words[0] is found on the trials' PATH; env is all the environment it has; root: the checkout, to which
-    files of methods are relative (read-only for the program); scratch: a folder that it can write.
+    files of methods are relative (read-only for the program); scratch: a folder that it can write. stop:
+    asked while it runs, whether it has to end.
     """
 
     words: tuple[str, ...]
@@ -92,6 +93,7 @@ class Target:
     account: Account | None = None
     timeout: float = 60.0
     ok_exit: tuple[int, ...] = (0,)
+    stop: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True)

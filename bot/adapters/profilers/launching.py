@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,7 +42,6 @@ def launch(
     *,
     env: Mapping[str, str] | None = None,
     slowdown: float = 1.0,
-    stop: Callable[[], bool] | None = None,
 ) -> Launched:
     """Runs words in the target's place. `env` is added to the target's own.
 
@@ -60,7 +59,7 @@ def launch(
         env={**target.env, **(env or {})},
         account=target.account,
         timeout=target.timeout * slowdown,
-        stop=stop,
+        stop=target.stop,
     )
     outcome = ended.outcome
     if ended.exit_code is not None and outcome in ("ok", "exit"):

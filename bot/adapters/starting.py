@@ -1,0 +1,61 @@
+"""What one trial executes at a site: words, environment, working directory and standard input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.adapters.process import PLAIN_ENVIRONMENT
+from bot.model.invocation import Invocation
+from bot.model.sites import Site
+from bot.model.subject import Program, Subject
+
+Place = Callable[[Site, int, Invocation], Path]
+"""The folder in which a trial at a site and slot runs, its configuration files in it."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A command as it is executed; env: all the environment it has; stdin: a file, or empty input."""
+
+    words: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    stdin: Path | None
+
+
+class Starter:
+    """Turns an invocation into what is executed at a site."""
+
+    def __init__(self, subject: Subject, *, pass_env: Mapping[str, str], place: Place | None) -> None:
+        assert isinstance(subject.program, Program)
+        self._subject, self._program = subject, subject.program
+        self._pass_env, self._place = pass_env, place
+
+    def start(self, site: Site, command: Invocation, *, slot: int, scratch: str) -> Start:
+        """One trial. `scratch`: its own folder; `slot`: which of those that run at once it is.
+
+        Raises:
+            OSError: the working directory could not be made ready.
+            UsageError: a template fails for this configuration.
+        """
+        folder = site.root if self._place is None else self._place(site, slot, command)
+        workload = str(site.workloads.get(command.workload or "", ""))
+        words = (word.replace("{workload}", workload).replace("{scratch}", scratch) for word in command.words)
+        plain = {**PLAIN_ENVIRONMENT, "HOME": scratch, "TMPDIR": scratch}
+        return Start(
+            tuple(words),
+            {**plain, **self._pass_env, **command.env},
+            folder,
+            self._stdin(site, folder, workload),
+        )
+
+    def _stdin(self, site: Site, folder: Path, workload: str) -> Path | None:
+        if self._program.stdin is None:
+            return None
+        text = self._program.stdin.replace("{workload}", workload)
+        for name, declared in self._subject.workloads.items():
+            if text in (name, declared.path) and name in site.workloads:
+                return site.workloads[name]
+        return folder / text
