@@ -246,6 +246,7 @@ class HardSystem:
                         size=math.expm1(change) if self.relative else change / whole,
                         passing=any(e.passing for e in own),
                         cancelled=any(e.cancelled for e in own),
+                        change=change,
                     )
                 )
         return tuple(sorted(steps, key=lambda s: (s.high, s.term)))

@@ -33,7 +33,8 @@ class PublishedKind:
             # A term whose influence fell to almost nothing is multiplied again: nothing moves.
             if abs(after - before) > 1e-9:
                 size = (after - before) / abs(before)
-                self.steps += (TrueStep(revision, revision, tuple(sorted(term)), size),)
+                step = TrueStep(revision, revision, tuple(sorted(term)), size, change=after - before)
+                self.steps += (step,)
 
     def observe(self, probe: Probe) -> Observation:
         """One trial."""
@@ -59,6 +60,7 @@ class SecondKind:
                 term=terms.canonical(step.term),
                 size=step.size,
                 passing=step.shape == "transient",
+                change=step.seconds,
             )
             for step in self._system.truth
         )

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks.change_points.published_scoring import TOLERANCE
 from benchmarks.change_points.truth import ExactTerms, System, TrueStep
+from benchmarks.change_points.wording import reworded
 from bot.model.change_points import ChangePoint
 
 LARGE = 0.10  # steps that must not be missed, relative in the smallest valid configuration
@@ -18,27 +19,33 @@ LARGE = 0.10  # steps that must not be missed, relative in the smallest valid co
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which true step each found one is (their numbers), and how many commits it is off."""
+    """Which true step each found one is (their numbers), commits it is off, and if in other words."""
 
     true: int
     found: int
     off: int
+    reworded: bool = False
 
 
 def pairings(steps: Sequence[TrueStep], found: Sequence[ChangePoint], terms: ExactTerms) -> list[Pairing]:
-    """As many as possible, the nearest ones among these."""
+    """As many as possible, the nearest ones among these; then those that say the same in other words."""
     off = np.full((len(steps), len(found)), TOLERANCE + 1)
     for i, step in enumerate(steps):
         for j, point in enumerate(found):
             if step.term == terms.canonical(point.term):
-                away = max(step.low - point.revision, point.revision - step.high, 0)
-                off[i, j] = min(away, TOLERANCE + 1)
+                off[i, j] = min(_away(step, point), TOLERANCE + 1)
     rows, columns = linear_sum_assignment(np.where(off > TOLERANCE, 0.0, off - 100.0))
+    pairs = [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if off[i, j] <= TOLERANCE]
+    others = list(reworded(steps, found, pairs, terms))
     return [
-        Pairing(int(i), int(j), int(off[i, j]))
-        for i, j in zip(rows, columns, strict=True)
-        if off[i, j] <= TOLERANCE
+        *(Pairing(i, j, int(off[i, j])) for i, j in pairs),
+        *(Pairing(i, j, _away(steps[i], found[j]), reworded=True) for i, j in others),
     ]
+
+
+def _away(step: TrueStep, point: ChangePoint) -> int:
+    """Commits between a true step's interval and a found one."""
+    return max(step.low - point.revision, point.revision - step.high, 0)
 
 
 def tally(system: System, found: Sequence[ChangePoint], terms: ExactTerms) -> dict[str, Any]:
@@ -60,6 +67,7 @@ def tally(system: System, found: Sequence[ChangePoint], terms: ExactTerms) -> di
         "failures": len(system.failures),
         "failures_named": sum(named),
         "failures_false": len(right) - sum(right),
+        "reworded": sum(p.reworded for p in paired.values()),
         "uncanonical": sum(p.term != terms.canonical(p.term) for p in found),
     }
 

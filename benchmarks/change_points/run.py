@@ -46,7 +46,15 @@ CODE = {
     "published": ("analysis/published/*", "flows/published_search.py", "sampling/published/*"),
 }
 OTHERS = ("influences",)  # beside the search, and no part of it
-SYSTEMS = ("kinds.py", "published_systems.py", "systems.py", "hard_systems.py", "hard_spaces.py", "truth.py")
+SYSTEMS = (
+    "kinds.py",
+    "published_systems.py",
+    "systems.py",
+    "hard_systems.py",
+    "hard_spaces.py",
+    "truth.py",
+    "wording.py",
+)
 FIRST_SEED = 70_000  # none of these seeds was used for tuning
 CPU = 60.0  # seconds after which a search is not asked again
 GRACE = 3.0  # so many times that, and it is ended

@@ -33,6 +33,7 @@ class Truth:
     term: Term
     size: float
     shape: Shape = "step"
+    seconds: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ class HardSystem:
             levels = [self._clean(c)[at - 1] for c in self._sample if self._holds(term, c)]
             size = move.seconds / float(np.median(levels)) if levels else 0.0
             if abs(move.seconds) > 1e-9:
-                truth.append(Truth(at, term, size, move.shape))
+                truth.append(Truth(at, term, size, move.shape, move.seconds))
         return truth
 
     def _buildable(self, at: int) -> int:

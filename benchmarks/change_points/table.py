@@ -22,8 +22,10 @@ HEAD = """# Change points over commits and terms
 `python -m benchmarks.change_points.run`. {codes}.
 
 A step counts as found when the whole term is right (terms that hold in the same valid configurations are
-one) and its revision is within 5 commits of where the change can first be measured, one to one. The size
-of a step is the relative change of the run time in the smallest valid configuration that holds the term.
+one) and its revision is within 5 commits of where the change can first be measured, one to one. Steps of
+one place that say the same only together (`a` slower and `b` faster, for `!a` faster and `!b` slower: the
+same change of every valid configuration, in as many terms) count, too, whoever tells them. The size of a
+step is the relative change of the run time in the smallest valid configuration that holds the term.
 F1: all systems of the row added up; then mean, and median (quartiles) over systems. At 10 %: steps of
 that size or more; a smaller true step that is found is neither right nor wrong there. Exact: share of
 the found ones at the very commit. Trials: all that were made, repetitions included; `of published`: over
@@ -194,7 +196,8 @@ def _inside(runs: Sequence[Run]) -> list[str]:
         "",
         f"F1 at 10 % without episodes that passed: {lasting.f1:.3f}. "
         f"Runs of failures named: {named} of {failures}, falsely: {sum(r['failures_false'] for r in runs)}. "
-        f"Terms not in their shortest form: {sum(r['uncanonical'] for r in runs)}.",
+        f"Found in other words: {sum(r['reworded'] for r in runs)}; "
+        f"terms not in their shortest form: {sum(r['uncanonical'] for r in runs)}.",
     ]
     return lines
 

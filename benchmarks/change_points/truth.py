@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bot.model.change_points import Observation, Probe
-from bot.model.space import Configuration, Level, Space, Term
+from bot.model.space import Configuration, Level, Option, Space, Term, Value
 from bot.sampling.constraints import ConstraintSolver
 
 
@@ -19,7 +23,7 @@ class TrueStep:
     low, high: the first revision it may be placed at, and the first where it can be measured (between them
     nothing builds, or old values are carried on). size: relative change of the run time in the smallest
     valid configuration that holds the term. passing: of an episode that passes. cancelled: an opposite step
-    on another term happens at the same revision.
+    on another term happens at the same revision. change: in what the system adds up, seconds or logarithms.
     """
 
     low: int
@@ -28,6 +32,7 @@ class TrueStep:
     size: float
     passing: bool = False
     cancelled: bool = False
+    change: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,10 @@ class System(Protocol):
     def observe(self, probe: Probe) -> Observation:
         """One trial."""
         ...
+
+
+MOST_VALUES = 20_000
+"""Combinations of values that are looked at to compare terms."""
 
 
 class ExactTerms:
@@ -84,6 +93,23 @@ class ExactTerms:
             for others in product(*against)
         )
 
+    def table(self, terms: Sequence[Term]) -> NDArray[np.float64] | None:
+        """Which terms hold in which valid combination of the values of their options, (n, n_terms).
+
+        None: these are too many.
+        """
+        names = sorted({level.option for term in terms for level in self.levels(term)})
+        options = [self._space.options[self._space.index[name]] for name in names]
+        if math.prod(len(option.values) for option in options) > MOST_VALUES:
+            return None
+        rows = []
+        for values in product(*(option.values for option in options)):
+            pairs = list(zip(options, values, strict=True))
+            if self._solver.complete([_level(o, v) for o, v in pairs], near=self._empty) is not None:
+                chosen = {option.name: value for option, value in pairs}
+                rows.append([all(x.holds(chosen[x.option]) for x in self.levels(term)) for term in terms])
+        return np.array(rows, dtype=np.float64)
+
     def canonical(self, term: Term) -> Term:
         """The shortest, then alphabetically first term that holds in the same valid configurations.
 
@@ -108,4 +134,9 @@ class ExactTerms:
         option = self._space.options[self._space.index[level.option]]
         for value in option.values:
             if not level.holds(value):
-                yield next(x for x in option.levels if x.operator in ("on", "off", "=") and x.holds(value))
+                yield _level(option, value)
+
+
+def _level(option: Option, value: Value) -> Level:
+    """The level that only one value has."""
+    return next(x for x in option.levels if x.operator in ("on", "off", "=") and x.holds(value))

@@ -1,6 +1,7 @@
 """Counts the instructions of every release of Python-Markdown in every configuration of a set, once.
 
-python -m benchmarks.releases.judge [--configurations 28] [--workers 2]
+python -m benchmarks.releases.judge [--configurations 28] [--workers 2]    # 28 of all options' configurations
+python -m benchmarks.releases.judge --whole [--configurations 64]          # all configurations of six options
 
 Nothing of the search is used: each trial of the example's own command runs alone in QEMU's user mode
 (Debian's package qemu-user and a C compiler are needed) with a fixed hash seed and without address
@@ -18,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,9 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "python-markdown"
 WORK = ROOT / "out" / "releases"
 TABLE = Path(__file__).with_name("results") / "instructions.csv"
+WHOLE = Path(__file__).with_name("results") / "whole.csv"
+SIX = ("codehilite", "fenced_code", "md_in_html", "smarty", "tables", "toc")
+"""The options that moved most; the others stay off."""
 SEED = 3
 RANDOM = 16
 """Configurations in which each option is on with probability 1/2."""
@@ -52,6 +57,16 @@ def configurations(space: Space) -> list[Configuration]:
     return list(dict.fromkeys(tuple(bool(v) for v in row) for row in np.concatenate(rows)))
 
 
+def of_six(subject: Subject) -> Subject:
+    """The subject with six options only."""
+    return subject.model_copy(update={"options": {name: subject.options[name] for name in SIX}})
+
+
+def every(space: Space) -> list[Configuration]:
+    """All configurations of flags, the later options' first."""
+    return list(product((False, True), repeat=len(space.options)))
+
+
 def read_counts(space: Space, path: Path = TABLE) -> Counts:
     """What was counted so far; releases in order."""
     if not path.exists():
@@ -65,11 +80,11 @@ def read_counts(space: Space, path: Path = TABLE) -> Counts:
         }
 
 
-def write_counts(space: Space, counts: Counts, releases: Sequence[str]) -> None:
+def write_counts(space: Space, counts: Counts, releases: Sequence[str], path: Path = TABLE) -> None:
     """The whole table, by configuration and release; a table that `suspects bisect` reads, too."""
     place = {release: i for i, release in enumerate(releases)}
-    order = {c: i for i, c in enumerate(configurations(space))}
-    part = TABLE.with_suffix(".part")
+    order = {c: i for i, c in enumerate(dict.fromkeys(c for _, c in counts))}
+    part = path.with_suffix(".part")
     part.parent.mkdir(exist_ok=True)
     with part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -78,7 +93,7 @@ def write_counts(space: Space, counts: Counts, releases: Sequence[str]) -> None:
             counts.items(), key=lambda i: (order[i[0][1]], place[i[0][0]])
         ):
             writer.writerow([release, *(int(bool(v)) for v in chosen), "" if count is None else count])
-    part.replace(TABLE)
+    part.replace(path)
 
 
 def make_range(folder: Path) -> Path:
@@ -137,31 +152,35 @@ def count(tree: Path, subject: Subject, configuration: Configuration) -> int | N
     return None if ended.returncode else int(found[1])
 
 
-def judge(most: int, workers: int) -> None:
+def judge(most: int, workers: int, *, whole: bool = False) -> None:
     """Counts what is missing in the table, saving after each configuration."""
-    subject = load_subject(EXAMPLE / "suspects.yml")
+    subject, path = load_subject(EXAMPLE / "suspects.yml"), WHOLE if whole else TABLE
+    subject = of_six(subject) if whole else subject
+    chosen = every(subject.space) if whole else configurations(subject.space)
     repository = make_range(WORK / "range")
     releases = releases_in(repository)
     trees = {release: checkout(repository, release, subject) for release in releases}
     compiler = ["cc", "-O2", "-shared", "-fPIC", "-o", str(PLUGIN), str(Path(__file__).with_name("count.c"))]
     subprocess.run(compiler, check=True)
-    counts = read_counts(subject.space)
+    counts = read_counts(subject.space, path)
     with ThreadPoolExecutor(workers) as pool:
-        for configuration in configurations(subject.space)[:most]:
+        for configuration in chosen[:most]:
             missing = [r for r in releases if (r, configuration) not in counts]
             if missing:
                 taken = pool.map(lambda r, c=configuration: count(trees[r], subject, c), missing)
                 counts |= {(r, configuration): n for r, n in zip(missing, taken, strict=True)}
-                write_counts(subject.space, counts, releases)
+                write_counts(subject.space, counts, releases, path)
                 print(f"{len(counts)} trials", file=sys.stderr, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--configurations", type=int, default=28)
+    parser.add_argument("--whole", action="store_true", help="all configurations of six options")
+    parser.add_argument("--configurations", type=int, help="so many only; 28 unless --whole")
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1))
     arguments = parser.parse_args()
-    judge(arguments.configurations, arguments.workers)
+    most = arguments.configurations or (64 if arguments.whole else 28)
+    judge(most, arguments.workers, whole=arguments.whole)
 
 
 if __name__ == "__main__":

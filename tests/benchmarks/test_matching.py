@@ -26,8 +26,8 @@ class Known:
         raise NotImplementedError
 
 
-def point(revision: int, term: Term, shape: Shape = "step") -> ChangePoint:
-    return ChangePoint(revision, (revision, revision), term, (), 1.1, (1.0, 1.2), 0.9, shape)
+def point(revision: int, term: Term, shape: Shape = "step", ratio: float = 1.1) -> ChangePoint:
+    return ChangePoint(revision, (revision, revision), term, (), ratio, (1.0, 1.2), 0.9, shape)
 
 
 def told(system: Known, *found: ChangePoint) -> dict[str, Any]:
@@ -86,3 +86,36 @@ def test_a_named_run_of_failures_is_no_step_and_a_made_up_one_is_false() -> None
 def test_nothing_found_where_nothing_is_is_perfect_and_an_alarm_there_is_not() -> None:
     assert count(told(Known())).f1 == 1.0
     assert count(told(Known(), point(3, ()))).f1 == 0.0
+
+
+def absent(size: float) -> Known:
+    return Known((TrueStep(40, 40, ("!a",), -0.2, change=-1.0), TrueStep(40, 41, ("!c",), 0.2, change=size)))
+
+
+def test_two_steps_told_in_words_that_mean_the_same_are_both_found() -> None:
+    run = told(absent(1.0), point(40, ("a",)), point(42, ("c",), ratio=0.9))
+    assert [s["off"] for s in run["steps"]] == [0, 1]
+    assert run["reworded"] == 2
+    assert count(run).f1 == 1.0
+
+
+def test_words_that_mean_something_else_are_wrong() -> None:
+    both = point(40, ("a",)), point(40, ("c",), ratio=0.9)
+    upside_down = told(absent(1.0), point(40, ("a",), ratio=0.9), point(40, ("c",)))
+    unequal = told(absent(0.7), *both)  # everything moves by the rest
+    one_only = told(absent(1.0), both[0])
+    far_away = told(absent(1.0), both[0], point(60, ("c",), ratio=0.9))
+    for run in (upside_down, unequal, one_only, far_away):
+        assert count(run).hits == 0
+
+
+def test_more_terms_than_the_truth_has_are_not_the_same() -> None:
+    system = Known((TrueStep(40, 40, ("a", "c"), 0.2, change=1.0),))
+    run = told(system, point(40, ("a",)), point(40, ("!c", "a"), ratio=0.9))
+    assert (count(run).hits, count(run).false) == (0, 2)
+
+
+def test_a_step_that_is_found_by_itself_helps_to_read_the_others() -> None:
+    steps = (*absent(0.7).steps, TrueStep(40, 40, (), 0.1, change=0.5))
+    run = told(Known(steps), point(40, ("a",)), point(40, ("c",), ratio=0.9), point(40, ()))
+    assert count(run).hits == 3
