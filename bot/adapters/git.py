@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 from bot.adapters import first_parents, process
+from bot.adapters.git_errors import first_line, too_shallow, unreadable, usage
 from bot.model.errors import UsageError
 from bot.model.revisions import Comparison, Range, Revision
 
@@ -49,7 +50,7 @@ class Repository:
 
     def __init__(self, path: Path, home: Path) -> None:
         self._path = path
-        self._home = home
+        self.home = home
         self._mirror = home / "mirror.git"
         self._held: set[str] = set()
         self._copying = threading.Lock()
@@ -57,13 +58,13 @@ class Repository:
         (home / ".gitconfig").write_text(CONFIGURATION)
         common = self._git("rev-parse", "--path-format=absolute", "--git-common-dir")
         if common.code != 0:
-            raise _unreadable(path, common.error)
+            raise unreadable(path, common.error)
         self._source = Path(_text(common))
         top = self._git("rev-parse", "--show-toplevel")
         self.top = Path(_text(top)) if top.code == 0 else self._source
         """The folder that paths in a revision are relative to."""
         if not _text(self._git("rev-list", "--all", "--max-count=1")) and not self._commit("HEAD"):
-            raise _usage(f"The repository {self.top} has no commit yet.", "Commit something first.")
+            raise usage(f"The repository {self.top} has no commit yet.", "Commit something first.")
 
     def resolve(self, base: str, head: str, *, exact_base: bool = False) -> Comparison:
         """Base and head with full ids, labels and trees; base becomes the merge base unless `exact_base`.
@@ -77,8 +78,8 @@ class Repository:
         found = _text(self._git("merge-base", "--all", base_id, head_id)).split()
         if not found:
             if self._shallow():
-                raise _too_shallow(f"The merge base of {base} and {head}")
-            raise _usage(
+                raise too_shallow(f"The merge base of {base} and {head}")
+            raise usage(
                 f"{base} and {head} have no common history.",
                 "With --exact-base they are compared as they are.",
             )
@@ -105,16 +106,14 @@ class Repository:
         if not line:
             if good_id == bad_id:
                 raise UsageError(f"{good}..{bad} is one commit: there is nothing to bisect.")
-            raise _usage(
-                f"{bad} lies in the history of {good}.", f"The earlier one goes first: {bad}..{good}"
-            )
+            raise usage(f"{bad} lies in the history of {good}.", f"The earlier one goes first: {bad}..{good}")
         notes = []
         if not line[0].parents:
             if self._shallow():
-                raise _too_shallow(f"The history from {good} to {bad}")
+                raise too_shallow(f"The history from {good} to {bad}")
             related = _text(self._git("merge-base", good_id, bad_id))
             why = f"{good} is not on the first-parent line of {bad}." if related else ""
-            raise _usage(why or f"{good} and {bad} have no common history.", "Take ends of the same branch.")
+            raise usage(why or f"{good} and {bad} have no common history.", "Take ends of the same branch.")
         start = line[0].parents[0]
         if start != good_id:
             last = f"the range begins at {self._short(start)}, the last revision there that is in its history"
@@ -123,7 +122,7 @@ class Repository:
         listed = self._git("for-each-ref", f"--format={first_parents.TAG_FORMAT}", "refs/tags")
         tagged = first_parents.tags(_text(listed))
         revisions, said = first_parents.revisions(line, tagged, (good, bad), coarse=tags)
-        self._hold(*(revision.id for revision in revisions))
+        self.hold(*(revision.id for revision in revisions))
         return Range(tuple(revisions), (*notes, *said))
 
     def read_file(self, revision: Revision, path: str) -> str | None:
@@ -132,13 +131,13 @@ class Repository:
         Raises:
             UsageError: it is larger than 1 MiB, or not UTF-8.
         """
-        self._hold(revision.id)
-        entry = _text(self._mirrored("ls-tree", "-z", "--long", revision.id, "--", path)).split(maxsplit=4)
+        self.hold(revision.id)
+        entry = _text(self.mirrored("ls-tree", "-z", "--long", revision.id, "--", path)).split(maxsplit=4)
         if len(entry) < 5 or not entry[0].startswith("100") or entry[4].rstrip("\0") != path:
             return None
         if int(entry[3]) > LARGEST_FILE:
             raise UsageError(f"{path} at {revision.label} is larger than {LARGEST_FILE >> 10} KiB.")
-        content = self._mirrored("cat-file", "blob", entry[2]).output
+        content = self.mirrored("cat-file", "blob", entry[2]).output
         try:
             return content.decode()
         except UnicodeDecodeError:
@@ -155,28 +154,28 @@ class Repository:
         Raises:
             OSError: the files cannot be written (disk full, an invalid path in the tree).
         """
-        self._hold(revision.id)
-        index = self._home / f"index-{into.parent.name}-{into.name}"
+        self.hold(revision.id)
+        index = self.home / f"index-{into.parent.name}-{into.name}"
         env = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(into)}
         try:
             for command in (["read-tree", revision.id], ["checkout-index", "--all", "--force", "--quiet"]):
-                done = self._mirrored(*command, env=env, cwd=into)
+                done = self.mirrored(*command, env=env, cwd=into)
                 if done.code != 0:
-                    raise OSError(f"git {command[0]}: {_first(done.error)}")
+                    raise OSError(f"git {command[0]}: {first_line(done.error)}")
         finally:
             index.unlink(missing_ok=True)
         # Files written milliseconds apart make `make` rebuild what the project ships ready made.
-        date = int(_text(self._mirrored("show", "--no-patch", "--format=%ct", revision.id)))
+        date = int(_text(self.mirrored("show", "--no-patch", "--format=%ct", revision.id)))
         for folder, folders, names in os.walk(into, topdown=False):
             for name in (*names, *folders):
                 os.utime(Path(folder, name), (date, date), follow_symlinks=False)
 
     def _compare(self, base: tuple[str, str], head: tuple[str, str], notes: tuple[str, ...]) -> Comparison:
-        self._hold(base[0], head[0])
+        self.hold(base[0], head[0])
         return Comparison(self._revision(*base), self._revision(*head), notes)
 
     def _revision(self, commit: str, word: str) -> Revision:
-        tree = _text(self._mirrored("rev-parse", f"{commit}^{{tree}}"))
+        tree = _text(self.mirrored("rev-parse", f"{commit}^{{tree}}"))
         return Revision(commit, self._label(commit, word), tree)
 
     def _label(self, commit: str, word: str) -> str:
@@ -201,8 +200,8 @@ class Repository:
         if commit:
             return commit
         if self._shallow():
-            raise _too_shallow(f"Revision {word}")
-        raise _usage(
+            raise too_shallow(f"Revision {word}")
+        raise usage(
             f"Revision {word!r} is not in the repository {self.top}.",
             "Fetch it (git fetch origin), or check its spelling.",
         )
@@ -215,41 +214,46 @@ class Repository:
     def _shallow(self) -> bool:
         return _text(self._git("rev-parse", "--is-shallow-repository")) == "true"
 
-    def _hold(self, *commits: str) -> None:
+    def hold(self, *commits: str) -> None:
         """Copies commits (only their own trees, no history) into the mirror."""
         with self._copying:  # both sides are checked out at once
             self._copy(*commits)
+
+    def made(self, commit: str) -> None:
+        """Tells of a commit that was made in the mirror: it cannot be copied from the source."""
+        self._held.add(commit)
 
     def _copy(self, *commits: str) -> None:
         missing = list(dict.fromkeys(c for c in commits if c not in self._held))
         if not missing:
             return
         if not self._mirror.exists():
-            made = self._git("init", "--quiet", "--bare", "--template=", str(self._mirror), cwd=self._home)
+            made = self._git("init", "--quiet", "--bare", "--template=", str(self._mirror), cwd=self.home)
             if made.code != 0:
                 raise OSError(f"git init: {made.error}")
-        copied = self._mirrored(
+        copied = self.mirrored(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--update-shallow"),
             *(str(self._source), *missing),
         )
         if copied.code != 0:
-            raise _usage(
-                f"Revision {missing[0][:12]} could not be copied from {self._source}: {_first(copied.error)}",
+            raise usage(
+                f"Revision {missing[0][:12]} cannot be copied from {self._source}: {first_line(copied.error)}",
                 "A partial clone lacks files: clone without --filter.",
             )
         self._held.update(missing)
 
-    def _mirrored(
+    def mirrored(
         self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None
     ) -> process.Finished:
-        return self._git(*arguments, env={"GIT_DIR": str(self._mirror), **(env or {})}, cwd=cwd or self._home)
+        """A git command on the mirror."""
+        return self._git(*arguments, env={"GIT_DIR": str(self._mirror), **(env or {})}, cwd=cwd or self.home)
 
     def _git(
         self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None
     ) -> process.Finished:
         surroundings = {
-            "HOME": str(self._home),
-            "GIT_CONFIG_GLOBAL": str(self._home / ".gitconfig"),
+            "HOME": str(self.home),
+            "GIT_CONFIG_GLOBAL": str(self.home / ".gitconfig"),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_ATTR_NOSYSTEM": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
@@ -262,38 +266,9 @@ class Repository:
             return process.run_trusted(["git", *arguments], cwd=cwd or self._path, env=surroundings)
         except FileNotFoundError:
             if not (cwd or self._path).is_dir():
-                raise _usage(f"There is no folder {cwd or self._path}.", "Run in a repository.") from None
-            raise _usage("git is not installed.", "Install it, for example: apt-get install git") from None
+                raise usage(f"There is no folder {cwd or self._path}.", "Run in a repository.") from None
+            raise usage("git is not installed.", "Install it, for example: apt-get install git") from None
 
 
 def _text(finished: process.Finished) -> str:
     return finished.output.decode("utf-8", "replace").strip() if finished.code == 0 else ""
-
-
-def _first(complaint: str) -> str:
-    """The first line of git's complaint, without its prefix."""
-    return complaint.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: ")
-
-
-def _usage(message: str, remedy: str) -> UsageError:
-    error = UsageError(message)
-    error.add_note(remedy)
-    return error
-
-
-def _unreadable(path: Path, complaint: str) -> UsageError:
-    if "dubious ownership" in complaint:
-        return _usage(
-            f"git refuses the repository {path}, because it belongs to another user.",
-            f"Run as its owner, or: chown -R $(id -u) {path}",
-        )
-    if "not a git repository" in complaint:
-        return _usage(f"{path} is not in a git repository.", "Change into one, or create it with git init.")
-    return _usage(f"git cannot read the repository {path}: {_first(complaint)}", "Try git status there.")
-
-
-def _too_shallow(what: str) -> UsageError:
-    return _usage(
-        f"{what} is not in this shallow clone.",
-        "Check out with `fetch-depth: 0` (actions/checkout), or run git fetch --unshallow.",
-    )
