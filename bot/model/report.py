@@ -10,6 +10,7 @@ OptionValue: TypeAlias = bool | int | float | str
 Verdict: TypeAlias = Literal["regression", "improvement", "mixed", "none", "inconclusive"]
 State: TypeAlias = Literal["slower", "faster", "same", "unclear", "failed"]
 Interval: TypeAlias = tuple[float, float]
+_REPOSITORY = r"^(https://[A-Za-z0-9.-]+(:[0-9]+)?/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)?$"
 
 
 class Part(BaseModel):
@@ -303,6 +304,7 @@ class Report(Part):
     version: Literal[1] = 1
     mode: Literal["pull_request", "nightly", "bisect"]
     subject: str = ""
+    repository: str = Field("", max_length=300, pattern=_REPOSITORY)  # its address, where people read files
     verdict: Verdict
     interrupted: Literal["", "budget", "signal"] = ""
     base: RevisionRef | None

@@ -1,15 +1,12 @@
-"""Numbers in plain words, and text from strangers made harmless for Markdown, HTML and terminals."""
+"""Numbers in plain words, and text from strangers cleaned and cut to a length that can be read."""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
-
-from markupsafe import Markup, escape
 
 NAME_LENGTH = 60
 """Longest name shown; longer ones lose their middle."""
@@ -39,11 +36,12 @@ _STACKED_MARKS = re.compile(f"({_MARKS}{{2}}){_MARKS}+")  # more than two marks 
 
 @dataclass(frozen=True)
 class Span:
-    """A run of text in one style."""
+    """A run of text in one style; `link`: where it leads, an address of our own making (`links.py`)."""
 
     text: str
     code: bool = False
     strong: bool = False
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,12 @@ def code(name: str, *, limit: int = NAME_LENGTH) -> Prose:
 
 def strong(*parts: Words) -> Prose:
     """The parts, emphasised."""
-    return Prose(tuple(Span(s.text, s.code, strong=True) for s in prose(*parts).spans))
+    return Prose(tuple(replace(s, strong=True) for s in prose(*parts).spans))
+
+
+def linked(shown: Prose, address: str) -> Prose:
+    """The same words, leading to an address (unless that is empty)."""
+    return Prose(tuple(replace(s, link=address) for s in shown.spans))
 
 
 def join(parts: list[Prose], separator: str = ", ", last: str | None = None) -> Prose:
@@ -213,78 +216,6 @@ def _decimals(ratio: float, interval: tuple[float, float]) -> int:
     if width >= 2 and abs(ratio - 1) >= 0.1:
         return 0
     return 1 if width >= 0.2 or width == 0 else 2
-
-
-def markdown(value: object) -> str:
-    """Any value of a view as GitHub-flavoured Markdown that can only be read as itself."""
-    if isinstance(value, Listing):
-        return _fence(value)
-    spans = value.spans if isinstance(value, Prose) else prose(str(value)).spans
-    groups = groupby(spans, key=lambda s: s.strong)
-    texts = ((strong, "".join(_markdown_span(s) for s in group)) for strong, group in groups)
-    return _line_start("".join(f"**{text}**" if strong else text for strong, text in texts))
-
-
-def html(value: object) -> Markup:
-    """Any value of a view as HTML."""
-    if isinstance(value, Listing):
-        return Markup("<pre><code>{}</code></pre>").format(value.text)
-    spans = value.spans if isinstance(value, Prose) else prose(str(value)).spans
-    return Markup().join(_html_span(s) for s in spans)
-
-
-def _html_span(span: Span) -> Markup:
-    text = Markup("<code>{}</code>").format(span.text) if span.code else escape(span.text)
-    return Markup("<strong>{}</strong>").format(text) if span.strong else text
-
-
-def _markdown_span(span: Span) -> str:
-    return _markdown_code(span.text) if span.code else _markdown_text(span.text)
-
-
-def _markdown_code(text: str) -> str:
-    # A code span ends at a backtick and a table cell at a pipe, whatever is around them; a character
-    # reference does neither, and GitHub links nothing inside <code>.
-    if not re.search(r"[`|\\]", text):
-        return f"`{text}`"
-    return "<code>" + re.sub(r"[^0-9A-Za-z ]", lambda m: f"&#{ord(m[0])};", text) + "</code>"
-
-
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "<span>$</span>"}
-"""For the dollar this is GitHub's documented way to keep it out of formulas."""
-_BREAK = "&#8203;"
-"""A zero-width space: GitHub looks for mentions, references and addresses in the finished text."""
-_SPECIAL = re.compile(
-    r"(?P<entity>[&<>$])"
-    r"|(?P<escape>[\\`*\[\]|~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z]))"  # inside a word _ is only itself
-    r"|(?P<linking>@(?=\w)|#(?=\d)|gh-(?=\d)|:(?=//)|www(?=\.))",
-    re.IGNORECASE,
-)
-
-
-def _markdown_text(text: str) -> str:
-    def harmless(match: re.Match[str]) -> str:
-        found = match[0]
-        if match["entity"]:
-            return _ENTITIES[found]
-        return f"\\{found}" if match["escape"] else f"{found}{_BREAK}"
-
-    return _SPECIAL.sub(harmless, text)
-
-
-def _line_start(text: str) -> str:
-    return re.sub(r"^(\s*)(#|[-+](?=\s|$)|\d+(?=[.)](?:\s|$))|=+$|-+$)", _unlist, text)
-
-
-def _unlist(match: re.Match[str]) -> str:
-    space, found = match[1], match[2]
-    return f"{space}{found}&#8203;" if found[0].isdigit() else f"{space}\\{found}"
-
-
-def _fence(listing: Listing) -> str:
-    longest = max((len(run) for run in re.findall(r"`+", listing.text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{listing.language}\n{listing.text}\n{fence}"
 
 
 def _tidy(text: str) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.model.report import Effect, Report
-from bot.report import claims, words
+from bot.report import claims, methods, words
 from bot.report.formats import (
     Listing,
     Prose,
     code,
     count,
+    fraction,
     join,
     percent,
     prose,
@@ -54,7 +55,9 @@ def alarms(report: Report, *, bad: bool) -> list[Effect]:
 
 def _regression(report: Report) -> Headline:
     found = alarms(report, bad=True)
-    return Headline("bad", "🔴", _title(report, found, bad=True), _lead(report, found), *_what_to_do(found))
+    return Headline(
+        "bad", "🔴", _title(report, found, bad=True), _lead(report, found), *_what_to_do(report, found)
+    )
 
 
 def _improvement(report: Report) -> Headline:
@@ -67,7 +70,7 @@ def _mixed(report: Report) -> Headline:
     slower, faster = alarms(report, bad=True), alarms(report, bad=False)
     titles = _title(report, slower, bad=True), _title(report, faster, bad=False, capital=False)
     lead = _lead(report, [*slower[: MOST_NAMED - 1], *faster[:1]])
-    return Headline("bad", "🟠", prose(titles[0], "; ", titles[1]), lead, *_what_to_do(slower))
+    return Headline("bad", "🟠", prose(titles[0], "; ", titles[1]), lead, *_what_to_do(report, slower))
 
 
 def _none(report: Report) -> Headline:
@@ -149,7 +152,11 @@ def _title(report: Report, found: list[Effect], *, bad: bool, capital: bool = Tr
     verb = verb if capital else verb.lower()
     if first is None:
         return prose(verb, ", but no option could be named")
-    title = prose(f"{verb} ", words.within(first.term), f": {percent(first.ratio)} ", spoken.noun)
+    guilty = methods.blamed(report, first)[:1]
+    named = prose(
+        *(part for m in guilty for part in (f" ({fraction(m.share_of_change)} in ", code(m.method), ")"))
+    )
+    title = prose(f"{verb} ", words.within(first.term), f": {percent(first.ratio)} ", spoken.noun, named)
     others = len({e.term for e in found} - {first.term})
     return prose(title, f", and {count(others, 'more suspect')}") if others else title
 
@@ -157,7 +164,10 @@ def _title(report: Report, found: list[Effect], *, bad: bool, capital: bool = Tr
 def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
     if not found:
         return (claims.default(report), *claims.overall(report), *_said(report, "single out an option"))
-    return (claims.default(report), *(claims.hit(e) for e in found[:MOST_NAMED]))
+    guilty = methods.blamed(report, found[0])
+    where = (methods.verdict(report, guilty),) if guilty else ()
+    hits = [claims.hit(e) for e in found[:MOST_NAMED]]
+    return (claims.default(report), hits[0], *where, *hits[1:])
 
 
 def _said(report: Report, *phrases: str) -> list[Prose]:
@@ -165,10 +175,13 @@ def _said(report: Report, *phrases: str) -> list[Prose]:
     return [sentence(n) for n in report.notes if any(p in n.lower() for p in phrases)]
 
 
-def _what_to_do(found: list[Effect]) -> tuple[Prose, Listing | None]:
+def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | None]:
     if not found:
         return prose("look at the changed configurations below."), None
-    look = prose("look at what this pull request changed in the code that runs ", words.within(found[0].term))
+    guilty = methods.blamed(report, found[0])[:1]
+    around = prose("the code that runs ", words.within(found[0].term))
+    around = prose("and around ", code(guilty[0].method)) if guilty else around
+    look = prose("look at what this pull request changed in ", around)
     lines = [line for e in found if (line := claims.acceptance(e))]
     lines = list(dict.fromkeys(lines))[:MOST_ACCEPTED]
     if not lines:

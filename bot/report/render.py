@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from bot.model.report import Report
-from bot.report.formats import html, markdown
+from bot.report.media import html, markdown
 from bot.report.parts import Section, View
 from bot.report.view import view
 

@@ -1,4 +1,4 @@
-"""Sections that blame: suspects, methods, resources, assertions, influences, build logs."""
+"""Sections that blame: suspects, resources, assertions, influences, build logs."""
 
 from __future__ import annotations
 
@@ -62,25 +62,6 @@ def _suspect(effect: Effect, *, prior: bool) -> tuple[Prose, ...]:
 def more(total: int, shown: int, noun: str) -> tuple[Prose, ...]:
     """A line that counts what a table leaves out; empty when it leaves out nothing."""
     return (prose(f"and {count(total - shown, f'more {noun}')}, in the report"),) if total > shown else ()
-
-
-def methods(report: Report, rows: int) -> Section | None:
-    """Methods whose own cost moved."""
-    found = report.suspects.methods
-    if not found:
-        return None
-    cells = tuple(
-        (
-            code(m.method),
-            code(f"{m.file}:{m.line}" if m.line else m.file) if m.file else prose(""),
-            prose(f"{seconds(m.base_self_seconds)} to {seconds(m.head_self_seconds)}"),
-            prose(fraction(m.share_of_change)),
-            join([words.term(t) for t in m.terms], "; "),
-        )
-        for m in found[:rows]
-    )
-    table = Table(("Method", "Where", "Own time", "Share of the change", "With"), cells, "llrrl")
-    return Section("methods", "Methods", (table, *more(len(found), rows, "method")), open=True)
 
 
 def resources(report: Report, rows: int) -> Section | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bot.model.report import Report
 from bot.report.formats import Prose, code, count, fraction, join, prose, seconds
 from bot.report.headline import headline
+from bot.report.methods import methods
 from bot.report.parts import Section, View
 from bot.report.ranges import sections as ranged
 from bot.report.ranges.headline import range_headline
 from bot.report.sections import ROWS, changed, conditions, notes, reproductions, visible
-from bot.report.suspects import assertions, influences, logs, methods, resources, suspects
+from bot.report.suspects import assertions, influences, logs, resources, suspects
 
 
 def view(report: Report, *, fork: bool = False, rows: int = ROWS) -> View:

@@ -23,7 +23,7 @@ from bot.model.report import (
 )
 from bot.report import render
 from bot.report.render import comment, summary
-from tests.unit.report import builders
+from tests.unit.report import builders, method_reports
 from tests.unit.report.builders import effect, report, states
 from tests.unit.report.regenerate import EXPECTED, golden
 
@@ -117,7 +117,7 @@ def hostile_builds(name: str) -> Report:
     return builders.unbuilt("base").model_copy(update={"build_failures": (failure,)})
 
 
-@pytest.mark.parametrize("make", [hostile, hostile_builds])
+@pytest.mark.parametrize("make", [hostile, hostile_builds, method_reports.of_strangers])
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_hostile_names_stay_names(name: str, make: Callable[[str], Report]) -> None:
     text = comment(make(name), fork=True, marker="<!-- marker -->")
@@ -131,15 +131,18 @@ def test_hostile_names_stay_names(name: str, make: Callable[[str], Report]) -> N
         if token.type == "html_block":
             assert OURS.sub("", token.content).strip() == ""
         for child in token.children or []:
-            assert child.type not in ("link_open", "image", "em_open", "s_open"), child
+            assert child.type not in ("image", "em_open", "s_open"), child
+            if child.type == "link_open":  # of methods only, and only to the repository's files
+                assert str(child.attrs["href"]).startswith(f"{method_reports.REPOSITORY}/blob/"), child
             if child.type == "html_inline":
                 assert OURS.fullmatch(child.content), child
     assert text.count("<details>") == text.count("</details>") or "<details>" in name
 
 
+@pytest.mark.parametrize("make", [hostile, method_reports.of_strangers])
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-def test_github_finds_nothing_to_mention_or_link(name: str) -> None:
-    for token in GITHUB.parse(comment(hostile(name), fork=True)):
+def test_github_finds_nothing_to_mention_or_link(name: str, make: Callable[[str], Report]) -> None:
+    for token in GITHUB.parse(comment(make(name), fork=True)):
         depth, shown = 0, ""
         for child in token.children or []:
             if child.type == "html_inline" and "code" in child.content:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from bot.report import formats
-from bot.report.formats import Listing, Prose, code, html, markdown, prose, strong
+from bot.report.formats import Listing, Prose, code, prose, strong
+from bot.report.media import html, markdown
 
 GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = st.text(

@@ -2,8 +2,8 @@
 
 from bot.model.report import Suspects, Visible, VisibleOption
 from bot.report.claims import acceptance, power
-from bot.report.formats import markdown
 from bot.report.headline import headline
+from bot.report.media import markdown
 from tests.unit.report import builders
 from tests.unit.report.builders import changed, effect, report
 

@@ -10,7 +10,8 @@ from bot.model.report import (
     ResourceSuspect,
     Suspects,
 )
-from bot.report.formats import Listing, Prose, markdown
+from bot.report.formats import Listing, Prose
+from bot.report.media import markdown
 from bot.report.parts import Section, Table
 from bot.report.view import view
 from tests.unit.report import builders

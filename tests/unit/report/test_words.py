@@ -3,7 +3,7 @@
 import pytest
 
 from bot.report import words
-from bot.report.formats import markdown
+from bot.report.media import markdown
 from tests.unit.report.builders import DEFAULT, changed, effect, report
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from bot.model.report import ChangePoint, RevisionRef
 from bot.model.space import Value
-from bot.report.formats import markdown
+from bot.report.media import markdown
 from bot.report.ranges.headline import range_headline
 from bot.report.ranges.moves import comparison, courses, holds, revision
 from tests.unit.report.ranges.builders import bisection, move, series, sha

@@ -1,0 +1,181 @@
+"""Methods behind a change: who is named, where, with which share, in how few words."""
+
+import pytest
+
+from bot.model.report import ComparedProfile, MethodSuspect, OptionValue, Report
+from bot.report.headline import headline
+from bot.report.media import html, markdown
+from bot.report.methods import methods
+from bot.report.parts import Bullets, Section, Table
+from tests.unit.report import builders, method_reports
+from tests.unit.report.builders import DEFAULT
+from tests.unit.report.method_reports import REPOSITORY, blaming, method, profile
+
+COMMENT, PAGE = 20, 1000
+OTHER = DEFAULT | {"reduce_vars": False}
+
+
+def told(found: Report, rows: int = COMMENT) -> Section:
+    section = methods(found, rows)
+    assert section is not None
+    return section
+
+
+def table(found: Report, rows: int = COMMENT) -> list[dict[str, str]]:
+    """Rows of the first table, by column."""
+    first = next(b for b in told(found, rows).blocks if isinstance(b, Table))
+    names = [str(cell) for cell in first.header]
+    return [dict(zip(names, [markdown(c) for c in row], strict=True)) for row in first.rows]
+
+
+def lines(found: Report) -> list[str]:
+    """What is listed below the table."""
+    return [markdown(i) for b in told(found).blocks if isinstance(b, Bullets) for i in b.items]
+
+
+def title(found: Report) -> str:
+    return markdown(headline(found).title)
+
+
+def test_the_headline_names_the_guilty_method_its_share_and_its_place() -> None:
+    found = headline(method_reports.of_python())
+    assert "+34 % CPU time (81 % in `terser.compress:Compressor.before`)" in markdown(found.title)
+    assert markdown(found.lead[2]).startswith(
+        "**81 %** of it (73 to 88) is in `terser.compress:Compressor.before` ([`terser/compress.py:412`]("
+    )
+    assert "in and around `terser.compress:Compressor.before`" in markdown(found.action)
+
+
+@pytest.mark.parametrize(
+    "doubtful",
+    [
+        method("m", 0.2),  # too small a share
+        method("m", 0.6, interval=(-0.1, 1.3)),  # perhaps none at all
+        method("m", 0.6, options=OTHER),  # where the blamed term does not hold
+    ],
+)
+def test_a_doubtful_method_is_in_the_table_but_not_in_the_headline(doubtful: MethodSuspect) -> None:
+    found = blaming(doubtful)
+    assert "`m`" not in title(found)
+    assert not any("`m`" in markdown(sentence) for sentence in headline(found).lead)
+    assert table(found)[0]["Method"] == "`m`"
+
+
+@pytest.mark.parametrize("other", [{"control": True}, {"change_seconds": -0.1}])
+def test_a_control_or_what_became_faster_is_not_behind_a_slow_down(other: dict[str, object]) -> None:
+    assert "`m`" not in title(blaming(method("m", 0.9), profiles=(profile(**other),)))
+
+
+def test_seconds_explain_no_memory() -> None:
+    found = blaming(method("m", 0.9))
+    memory = tuple(e.model_copy(update={"metric": "max_rss"}) for e in found.suspects.options)
+    found = found.model_copy(
+        update={"suspects": found.suspects.model_copy(update={"options": memory}), "effects": memory}
+    )
+    assert "`m`" not in title(found)
+
+
+def test_what_no_method_explains_is_a_row() -> None:
+    rows = table(method_reports.of_python())
+    assert rows[-1]["Method"] == "not explained by a method"
+    assert rows[-1]["Share of the change"] == "12 %"
+
+
+def test_new_vanished_and_renamed_methods_are_said_to_be_so() -> None:
+    new, renamed, gone, _ = table(method_reports.of_native())
+    assert (new["Method"], new["Own time"]) == ("`mf_skip_raw` (new)", "nothing to 190 ms")
+    assert renamed["Method"] == "`lzma_mf_hc4_find` (was `lzma_mf_hc_find`)"
+    assert (gone["Method"], gone["Own time"]) == ("`mf_fill` (gone)", "20 ms to nothing")
+
+
+def test_a_method_is_linked_at_head_and_a_vanished_one_at_base() -> None:
+    new, _, gone, _ = table(method_reports.of_native())
+    path = "src/liblzma/lz/lz_encoder_mf.c"
+    assert f"({REPOSITORY}/blob/9c6e7f10f5d06d6c3ba4f3c9f3eb0df7c7b0a7d2/{path}#L601)" in new["Where"]
+    assert f"({REPOSITORY}/blob/4ac97a4b1d1a9a9b4ce1b2b1c2a4ed8d3b1b2a10/{path}#L77)" in gone["Where"]
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["../../../evil/x/y.py", "/etc/passwd", "a//evil.example/b", "a\\b", "a\nb", "./a", "d/" * 200 + "x"],
+)
+def test_a_path_that_could_lead_elsewhere_is_no_link(file: str) -> None:
+    assert "](" not in table(blaming(method("m", 0.9, file=file)))[0]["Where"]
+
+
+def test_a_path_of_odd_letters_is_a_link_to_itself_only() -> None:
+    where = table(blaming(method("m", 0.9, file="a b)[x](y)/é#?.c")))[0]["Where"]
+    assert where.endswith("/a%20b%29%5Bx%5D%28y%29/%C3%A9%23%3F.c#L412)")
+
+
+def test_without_a_repository_or_a_commit_places_are_text() -> None:
+    assert table(blaming(method("m", 0.9), repository=""))[0]["Where"] == "`lib/compress/index.js:412`"
+    unknown = builders.BASE.model_copy(update={"revision": "7"})
+    assert "](" not in table(blaming(method("m", 0.9), head=unknown))[0]["Where"]
+
+
+def test_links_of_the_page_lead_to_the_repository() -> None:
+    cell = next(b for b in told(blaming(method("m", 0.9))).blocks if isinstance(b, Table)).rows[0][1]
+    assert str(html(cell)).startswith(f'<a href="{REPOSITORY}/blob/')
+
+
+def test_columns_without_content_are_left_out() -> None:
+    assert list(table(method_reports.of_improvement())[0]) == ["Method", "Own time", "Share of the change"]
+
+
+def test_calls_are_told_when_they_changed_for_some_method() -> None:
+    assert [row["Calls"] for row in table(method_reports.of_python())] == ["10,412", "1,204 to 2,408", ""]
+    assert "Calls" not in table(blaming(method("m", 0.9)))[0]
+
+
+def test_instructions_and_the_whole_hot_path_are_for_the_page() -> None:
+    found = method_reports.of_native()
+    assert "Instructions" not in table(found)[0]
+    assert table(found, PAGE)[0]["Instructions"] == "nothing to 812,004,120"
+    assert table(found)[1]["Called by"] == "… → `lz_encode` → `lzma_lzma_optimum_fast`"
+    assert table(found, PAGE)[1]["Called by"].startswith("`main` → `coder_run`")
+
+
+def test_a_comment_has_one_table_and_the_page_one_for_each_configuration() -> None:
+    found = method_reports.of_native()
+    assert [sum(isinstance(b, Table) for b in told(found, rows).blocks) for rows in (COMMENT, PAGE)] == [1, 7]
+
+
+def test_configurations_that_blame_the_same_methods_share_a_line() -> None:
+    shares = (0.51, 0.48, 0.55)
+    options: list[dict[str, OptionValue]] = [DEFAULT | {"ecma": name} for name in "abc"]
+    several = [method("m", s, options=o) for s, o in zip(shares, options, strict=True)]
+    found = blaming(method("n", 0.9), *several)
+    assert lines(found) == ["`ecma=a`; `ecma=b`; `ecma=c`: `m` 48 to 55 %"]
+    assert lines(method_reports.of_native()) == [
+        "`passes=3`: `mf_skip_raw` 51 %, `lzma_mf_hc4_find` 44 %, not explained 5 %",
+        "`ecma=es2015`; `ecma=es2016`; `ecma=es2017`; 2 more: `mf_skip_raw` 51 %, not explained 49 %",
+    ]
+
+
+def test_many_methods_are_counted() -> None:
+    found = blaming(*(method(f"m{i}", 0.01) for i in range(1000)))
+    assert len(table(found)) == 5
+    assert "and 995 more methods, in the report" in [str(b) for b in told(found).blocks]
+    assert told(found).title == "Methods: 1,000 slower"
+
+
+def test_the_cost_of_profiling_and_the_control_are_told() -> None:
+    said = [str(b) for b in told(method_reports.of_python()).blocks]
+    assert "Profiled with cProfile 3.12; a profiled trial took 1.42 times as long." in said
+    assert "As a control, without an alarm: reduce_vars off; no method moved there." in said
+    control = ComparedProfile(options=OTHER, control=True, change_seconds=0.0)
+    moved = blaming(method("m", 0.9), method("n", 0.3, options=OTHER), profiles=(profile(), control))
+    assert str(told(moved).blocks[-1]).endswith("moved there too: n.")
+    assert told(moved).title == "Methods: 1 slower"
+
+
+def test_profiles_that_blame_nobody_say_so_and_a_control_alone_says_nothing() -> None:
+    assert told(method_reports.of_nobody()).title == "Methods: none stands out"
+    assert methods(blaming(profiles=(profile(control=True),)), COMMENT) is None
+    assert methods(blaming(), COMMENT) is None
+
+
+def test_configurations_whose_values_only_look_alike_are_kept_apart() -> None:
+    found = blaming(method("m", 0.9, options={"a": True}), method("n", 0.9, options={"a": 1}))
+    assert len([b for b in told(found, PAGE).blocks if isinstance(b, Table)]) == 2
