@@ -8,6 +8,7 @@ from typing import Protocol
 
 from bot.model.change_points import Observation, Probe
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection
+from bot.model.profile_history import ProfileTable
 from bot.model.profiles import Method, Profile, Target, Tool
 from bot.model.report import Environment, Spent
 from bot.model.revisions import Build, Comparison
@@ -101,7 +102,7 @@ class Sampler(Protocol):
 
 
 class Store(Protocol):
-    """The history: measurements of earlier runs, in one place or several."""
+    """The history: measurements and profiles of earlier runs, in one place or several."""
 
     @property
     def source(self) -> str | None:
@@ -118,6 +119,10 @@ class Store(Protocol):
         """
         ...
 
+    def append_profiles(self, profiles: ProfileTable) -> str:
+        """Adds the profiles of one run, as `append` its measurements; the new segment's name."""
+        ...
+
     def segments(self) -> Sequence[Segment]:
         """What is there, oldest first, unreadable segments included."""
         ...
@@ -128,6 +133,10 @@ class Store(Protocol):
 
     def read(self, wanted: Selection = EVERYTHING) -> Measurements:
         """The wanted measurements, oldest run first."""
+        ...
+
+    def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
+        """The wanted profiles piece by piece, newest run first; they have no metrics to select."""
         ...
 
     def notes(self) -> Sequence[str]:

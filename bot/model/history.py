@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from bot.model.profiles import Method
 from bot.model.report import Environment, History, OptionValue, RevisionRef
 from bot.model.space import Space, Value
 from bot.model.subject import Program, Subject
@@ -68,89 +69,6 @@ class RunRecord(BaseModel):
         return _digest([known.cpu, known.cores, known.kernel, known.image, sorted(known.tools.items())])
 
 
-@dataclass(frozen=True)
-class Measurements:
-    """Trials of some runs in long form: a row for each metric of each trial, in order of measuring.
-
-    A failed trial is one row without metric (`NO_METRIC`) and value (NaN), so that nothing is lost. The
-    tuples are what the integer columns of the same name (in the singular) point into; all columns have
-    shape (n,).
-    """
-
-    runs: tuple[RunRecord, ...]
-    revisions: tuple[RevisionRef, ...]
-    configurations: tuple[Mapping[str, Value], ...]
-    metrics: tuple[str, ...]
-    workloads: tuple[str, ...]
-    run: NDArray[np.int32]
-    revision: NDArray[np.int32]
-    configuration: NDArray[np.int32]
-    metric: NDArray[np.int16]
-    value: NDArray[np.float64]
-    """Seconds, bytes or counts per run of the program, as in `Trial.metrics`."""
-    outcome: NDArray[np.int8]
-    """Code into `OUTCOMES`."""
-    exit_code: NDArray[np.int16]
-    """`NO_EXIT_CODE`: there was none."""
-    trial: NDArray[np.int32]
-    """Number of the trial in its run."""
-    pair: NDArray[np.int32]
-    """Number of the pair in its run; `NO_PAIR`: a trial alone."""
-    second: NDArray[np.bool_]
-    """Whether it was the second of its pair (`Wish.sides[1]`)."""
-    track: NDArray[np.int8]
-    """Code into `TRACKS`."""
-    workload: NDArray[np.int16]
-    repetitions: NDArray[np.int32]
-
-    def __len__(self) -> int:
-        """Rows: measurements, plus one for each failed trial."""
-        return len(self.value)
-
-    @classmethod
-    def empty(cls) -> Self:
-        """No run and no row."""
-        none: dict[str, Any] = {name: np.empty(0, kind) for name, kind in COLUMNS.items()}
-        return cls(runs=(), revisions=(), configurations=(), metrics=(), workloads=(), **none)
-
-    @property
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Name -> column."""
-        return {name: getattr(self, name) for name in COLUMNS}
-
-    @cached_property
-    def newest(self) -> datetime | None:
-        """When the youngest run began."""
-        return max((run.started for run in self.runs), default=None)
-
-    def where(self, rows: NDArray[np.bool_]) -> Self:
-        """The rows of a mask of shape (n,); what codes point into stays as it is."""
-        kept: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
-        tables: dict[str, Any] = {
-            f.name: getattr(self, f.name) for f in fields(self) if f.name not in COLUMNS
-        }
-        return type(self)(**tables, **kept)
-
-    @classmethod
-    def concatenated(cls, parts: Sequence[Measurements]) -> Self:
-        """All rows in order, with one table of each kind and codes into it."""
-        tables: dict[str, Any] = {}
-        columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
-        for table, column in TABLES.items():
-            entries: dict[str | int, int] = {}
-            values: list[object] = []
-            for i, part in enumerate(parts):
-                codes = [_code(entry, entries, values) for entry in getattr(part, table)]
-                # One more for the codes -1 (no metric), which point at the last element.
-                columns[column][i] = np.array([*codes, -1], COLUMNS[column])[columns[column][i]]
-            tables[table] = tuple(values)
-        joined: dict[str, Any] = {
-            name: np.concatenate(found) if found else np.empty(0, COLUMNS[name])
-            for name, found in columns.items()
-        }
-        return cls(**tables, **joined)
-
-
 COLUMNS: Mapping[str, type[np.generic]] = {
     "run": np.int32,
     "revision": np.int32,
@@ -174,6 +92,100 @@ TABLES: Mapping[str, str] = {
     "workloads": "workload",
 }
 """Table -> the column of codes into it."""
+
+
+@dataclass(frozen=True)
+class Columnar:
+    """Rows of some runs as columns of shape (n,); integer columns point into the tables (tuples) they name.
+
+    A subclass is a frozen dataclass with a field for each of its `tables` and `kinds`. In a column of codes
+    -1 is nothing.
+    """
+
+    kinds: ClassVar[Mapping[str, type[np.generic]]]
+    """Column -> its type."""
+    tables: ClassVar[Mapping[str, str]]
+    """Table -> the column of codes into it."""
+    runs: tuple[RunRecord, ...]
+    revisions: tuple[RevisionRef, ...]
+    configurations: tuple[Mapping[str, Value], ...]
+    run: NDArray[np.int32]
+    revision: NDArray[np.int32]
+    configuration: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        """Rows."""
+        return len(self.run)
+
+    @classmethod
+    def empty(cls) -> Self:
+        """No run and no row."""
+        return cls.concatenated([])
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Name -> column."""
+        return {name: getattr(self, name) for name in self.kinds}
+
+    @cached_property
+    def newest(self) -> datetime | None:
+        """When the youngest run began."""
+        return max((run.started for run in self.runs), default=None)
+
+    def where(self, rows: NDArray[np.bool_]) -> Self:
+        """The rows of a mask of shape (n,); what codes point into stays as it is."""
+        kept: dict[str, Any] = {name: column[rows] for name, column in self.columns.items()}
+        tables: dict[str, Any] = {name: getattr(self, name) for name in self.tables}
+        return type(self)(**tables, **kept)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Self]) -> Self:
+        """All rows in order, with one table of each kind and codes into it."""
+        tables: dict[str, Any] = {}
+        columns = {name: [getattr(part, name) for part in parts] for name in cls.kinds}
+        for table, column in cls.tables.items():
+            entries: dict[object, int] = {}
+            values: list[object] = []
+            for i, part in enumerate(parts):
+                codes = [_code(entry, entries, values) for entry in getattr(part, table)]
+                # One more for the codes -1 (nothing), which point at the last element.
+                columns[column][i] = np.array([*codes, -1], cls.kinds[column])[columns[column][i]]
+            tables[table] = tuple(values)
+        joined: dict[str, Any] = {
+            name: np.concatenate(found) if found else np.empty(0, cls.kinds[name])
+            for name, found in columns.items()
+        }
+        return cls(**tables, **joined)
+
+
+@dataclass(frozen=True)
+class Measurements(Columnar):
+    """Trials of some runs in long form: a row for each metric of each trial, in order of measuring.
+
+    A failed trial is one row without metric (`NO_METRIC`) and value (NaN), so that nothing is lost.
+    """
+
+    kinds = COLUMNS
+    tables = TABLES
+    metrics: tuple[str, ...]
+    workloads: tuple[str, ...]
+    metric: NDArray[np.int16]
+    value: NDArray[np.float64]
+    """Seconds, bytes or counts per run of the program, as in `Trial.metrics`."""
+    outcome: NDArray[np.int8]
+    """Code into `OUTCOMES`."""
+    exit_code: NDArray[np.int16]
+    """`NO_EXIT_CODE`: there was none."""
+    trial: NDArray[np.int32]
+    """Number of the trial in its run."""
+    pair: NDArray[np.int32]
+    """Number of the pair in its run; `NO_PAIR`: a trial alone."""
+    second: NDArray[np.bool_]
+    """Whether it was the second of its pair (`Wish.sides[1]`)."""
+    track: NDArray[np.int8]
+    """Code into `TRACKS`."""
+    workload: NDArray[np.int16]
+    repetitions: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -243,16 +255,18 @@ def canonical(configuration: Mapping[str, Value]) -> str:
     return json.dumps(dict(configuration), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def _code(entry: object, entries: dict[str | int, int], values: list[object]) -> int:
+def _code(entry: object, entries: dict[object, int], values: list[object]) -> int:
     """The code of an entry; a new one is added."""
     if id(entry) in entries:  # parts of one history share most entries
         return entries[id(entry)]
-    key: str | int
+    key: object
     match entry:
         case RunRecord():  # equal ids may be two segments, whose trials are numbered apart
             key = id(entry)
         case RevisionRef():
             key = entry.revision
+        case Method():  # its line is not part of what it is, but told
+            key = (entry, entry.line)
         case Mapping():
             key = canonical(entry)
         case _:

@@ -18,6 +18,7 @@ from bot.flows.night_search import NightSearch
 from bot.model.change_points import Observation, Probe
 from bot.model.errors import HistoryError
 from bot.model.history import EVERYTHING, Measurements, RunRecord, Segment, Selection
+from bot.model.profile_history import ProfileTable
 from bot.model.report import Environment, History
 from bot.model.revisions import Revision
 from bot.model.subject import CallableProgram, FlagOption, Subject
@@ -37,6 +38,7 @@ class MemoryStore:
 
     def __init__(self, *, full: bool = False) -> None:
         self.full, self.runs = full, list[Measurements]()
+        self.tables = list[ProfileTable]()
 
     @property
     def source(self) -> str | None:
@@ -47,6 +49,15 @@ class MemoryStore:
             raise HistoryError("the disk is full")
         self.runs.append(run)
         return run.runs[0].id
+
+    def append_profiles(self, profiles: ProfileTable) -> str:
+        if self.full:
+            raise HistoryError("the disk is full")
+        self.tables.append(profiles)
+        return profiles.runs[0].id
+
+    def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
+        return (t for t in reversed(self.tables) if wanted.program in (None, t.runs[0].program))
 
     def segments(self) -> Sequence[Segment]:
         raise NotImplementedError

@@ -14,6 +14,7 @@ from bot.flows.ports import Solver
 from bot.flows.pull_request import pull_request, rules
 from bot.model.errors import HistoryError
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection, program_fingerprint
+from bot.model.profile_history import ProfileTable
 from bot.model.recording import Recorder
 from bot.model.report import Environment
 from bot.model.space import Term
@@ -40,6 +41,12 @@ class FakeStore:
 
     def append(self, run: Measurements) -> str:
         raise AssertionError("a pull request never writes")
+
+    def append_profiles(self, profiles: ProfileTable) -> str:
+        raise AssertionError("a pull request never writes")
+
+    def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
+        return iter(())
 
     def segments(self) -> Sequence[Segment]:
         raise AssertionError("not asked for")

@@ -7,8 +7,10 @@ from itertools import islice
 
 from bot.adapters.stores import segments
 from bot.adapters.stores.place import Place
+from bot.adapters.stores.rows import PROFILES, TRIALS, Layout, Rows
 from bot.model.errors import DamagedSegmentError, HistoryError
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection
+from bot.model.profile_history import ProfileTable
 
 CHUNK = 64
 """Segments that are brought from a place at once."""
@@ -41,7 +43,14 @@ class LayeredStore:
             HistoryError: there is no such place, or it failed.
             ValueError: no run, or several.
         """
-        name, content = segments.encode(run)
+        return self._append(run)
+
+    def append_profiles(self, profiles: ProfileTable) -> str:
+        """Adds the profiles of one run, as `append`."""
+        return self._append(profiles)
+
+    def _append(self, rows: Measurements | ProfileTable) -> str:
+        name, content = segments.encode(rows)
         self.add(name, content)
         return name
 
@@ -68,13 +77,21 @@ class LayeredStore:
 
     def scan(self, wanted: Selection = EVERYTHING) -> Iterator[Measurements]:
         """The wanted measurements piece by piece, newest run first."""
-        names = iter(sorted((n for n in self._listed() if segments.kind(n) == segments.TRIALS), reverse=True))
+        return self._scan(TRIALS, wanted)
+
+    def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
+        """The wanted profiles piece by piece, newest run first."""
+        return self._scan(PROFILES, wanted)
+
+    def _scan(self, layout: Layout[Rows], wanted: Selection) -> Iterator[Rows]:
+        kind = layout.kind
+        names = iter(sorted((n for n in self._listed() if segments.kind(n) == kind), reverse=True))
         runs = 0
         while chunk := list(islice(names, CHUNK)):
             self._bring(chunk)
             for name in chunk:
                 found = False
-                for part in self._decoded(name, wanted):
+                for part in self._decoded(layout, name, wanted):
                     found = True
                     yield part
                 runs += found
@@ -102,12 +119,16 @@ class LayeredStore:
         raise problem
 
     def of_segment(self, name: str) -> Iterator[Measurements]:
-        """All rows of one segment, piece by piece.
+        """All rows of one segment of trials, piece by piece.
 
         Raises:
             HistoryError: it cannot be had, or is damaged.
         """
         return segments.decode(name, self.content(name))
+
+    def profiles_of(self, name: str) -> Iterator[ProfileTable]:
+        """All rows of one segment of profiles, as `of_segment`."""
+        return segments.rows(PROFILES, name, self.content(name))
 
     def notes(self) -> Sequence[str]:
         """What could not be reached or read, in the order it was found, and an empty history."""
@@ -141,9 +162,9 @@ class LayeredStore:
             except HistoryError as error:
                 self._told[f"{error}."] = None
 
-    def _decoded(self, name: str, wanted: Selection) -> Iterator[Measurements]:
+    def _decoded(self, layout: Layout[Rows], name: str, wanted: Selection) -> Iterator[Rows]:
         try:
-            yield from segments.decode(name, self.content(name), wanted)
+            yield from segments.rows(layout, name, self.content(name), wanted)
         except HistoryError as error:
             self._told[f"{error}."] = None
 

@@ -1,58 +1,36 @@
-"""Segments: the measurements of one run as one immutable Parquet file, named by date, kind and content."""
+"""Segments: what one run measured as one immutable Parquet file, named by date, kind and content."""
 
-# Version 2 of the schema: one row for each row of `Measurements`. What is the same for all rows (run, labels
-# of revisions, schema, kind) stands in the file's metadata: a segment can be judged by its footer alone.
-# Version 1 (before the first release) had the words first and second instead of `second`, and neither
-# exit codes nor repetitions.
+# What is the same for all rows (run, labels of revisions, schema, kind) stands in the file's metadata: a
+# segment can be judged by its footer alone.
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC
-from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
+from bot.adapters.stores.rows import LAYOUTS, PROFILES, TRIALS, Head, Layout, Rows
 from bot.model.errors import DamagedSegmentError, NewerSegmentError
-from bot.model.history import (
-    COLUMNS,
-    EVERYTHING,
-    NO_EXIT_CODE,
-    NO_METRIC,
-    NO_PAIR,
-    OUTCOMES,
-    TRACKS,
-    Measurements,
-    RunRecord,
-    Segment,
-    Selection,
-    canonical,
-)
-from bot.model.report import OptionValue, RevisionRef
+from bot.model.history import EVERYTHING, Measurements, RunRecord, Segment, Selection
+from bot.model.profile_history import ProfileTable
 
-SCHEMA = 2
-TRIALS = "trials"
 NAME = re.compile(r"(?P<date>\d{8}T\d{6}Z)-(?P<kind>[a-z]{1,20})-(?P<digest>[0-9a-f]{32})\.parquet")
 GROUP_ROWS = 1 << 17
 """Rows that are in memory at once while a segment is read."""
 _SCHEMA_KEY, _KIND_KEY, _RUN_KEY, _REVISIONS_KEY = (
     f"suspects.{key}".encode() for key in ("schema", "kind", "run", "revisions")
 )
-_WORDS = ("revision", "configuration", "metric", "outcome", "track", "workload")
-_CONFIGURATION: TypeAdapter[dict[str, OptionValue]] = TypeAdapter(dict[str, OptionValue])
 _REVISIONS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 _UNREADABLE = (pa.ArrowException, LookupError, ValueError, TypeError, OSError)
 """What pyarrow and our own reading raise for bytes that are not what they say."""
-_Batch: TypeAlias = Any
-"""A pyarrow.RecordBatch; pyarrow publishes no types."""
 
 
 class Encoded(NamedTuple):
@@ -62,28 +40,21 @@ class Encoded(NamedTuple):
     content: bytes
 
 
-class Head(NamedTuple):
-    """What the metadata of a segment of trials says."""
-
-    schema: int
-    run: RunRecord
-    labels: Mapping[str, str]
-
-
-def encode(measurements: Measurements) -> Encoded:
-    """The segment of one run; equal measurements give equal bytes and so the same name.
+def encode(part: Measurements | ProfileTable) -> Encoded:
+    """The segment of one run; equal rows give equal bytes and so the same name.
 
     Raises:
         ValueError: they belong to no run or to several.
     """
-    if len(measurements.runs) != 1:
-        raise ValueError(f"a segment holds one run, not {len(measurements.runs)}")
-    run = measurements.runs[0]
-    labels = {revision.revision: revision.label for revision in measurements.revisions}
-    table = _table(measurements).replace_schema_metadata(
+    if len(part.runs) != 1:
+        raise ValueError(f"a segment holds one run, not {len(part.runs)}")
+    layout: Layout[Any] = TRIALS if isinstance(part, Measurements) else PROFILES
+    run = part.runs[0]
+    labels = {revision.revision: revision.label for revision in part.revisions}
+    table = layout.table(part).replace_schema_metadata(
         {
-            _SCHEMA_KEY: str(SCHEMA).encode(),
-            _KIND_KEY: TRIALS.encode(),
+            _SCHEMA_KEY: str(layout.schema).encode(),
+            _KIND_KEY: layout.kind.encode(),
             _RUN_KEY: run.model_dump_json(exclude_defaults=True).encode(),
             _REVISIONS_KEY: json.dumps(labels, ensure_ascii=False).encode(),
         }
@@ -92,7 +63,7 @@ def encode(measurements: Measurements) -> Encoded:
     pq.write_table(table, sink, compression="zstd", row_group_size=GROUP_ROWS)
     content = sink.getvalue().to_pybytes()
     date = run.started.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    return Encoded(f"{date}-{TRIALS}-{digest(content)}.parquet", content)
+    return Encoded(f"{date}-{layout.kind}-{digest(content)}.parquet", content)
 
 
 def digest(content: bytes) -> str:
@@ -122,12 +93,13 @@ def describe(name: str, content: bytes, *, thoroughly: bool = False) -> Segment:
     found = Segment(name, kind(name) or "", len(content))
     try:
         check(name, content)
-        if found.kind != TRIALS:
+        layout = LAYOUTS.get(found.kind)
+        if layout is None:
             return found
-        opened = _opened(name, content)
-        head = _head(name, opened)
+        opened = _opened(name, content, layout)
+        head = _head(name, opened, layout)
         if thoroughly:
-            for _ in decode(name, content):
+            for _ in rows(layout, name, content):
                 pass
     except (DamagedSegmentError, NewerSegmentError) as error:
         return Segment(name, found.kind, len(content), problem=str(error))
@@ -135,45 +107,49 @@ def describe(name: str, content: bytes, *, thoroughly: bool = False) -> Segment:
 
 
 def decode(name: str, content: bytes, wanted: Selection = EVERYTHING) -> Iterator[Measurements]:
+    """The wanted trials, as `rows`."""
+    return rows(TRIALS, name, content, wanted)
+
+
+def rows(layout: Layout[Rows], name: str, content: bytes, wanted: Selection = EVERYTHING) -> Iterator[Rows]:
     """The wanted rows piece by piece; the bytes have been checked. `wanted.last` is the store's affair.
 
-    Failed trials have no metric: they belong to any selection of metrics.
+    Failed trials have no metric, and profiles none at all: they belong to any selection of metrics.
 
     Raises:
         NewerSegmentError: a later version wrote it.
         DamagedSegmentError: it holds something else than its schema says.
     """
-    opened = _opened(name, content)
-    head = _head(name, opened)
+    opened = _opened(name, content, layout)
+    head = _head(name, opened, layout)
     if not _wanted(head, wanted):
         return
-    upgrade = _UPGRADES[head.schema]
     try:
         for batch in opened.iter_batches(GROUP_ROWS):
-            part = _selected(_measurements(upgrade(batch), head), wanted)
+            part = _selected(layout.rows(batch, head), wanted)
             if len(part):
                 yield part
     except _UNREADABLE as error:
         raise DamagedSegmentError(f"{name} does not hold what its schema says: {_line(error)}") from error
 
 
-def _opened(name: str, content: bytes) -> Any:
+def _opened(name: str, content: bytes, layout: Layout[Any]) -> Any:
     try:
-        return pq.ParquetFile(pa.BufferReader(content), read_dictionary=list(_WORDS))
+        return pq.ParquetFile(pa.BufferReader(content), read_dictionary=layout.words)
     except _UNREADABLE as error:
-        raise DamagedSegmentError(f"{name} is not a Parquet file of trials: {_line(error)}") from error
+        raise DamagedSegmentError(f"{name} is not a Parquet file of {layout.kind}: {_line(error)}") from error
 
 
-def _head(name: str, opened: Any) -> Head:
+def _head(name: str, opened: Any, layout: Layout[Any]) -> Head:
     metadata = opened.metadata.metadata or {}
     try:
         schema = int(metadata[_SCHEMA_KEY])
-        if schema > SCHEMA:
+        if schema > layout.schema:
             raise NewerSegmentError(
-                f"{name} was written by a later version (schema {schema}, this one reads up to {SCHEMA}): "
-                "install a newer suspects to use it"
+                f"{name} was written by a later version (schema {schema}, this one reads up to"
+                f" {layout.schema}): install a newer suspects to use it"
             )
-        if schema not in _UPGRADES:
+        if not layout.known(schema):
             raise DamagedSegmentError(f"{name} has schema {schema}, which never was")
         run = RunRecord.model_validate_json(metadata[_RUN_KEY])
         return Head(schema, run, _REVISIONS.validate_json(metadata[_REVISIONS_KEY]))
@@ -192,96 +168,18 @@ def _wanted(head: Head, wanted: Selection) -> bool:
     )
 
 
-def _selected(part: Measurements, wanted: Selection) -> Measurements:
-    rows = np.ones(len(part), bool)
+def _selected(part: Rows, wanted: Selection) -> Rows:
+    kept = np.ones(len(part), bool)
     if wanted.revisions is not None:
-        rows &= _among([r.revision for r in part.revisions], wanted.revisions)[part.revision]
-    if wanted.metrics is not None:
+        kept &= _among([r.revision for r in part.revisions], wanted.revisions)[part.revision]
+    if wanted.metrics is not None and isinstance(part, Measurements):
         # The code of no metric, -1, points at the last element.
-        rows &= np.append(_among(part.metrics, wanted.metrics), True)[part.metric]
-    return part if rows.all() else part.where(rows)
+        kept &= np.append(_among(part.metrics, wanted.metrics), True)[part.metric]
+    return part if kept.all() else part.where(kept)
 
 
 def _among(entries: Sequence[str], wanted: frozenset[str]) -> np.ndarray:
     return np.array([entry in wanted for entry in entries], bool)
-
-
-def _table(measurements: Measurements) -> Any:
-    """One Arrow column for each column, words instead of codes where the codes mean a table of the run."""
-    part = measurements
-    words = {
-        "revision": [revision.revision for revision in part.revisions],
-        "configuration": [canonical(configuration) for configuration in part.configurations],
-        "metric": list(part.metrics),
-        "workload": list(part.workloads),
-        "outcome": list(OUTCOMES),
-        "track": list(TRACKS),
-    }
-    nothing = {
-        "metric": part.metric == NO_METRIC,
-        "value": np.isnan(part.value),
-        "pair": part.pair == NO_PAIR,
-        "exit_code": part.exit_code == NO_EXIT_CODE,
-    }
-    columns = {}
-    for name, column in part.columns.items():
-        if name == "run":
-            continue
-        array = pa.array(column, mask=nothing.get(name))
-        if name in words:
-            indices = array.cast(pa.int32())
-            array = pa.DictionaryArray.from_arrays(indices, pa.array(words[name], pa.string()))
-        columns[name] = array
-    return pa.table(columns)
-
-
-def _measurements(batch: _Batch, head: Head) -> Measurements:
-    """A batch of the present schema as measurements of its run."""
-    columns: dict[str, Any] = {"run": np.zeros(batch.num_rows, np.int32)}
-    words: dict[str, list[str]] = {}
-    nothing = {"metric": NO_METRIC, "value": np.nan, "pair": NO_PAIR, "exit_code": NO_EXIT_CODE}
-    for name, dtype in COLUMNS.items():
-        if name == "run":
-            continue
-        array = batch.column(name)
-        if name in _WORDS:
-            array = array if isinstance(array, pa.DictionaryArray) else array.dictionary_encode()
-            words[name] = array.dictionary.to_pylist()
-            array = array.indices
-        if name in nothing:
-            array = array.fill_null(nothing[name])
-        if array.null_count:
-            raise ValueError(f"{name} has empty fields")
-        columns[name] = array.to_numpy(zero_copy_only=False).astype(dtype, copy=False)
-    for name, known in (("outcome", OUTCOMES), ("track", TRACKS)):
-        places = np.array([known.index(word) for word in words[name]], COLUMNS[name])
-        columns[name] = places[columns[name]]
-    return Measurements(
-        runs=(head.run,),
-        revisions=tuple(RevisionRef(revision=r, label=head.labels[r]) for r in words["revision"]),
-        configurations=tuple(map(_configuration, words["configuration"])),
-        metrics=tuple(words["metric"]),
-        workloads=tuple(words["workload"]),
-        **columns,
-    )
-
-
-@lru_cache(maxsize=1 << 16)
-def _configuration(text: str) -> Mapping[str, OptionValue]:
-    """Runs measure the same configurations again and again: each is read, and kept, once."""
-    return _CONFIGURATION.validate_json(text)
-
-
-def _from_1(batch: _Batch) -> _Batch:
-    """Version 1 as version 2."""
-    columns = {name: batch.column(i) for i, name in enumerate(batch.schema.names)}
-    columns["second"] = pa.compute.equal(columns.pop("order"), "second")
-    columns["exit_code"] = pa.nulls(batch.num_rows, pa.int16())
-    columns["repetitions"] = pa.array(np.ones(batch.num_rows, np.int32))
-    return pa.record_batch(columns)
-
-
-_UPGRADES: Mapping[int, Callable[[_Batch], _Batch]] = {1: _from_1, SCHEMA: lambda batch: batch}
 
 
 def _line(error: Exception) -> str:

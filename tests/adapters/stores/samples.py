@@ -1,10 +1,13 @@
-"""Measurements of small runs, and places to put them."""
+"""Measurements and profiles of small runs, and what they mean in full words."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from bot.model.history import KnownOption, Measurements, RunMode, RunRecord
+from bot.model.profile_history import ProfileRecorder, ProfileTable
+from bot.model.profiles import Method, MethodCost, Profile, Tool
 from bot.model.recording import Recorder
 from bot.model.report import Environment, RevisionRef
 from bot.model.space import Option, Space
@@ -64,6 +67,49 @@ def run(number: int = 0, *, pairs: int = 3, program: str = "xz", mode: RunMode =
             workload="text",
         )
     return recorder.measurements(record(number, program=program, mode=mode))
+
+
+ONE = Method("shop.cart:Cart.price", "shop/cart.py", 3)
+TWO = Method("lzma_mf_hc4_find::<a, b>")
+TOOL = Tool("cProfile", "3.12", "coarse", frozenset({"calls", "seconds"}))
+
+
+def profiles(number: int = 0, *, count: int = 3, program: str = "xz") -> ProfileTable:
+    """A run of profiles over three configurations; the last of them failed."""
+    recorder = ProfileRecorder()
+    for i in range(count):
+        costs = {ONE: MethodCost(0.75, 0.3 + number, calls=7 + i), TWO: MethodCost(0.25, instructions=10**i)}
+        failed = i == count - 1
+        recorder.add(
+            Profile(TOOL, "timeout" if failed else "ok", 0.5, {} if failed else costs),
+            sides(number)["head"],
+            SPACE.as_dict((bool(i % 2), "64" if i % 3 else "none", (0, 6.5, 9)[i % 3])),
+            drawn=bool(i % 2),
+            unprofiled=0.1 if i % 2 else float("nan"),
+        )
+    return recorder.table(record(number, program=program))
+
+
+def profile_meaning(part: ProfileTable) -> list[tuple[object, ...]]:
+    """Each row in full words."""
+    tables = [(getattr(part, name), getattr(part, code)) for name, code in part.tables.items()]
+    plain = [name for name in part.kinds if name not in part.tables.values()]
+    return [
+        (
+            *(_whole(table[codes[i]]) if codes[i] >= 0 else None for table, codes in tables),
+            *(repr(getattr(part, name)[i].item()) for name in plain),
+        )
+        for i in range(len(part))
+    ]
+
+
+def _whole(entry: object) -> object:
+    match entry:
+        case Method():
+            return (entry, entry.line)
+        case Mapping():
+            return sorted((name, repr(value)) for name, value in entry.items())
+    return entry
 
 
 def same(first: Measurements, second: Measurements) -> bool:

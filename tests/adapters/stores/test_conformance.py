@@ -14,7 +14,7 @@ from bot.adapters.stores.object import ObjectPlace
 from bot.model.errors import HistoryError
 from bot.model.history import Measurements, Selection
 from tests.adapters.stores.conftest import Ground
-from tests.adapters.stores.samples import record, run, same, sides
+from tests.adapters.stores.samples import profile_meaning, profiles, record, run, same, sides
 
 
 def test_what_is_appended_is_read_back_as_it_was(ground: Ground) -> None:
@@ -131,15 +131,52 @@ def test_a_damaged_segment_can_be_appended_again(ground: Ground) -> None:
 
 
 def test_segments_of_a_later_kind_are_kept_and_not_read(ground: Ground) -> None:
-    content = b"profiles of a later version"
-    name = f"20240103T000000Z-profiles-{segments.digest(content)}.parquet"
+    content = b"fingerprints of a later version"
+    name = f"20240103T000000Z-fingerprints-{segments.digest(content)}.parquet"
     place = ground.open()
     place.add(name, content)
     ground.store().append(run())
     store = ground.store()
     assert same(store.read(), run()) and list(store.notes()) == []
-    assert [s.kind for s in store.segments()] == ["trials", "profiles"]
+    assert [s.kind for s in store.segments()] == ["trials", "fingerprints"]
     assert [s.problem for s in ground.store().verify()] == ["", ""]
+
+
+def test_profiles_are_read_back_as_they_were_beside_the_trials_of_their_run(ground: Ground) -> None:
+    ground.store().append(run())
+    name = ground.store().append_profiles(profiles())
+    assert ground.store().append_profiles(profiles()) == name
+    store = ground.store()
+    (part,) = store.profiles()
+    assert profile_meaning(part) == profile_meaning(profiles())
+    assert same(store.read(), run()) and list(store.notes()) == []
+    listed = {segment.kind: segment for segment in store.segments()}
+    assert listed["profiles"].run == listed["trials"].run == record()
+    assert listed["profiles"].rows == len(profiles()) and not listed["profiles"].problem
+    assert [s.problem for s in ground.store().verify()] == ["", ""]
+
+
+def test_profiles_are_selected_as_trials_are(ground: Ground) -> None:
+    for number in range(3):
+        ground.store().append_profiles(profiles(number, program="other" if number == 1 else "xz"))
+    store = ground.store()
+
+    def ids(wanted: Selection) -> list[str]:
+        return [part.runs[0].id for part in store.profiles(wanted)]
+
+    assert ids(Selection()) == ["run-2", "run-1", "run-0"]
+    assert ids(Selection(last=1)) == ["run-2"]
+    assert ids(Selection(program="xz", metrics=frozenset({"cpu"}))) == ["run-2", "run-0"]
+    assert ids(Selection(revisions=frozenset({sides(1)["head"].revision}))) == ["run-1"]
+
+
+def test_damaged_profiles_are_told_and_the_rest_stays_usable(ground: Ground) -> None:
+    names = [ground.store().append_profiles(profiles(number)) for number in range(2)]
+    ground.spoil(names[0], b"PAR1")
+    store = ground.store()
+    assert [part.runs[0].id for part in store.profiles()] == ["run-1"]
+    (note,) = store.notes()
+    assert names[0] in note and "damaged" in note
 
 
 def test_nothing_but_one_run_can_be_appended(ground: Ground) -> None:

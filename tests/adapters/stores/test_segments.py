@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from bot.adapters.stores import segments
+from bot.adapters.stores.rows import PROFILES
 from bot.model.errors import DamagedSegmentError, NewerSegmentError
 from bot.model.history import NO_EXIT_CODE, Measurements
-from tests.adapters.stores.samples import meaning, run, same
+from bot.model.profile_history import ProfileTable
+from tests.adapters.stores.samples import meaning, profile_meaning, profiles, run, same
 
 VERSION_1 = Path(__file__).with_name("20240102T030405Z-trials-version-1.parquet")
 
@@ -40,6 +42,29 @@ def read(name: str, content: bytes) -> Measurements:
 
 def test_a_segment_gives_back_what_it_was_made_of() -> None:
     assert same(read(*segments.encode(run(3, pairs=50))), run(3, pairs=50))
+
+
+def test_a_segment_of_profiles_gives_back_what_it_was_made_of() -> None:
+    name, content = segments.encode(profiles(3, count=50))
+    segments.check(name, content)
+    found = ProfileTable.concatenated(list(segments.rows(PROFILES, name, content)))
+    assert profile_meaning(found) == profile_meaning(profiles(3, count=50))
+    assert name == f"20240102T060405Z-profiles-{segments.digest(content)}.parquet"
+
+
+@pytest.mark.parametrize("spoilt", ['["name"]', "[1, null, null]", "x"])
+def test_a_method_that_is_none_is_damage(spoilt: str) -> None:
+    table = pq.read_table(io.BytesIO(segments.encode(profiles()).content))
+    place = table.schema.get_field_index("method")
+    name, content = packed(table.set_column(place, "method", pa.array([spoilt] * table.num_rows)))
+    with pytest.raises(DamagedSegmentError, match="not hold"):
+        list(segments.rows(PROFILES, name, content))
+
+
+def test_profiles_of_a_newer_schema_are_refused_in_one_sentence() -> None:
+    name, content = changed(segments.encode(profiles()).content, schema="2")
+    with pytest.raises(NewerSegmentError, match="schema 2, this one reads up to 1"):
+        list(segments.rows(PROFILES, name, content))
 
 
 def test_a_name_tells_date_kind_and_content() -> None:
