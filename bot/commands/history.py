@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +15,7 @@ from bot.model.errors import UsageError
 
 if TYPE_CHECKING:
     from bot.adapters.stores.layered import LayeredStore
+    from bot.compose.exchanging import Exchanged
     from bot.model.history import Segment
 
 history = typer.Typer(help="What earlier runs measured.", no_args_is_help=True)
@@ -26,7 +27,7 @@ DAMAGED = "damaged"
 
 @history.command("list")
 def list_(place: options.HistoryPlace = None, config: Config = None, json: Json = None) -> None:
-    """List all segments: when, which mode, how many measurements, where."""
+    """List all segments: when, which mode, trials or profiles, how many rows, which run."""
     from bot.compose.exchanging import listed
 
     with _store(place, config) as store:
@@ -35,8 +36,11 @@ def list_(place: options.HistoryPlace = None, config: Config = None, json: Json 
             return
         for segment in found:
             typer.echo(_line(segment))
-        rows = sum(segment.rows for segment in found)
-        typer.echo(f"{len(found)} segments, {rows:,} measurements, {store.source or 'no source'}")
+        rows = {kind: sum(s.rows for s in found if s.kind == kind) for kind in ("trials", "profiles")}
+        profiled = f", {rows['profiles']:,} profiled costs" if rows["profiles"] else ""
+        typer.echo(
+            f"{len(found)} segments, {rows['trials']:,} measurements{profiled}, {store.source or 'no source'}"
+        )
         _tell(store)
 
 
@@ -73,28 +77,49 @@ def show(
     config: Config = None,
     json: Json = None,
 ) -> None:
-    """Show one run: where and when it measured, and the median of every configuration."""
-    from bot.compose.exchanging import chosen, listed, medians
+    """Show one run: where and when it measured, the median of every configuration, its costliest methods."""
+    from bot.compose.exchanging import chosen, costliest, listed, medians
     from bot.model.history import Measurements
+    from bot.model.profile_history import ProfileTable
 
     with _store(place, config) as store:
-        segment = chosen(store, run)
-        part = Measurements.concatenated(list(store.of_segment(segment.name)))
-        rows = medians(part)
-        if _as_json(json, {**listed([segment])[0], "medians": rows}):
+        found = chosen(store, run)
+        segment = next(iter(found.values()))
+        rows, methods = [], []
+        if "trials" in found:
+            rows = medians(Measurements.concatenated(list(store.of_segment(found["trials"].name))))
+        if "profiles" in found:
+            methods = costliest(ProfileTable.concatenated(list(store.profiles_of(found["profiles"].name))))
+        if _as_json(json, {**listed([segment])[0], "medians": rows, "methods": methods}):
             return
         assert segment.run is not None
         known = segment.run.model_dump(mode="json", exclude={"options"})
-        for name, value in {"segment": segment.name, **known}.items():
+        names = {kind: one.name for kind, one in found.items()}
+        for name, value in {**names, **known}.items():
             if value not in ("", {}, []):
                 typer.echo(f"{name}: {value if isinstance(value, str) else jsonlib.dumps(value)}")
         for row in rows:
-            values = " ".join(f"{name}={value}" for name, value in row["options"].items())
-            measured = (
-                f"{row['metric']} {row['median']:.6g} ({row['trials']})" if row["metric"] else "no value"
-            )
-            failed = f", {row['failed']} failed" if row["failed"] else ""
-            typer.echo(f"{row['revision'][:12]}  {values or 'default'}: {measured}{failed}")
+            typer.echo(_median_line(row))
+        for row in methods:
+            typer.echo(_method_line(row))
+
+
+def _median_line(row: Mapping[str, Any]) -> str:
+    values = " ".join(f"{name}={value}" for name, value in row["options"].items())
+    measured = f"{row['metric']} {row['median']:.6g} ({row['trials']})" if row["metric"] else "no value"
+    failed = f", {row['failed']} failed" if row["failed"] else ""
+    return f"{row['revision'][:12]}  {values or 'default'}: {measured}{failed}"
+
+
+def _method_line(row: Mapping[str, Any]) -> str:
+    from bot.report.formats import clean
+
+    told = [
+        f"{name} {row[name]:,.6g}"
+        for name in ("self_seconds", "calls", "instructions")
+        if row[name] is not None
+    ]
+    return f"{100 * row['share']:5.1f} %  {clean(row['method'])}: {', '.join(told)}"
 
 
 @history.command()
@@ -105,6 +130,9 @@ def export(
     last: Annotated[int | None, typer.Option("--last", min=1, help="Only the newest N runs.")] = None,
     revision: Annotated[list[str] | None, typer.Option("--revision", help="Only these (full ids).")] = None,
     metric: Annotated[list[str] | None, typer.Option("--metric", help="Only these metrics.")] = None,
+    profiles: Annotated[
+        bool, typer.Option("--profiles", help="A table of profiles: what each method cost in each.")
+    ] = False,
 ) -> None:
     """Write measurements as a table, or all segments as they are (what a workflow uploads)."""
     from bot.compose.exchanging import exported
@@ -116,8 +144,9 @@ def export(
             revisions=frozenset(revision) if revision else None,
             metrics=frozenset(metric) if metric else None,
         )
-        done = exported(store, target, wanted)
-        typer.echo(f"{done.runs} runs, {done.rows:,} measurements: {target}")
+        done = exported(store, target, wanted, profiles=profiles)
+        rows = f"{done.rows:,} profiled costs" if profiles else f"{done.rows:,} measurements{_profiled(done)}"
+        typer.echo(f"{done.runs} runs, {rows}: {target}")
         _tell(store)
 
 
@@ -137,7 +166,11 @@ def import_(
     with _store(place, config) as store:
         done = imported(store, files, kind=kind, revision=revision)
         known = f", {done.known} were there already" if done.known else ""
-        typer.echo(f"{done.runs} runs, {done.rows:,} measurements imported{known}")
+        typer.echo(f"{done.runs} runs, {done.rows:,} measurements{_profiled(done)} imported{known}")
+
+
+def _profiled(done: Exchanged) -> str:
+    return f", {done.profiled:,} profiled costs" if done.profiled else ""
 
 
 @contextmanager
@@ -156,7 +189,8 @@ def _line(segment: Segment) -> str:
         return f"{segment.name}  {segment.problem or segment.kind}"
     run = segment.run
     about = " ".join(word for word in (run.subject, run.label) if word)
-    return f"{run.started:%Y-%m-%d %H:%M}  {run.mode:<12} {segment.rows:>9,}  {run.id}  {about}"
+    what = f"{run.mode:<12} {segment.kind:<8} {segment.rows:>9,}"
+    return f"{run.started:%Y-%m-%d %H:%M}  {what}  {run.id}  {about}"
 
 
 def _tell(store: LayeredStore, except_for: set[str] | None = None) -> None:

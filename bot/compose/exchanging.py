@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bot.adapters.importers import formats, tabular
+from bot.adapters.importers import formats, profile_tables, tabular
 from bot.adapters.stores import segments
 from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
+from bot.adapters.stores.rows import PROFILES, TRIALS
 from bot.model.errors import UsageError
-from bot.model.history import EVERYTHING, NO_METRIC, OUTCOMES, Measurements, Segment, Selection
+from bot.model.history import EVERYTHING, NO_METRIC, OUTCOMES, Columnar, Measurements, Segment, Selection
+from bot.model.profile_history import NO_COUNT, NO_METHOD, ProfileTable
 
 TABLES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
 class Exchanged:
-    """How many runs and rows went over, and how many runs were there already."""
+    """How many runs and rows went over (rows of profiles apart), and how many runs were there already."""
 
     runs: int
     rows: int
     known: int = 0
+    profiled: int = 0
 
 
 def listed(found: Sequence[Segment]) -> list[dict[str, Any]]:
@@ -43,18 +48,19 @@ def listed(found: Sequence[Segment]) -> list[dict[str, Any]]:
     ]
 
 
-def chosen(store: LayeredStore, run: str) -> Segment:
-    """The one segment whose run's id, or whose own name, begins so.
+def chosen(store: LayeredStore, run: str) -> Mapping[str, Segment]:
+    """Kind -> segment of the one run whose id, or a segment of which, begins so.
 
     Raises:
         UsageError: there is none, or several.
     """
-    readable = [segment for segment in store.segments() if segment.run]
-    exact = [s for s in readable if s.run and run in (s.run.id, s.name)]
-    found = exact or [s for s in readable if s.run and (s.run.id.startswith(run) or s.name.startswith(run))]
-    if len(found) != 1:
-        raise UsageError(f"{run}: {len(found)} runs of the history begin so; `suspects history list` has all")
-    return found[0]
+    readable = [(s.run.id, s) for s in store.segments() if s.run]
+    exact = [(id_, s) for id_, s in readable if run in (id_, s.name)]
+    found = exact or [(id_, s) for id_, s in readable if id_.startswith(run) or s.name.startswith(run)]
+    ids = {id_ for id_, _ in found}
+    if len(ids) != 1:
+        raise UsageError(f"{run}: {len(ids)} runs of the history begin so; `suspects history list` has all")
+    return {segment.kind: segment for _, segment in found}
 
 
 def medians(part: Measurements) -> list[dict[str, Any]]:
@@ -81,8 +87,35 @@ def medians(part: Measurements) -> list[dict[str, Any]]:
     return told
 
 
-def exported(store: LayeredStore, target: Path, wanted: Selection = EVERYTHING) -> Exchanged:
-    """Writes a table (`.csv`, `.parquet`), or copies of all segments into a folder.
+def costliest(part: ProfileTable, most: int = 20) -> list[dict[str, Any]]:
+    """The methods with the largest mean share over all profiles: seconds (profiled), calls, instructions."""
+    profiles = max(len(np.unique(part.profile)), 1)
+    shown = part.method != NO_METHOD
+    shares = np.bincount(part.method[shown], part.self_share[shown], len(part.methods)) / profiles
+    told = []
+    for code in np.argsort(-shares, kind="stable")[:most]:
+        rows = shown & (part.method == code)
+        means = {
+            "self_seconds": _mean(part.self_seconds[rows], math.nan),
+            "calls": _mean(part.calls[rows], NO_COUNT),
+            "instructions": _mean(part.instructions[rows], NO_COUNT),
+        }
+        method = part.methods[code]
+        told.append(
+            {"method": method.name, "file": method.file, "line": method.line, "share": shares[code], **means}
+        )
+    return told
+
+
+def _mean(values: np.ndarray, nothing: float) -> float | None:
+    known = values[~np.isnan(values) & (values != nothing)]
+    return float(known.mean()) if len(known) else None
+
+
+def exported(
+    store: LayeredStore, target: Path, wanted: Selection = EVERYTHING, *, profiles: bool = False
+) -> Exchanged:
+    """Writes a table (`.csv`, `.parquet`) of trials or profiles, or copies of all segments into a folder.
 
     Raises:
         UsageError: a selection does not go with a folder, or there is nothing to export.
@@ -90,21 +123,36 @@ def exported(store: LayeredStore, target: Path, wanted: Selection = EVERYTHING) 
         OSError: the file cannot be written.
     """
     if target.suffix.lower() not in TABLES:
-        if wanted != EVERYTHING:
+        if wanted != EVERYTHING or profiles:
             raise UsageError(
                 f"{target}: a folder gets all segments; a selection needs a {' or '.join(TABLES)} file"
             )
         return _copied(store, DirectoryPlace(target))
+    if profiles:
+        return _written(
+            store.profiles(wanted),
+            lambda path, options: profile_tables.write(store.profiles(wanted), path, options=options),
+            target,
+        )
+    return _written(
+        store.scan(wanted),
+        lambda path, options: tabular.write(store.scan(wanted), path, options=options),
+        target,
+    )
+
+
+def _written(parts: Iterable[Columnar], write: Callable[[Path, set[str]], int], target: Path) -> Exchanged:
+    """Writes one table, whole or not at all."""
     options: set[str] = set()
     runs: set[str] = set()
-    for part in store.scan(wanted):
+    for part in parts:
         options.update(name for configuration in part.configurations for name in configuration)
         runs.update(run.id for run in part.runs)
     if not runs:
         raise UsageError(f"{target}: there is nothing to export")
     written = target.with_name(f".{target.name}.part").with_suffix(target.suffix.lower())
     try:
-        rows = tabular.write(store.scan(wanted), written, options=options)
+        rows = write(written, options)
         written.replace(target)
     finally:
         written.unlink(missing_ok=True)
@@ -120,27 +168,34 @@ def imported(
         UsageError: a file cannot be read or understood; what was before it is imported.
         HistoryError: the history cannot be written.
     """
-    known = {segment.run.id for segment in store.segments() if segment.run}
-    runs = rows = before = 0
+    known = {(segment.kind, segment.run.id) for segment in store.segments() if segment.run}
+    rows: Counter[str] = Counter()
+    runs: set[str] = set()
+    before: set[str] = set()
     for path in paths:
         for name, content in _ready(path):
             found = segments.describe(name, content, thoroughly=True)
             if found.problem or found.run is None:
                 raise UsageError(f"{path}: {found.problem or 'nothing that can be imported'}")
-            fresh = found.run.id not in known
-            if fresh:
-                store.add(name, content)
-            known.add(found.run.id)
-            runs, rows, before = runs + fresh, rows + found.rows * fresh, before + (not fresh)
+            if (found.kind, found.run.id) in known:
+                before.add(found.run.id)
+                continue
+            store.add(name, content)
+            known.add((found.kind, found.run.id))
+            runs.add(found.run.id)
+            rows[found.kind] += found.rows
         if segments.kind(path.name) or _segments_in(path):
             continue
         for part in formats.read(path, kind=kind, revision=revision):
-            fresh = part.runs[0].id not in known
-            if fresh:
-                store.append(part)
-            known.add(part.runs[0].id)
-            runs, rows, before = runs + fresh, rows + len(part) * fresh, before + (not fresh)
-    return Exchanged(runs, rows, before)
+            id_ = part.runs[0].id
+            if (TRIALS.kind, id_) in known:
+                before.add(id_)
+                continue
+            store.append(part)
+            known.add((TRIALS.kind, id_))
+            runs.add(id_)
+            rows[TRIALS.kind] += len(part)
+    return Exchanged(len(runs), rows[TRIALS.kind], len(before - runs), rows[PROFILES.kind])
 
 
 def _segments_in(path: Path) -> list[Path]:
@@ -157,9 +212,11 @@ def _ready(path: Path) -> list[tuple[str, bytes]]:
 
 
 def _copied(store: LayeredStore, target: DirectoryPlace) -> Exchanged:
-    runs = rows = 0
+    rows: Counter[str] = Counter()
+    runs = set()
     for segment in store.segments():
         if not segment.problem:
             target.add(segment.name, store.content(segment.name))
-            runs, rows = runs + 1, rows + segment.rows
-    return Exchanged(runs, rows)
+            rows[segment.kind] += segment.rows
+            runs.add(segment.run.id if segment.run else segment.name)
+    return Exchanged(len(runs), rows[TRIALS.kind], profiled=rows[PROFILES.kind])

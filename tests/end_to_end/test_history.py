@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 
 from bot.adapters.stores import segments
 from tests.adapters.importers import files
-from tests.adapters.stores.samples import run
+from tests.adapters.stores.samples import profiles, run
 from tests.end_to_end.builders import CONFIG, Place, config
 
 OWN = ".suspects/history"
@@ -24,6 +26,13 @@ def fill(place: Place, *numbers: int, folder: str = OWN) -> list[Path]:
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         paths[-1].write_bytes(content)
     return paths
+
+
+def with_profiles(place: Place, number: int) -> None:
+    """The run `number`, which measured trials and profiles."""
+    fill(place, number)
+    name, content = segments.encode(profiles(number))
+    (place.repository / OWN / name).write_bytes(content)
 
 
 def listed(place: Place, *arguments: str) -> dict[str, Any]:
@@ -59,6 +68,46 @@ def test_show_has_the_medians_of_a_run(place: Place) -> None:
     assert as_json["run"]["id"] == "run-1" and len(as_json["medians"]) > 3
     place.suspects("history", "show", "run").refused("2 runs of the history begin so")
     place.suspects("history", "show", "nothing").refused("0 runs")
+
+
+def test_the_list_tells_profiles_from_trials(place: Place) -> None:
+    with_profiles(place, 0)
+    ended = place.suspects("history", "list")
+    assert "2 segments, 11 measurements, 5 profiled costs" in ended.out
+    assert {s["kind"] for s in listed(place)["segments"]} == {"trials", "profiles"}
+    assert "2 of 2 segments are whole" in place.suspects("history", "verify").out
+
+
+def test_show_has_the_costliest_methods_of_a_run(place: Place) -> None:
+    with_profiles(place, 0)
+    ended = place.suspects("history", "show", "run-0")
+    assert ended.code == 0 and "50.0 %  shop.cart:Cart.price: self_seconds 0.3, calls 7.5" in ended.out
+    assert "cpu" in ended.out and "-profiles-" in ended.out
+    told = json.loads(place.suspects("history", "show", "run-0", "--json", "-").out)
+    assert [m["line"] for m in told["methods"]] == [3, None] and told["medians"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_profiles_go_out_as_a_table(place: Place, suffix: str) -> None:
+    with_profiles(place, 0)
+    target = place.out / f"methods.{suffix}"
+    ended = place.suspects("history", "export", str(target), "--profiles")
+    assert "1 runs, 5 profiled costs" in ended.out
+    found = (pacsv.read_csv if suffix == "csv" else pq.read_table)(target).to_pylist()
+    assert [row["method"] for row in found[:2]] == ["shop.cart:Cart.price", "lzma_mf_hc4_find::<a, b>"]
+    assert found[0]["file"] == "shop/cart.py" and found[0]["calls"] == 7 and found[1]["calls"] is None
+    assert str(found[0]["option.extreme"]).lower() == "false" and found[-1]["outcome"] == "timeout"
+
+
+def test_trials_and_profiles_of_a_run_move_together(place: Place) -> None:
+    with_profiles(place, 0)
+    folder = place.out / "all"
+    assert "1 runs, 11 measurements, 5 profiled costs" in place.suspects("history", "export", str(folder)).out
+    words = ("history", "import", str(folder), "--history", "elsewhere")
+    assert "1 runs, 11 measurements, 5 profiled costs imported" in place.suspects(*words).out
+    assert "0 runs, 0 measurements imported, 1 were there already" in place.suspects(*words).out
+    assert len(listed(place, "--history", "elsewhere")["segments"]) == 2
+    place.suspects("history", "export", str(folder), "--profiles").refused("a folder gets all")
 
 
 def test_verify_quarantines_what_is_damaged_and_the_rest_stays_usable(place: Place) -> None:

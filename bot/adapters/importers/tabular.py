@@ -1,37 +1,25 @@
 """History as a flat table, CSV or Parquet: a row for each metric of each trial, written and read back."""
 
-# What people's own tools read and write. An option's cell holds its value as JSON where plain text would be
-# taken for something else: 64 is a number, "64" the name of a choice.
-
 from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
+from bot.adapters.importers.flat import OPTION, Table, about_runs, chosen, options_of, value_of, write_tables
 from bot.adapters.importers.foreign import File, Series
 from bot.model.errors import UsageError
 from bot.model.history import NO_EXIT_CODE, NO_METRIC, NO_PAIR, OUTCOMES, TRACKS, Measurements
 from bot.model.report import Environment, RevisionRef
 from bot.model.space import Value
 from bot.model.trials import Outcome, Track, Trial
-
-OPTION = "option."
-"""Columns of options begin with it."""
-_OF_RUN = ("id", "subject", "program", "ref", "label", "tool_version")
-_OF_MACHINE = ("cpu", "cores", "kernel", "image")
-Table: TypeAlias = Any
-"""A pyarrow.Table; pyarrow publishes no types."""
 
 
 class Row(BaseModel):
@@ -73,19 +61,7 @@ def write(parts: Iterable[Measurements], path: Path, *, options: Iterable[str]) 
     names = sorted(options)
     columns = [*Row.model_fields] + [OPTION + name for name in names]
     schema = pa.schema([pa.field(name, _type(name)) for name in columns])
-    rows = 0
-    # A file object of ours: pyarrow's own would not tell which file is on a full disk.
-    with path.open("wb") as file:
-        writer = (
-            pacsv.CSVWriter(file, schema)
-            if path.suffix == ".csv"
-            else pq.ParquetWriter(file, schema, compression="zstd")
-        )
-        with writer:
-            for part in parts:
-                writer.write_table(_table(part, names).select(columns).cast(schema))
-                rows += len(part)
-    return rows
+    return write_tables((_table(part, names) for part in parts), path, schema)
 
 
 def read_csv(file: File) -> list[Measurements]:
@@ -123,36 +99,19 @@ def read_parquet(file: File) -> list[Measurements]:
 
 def _table(part: Measurements, options: list[str]) -> Table:
     """A part with its codes replaced by what they mean; options that a configuration lacks are empty."""
-    runs = part.runs
-    columns: dict[str, Any] = {
-        "run" if name == "id" else name: _chosen([getattr(run, name) for run in runs], part.run)
-        for name in _OF_RUN
-    }
-    for name in _OF_MACHINE:
-        columns[name] = _chosen([str(getattr(run.environment, name)) for run in runs], part.run)
-    times = [run.started.astimezone(UTC).isoformat().replace("+00:00", "Z") for run in runs]
-    columns["started"] = _chosen(times, part.run)
-    columns["revision"] = _chosen([r.revision for r in part.revisions], part.revision)
-    columns["revision_label"] = _chosen([r.label for r in part.revisions], part.revision)
-    columns["workload"] = _chosen(part.workloads, part.workload)
-    columns["metric"] = _chosen(
+    columns: dict[str, Any] = about_runs(part)
+    columns["workload"] = chosen(part.workloads, part.workload)
+    columns["metric"] = chosen(
         [*part.metrics, None], np.where(part.metric == NO_METRIC, len(part.metrics), part.metric)
     )
-    columns["outcome"] = _chosen(OUTCOMES, part.outcome)
-    columns["track"] = _chosen(TRACKS, part.track)
+    columns["outcome"] = chosen(OUTCOMES, part.outcome)
+    columns["track"] = chosen(TRACKS, part.track)
     columns["value"] = pa.array(part.value, mask=np.isnan(part.value))
     columns["exit_code"] = pa.array(part.exit_code, mask=part.exit_code == NO_EXIT_CODE)
     columns["pair"] = pa.array(part.pair, mask=part.pair == NO_PAIR)
     for name in ("repetitions", "trial", "second"):
         columns[name] = pa.array(getattr(part, name))
-    for name in options:
-        cells = [_cell(c[name]) if name in c else None for c in part.configurations]
-        columns[OPTION + name] = _chosen(cells, part.configuration)
-    return pa.table(columns)
-
-
-def _chosen(entries: Iterable[str | None], codes: Any) -> Any:
-    return pa.array(list(entries), pa.string()).take(pa.array(codes.astype(np.int32)))
+    return pa.table({**columns, **options_of(part, options)})
 
 
 def _type(name: str) -> Any:
@@ -207,7 +166,7 @@ def _runs(rows: Iterable[_Cells], file: File) -> list[Measurements]:
     for place, cells in rows:
         row = _row(place, cells)
         values = {
-            name.removeprefix(OPTION): _value(cell)
+            name.removeprefix(OPTION): value_of(cell)
             for name, cell in cells.items()
             if name.startswith(OPTION) and cell not in (None, "")
         }
@@ -264,18 +223,3 @@ def _take(found: dict[str, Series], rows: list[tuple[Row, dict[str, Value]]], fi
         pair=NO_PAIR if row.pair is None else row.pair,
         second=row.second,
     )
-
-
-def _cell(value: Value) -> str:
-    """A value as text that `_value` reads as the same value."""
-    return (
-        value if isinstance(value, str) and _value(value) == value else json.dumps(value, ensure_ascii=False)
-    )
-
-
-def _value(cell: Any) -> Value:
-    try:
-        value = json.loads(cell) if isinstance(cell, str) else cell
-    except ValueError:
-        return str(cell)
-    return value if isinstance(value, bool | int | float | str) else str(cell)
