@@ -1,0 +1,185 @@
+"""Which methods' own cost moved between two builds, and what share of the measured change each explains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from bot.analysis.methods.callers import Callers
+from bot.analysis.methods.channels import Measured
+from bot.analysis.methods.ledger import Array, Ledger, changed, ledger, rewritten
+from bot.analysis.methods.moves import Flags, Moves, moves
+from bot.model.profiles import Method, Profile
+
+REWRITTEN = 4.0
+"""How much a method counts in the order of guilt when its text changed; when it did not, as much less.
+Arbitrary."""
+MORE_CALLS, DEARER_CALLS = 1.1, 1.25
+"""Growth of calls from which on a caller is asked, and of the cost of a call up to which. Arbitrary."""
+MOST_NOTED = 3
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Profiles of one configuration: two or more at base (their spread is what A/A shows), any at head.
+
+    seconds: of one trial without profiler, at base and head (CPU seconds; their difference is the measured
+    change). interval: 90 % interval of head / base. bodies: source texts of methods of base and of head, as
+    far as known.
+    """
+
+    base: Sequence[Profile]
+    head: Sequence[Profile]
+    seconds: tuple[float, float]
+    interval: tuple[float, float]
+    bodies: tuple[Mapping[Method, str], Mapping[Method, str]] = ({}, {})
+
+
+@dataclass(frozen=True)
+class MethodChange:
+    """A method, as at head, a vanished one as at base; `was`: at base, when renamed or moved.
+
+    self_seconds: of an unprofiled trial, base and head. share: of the measured change, with its 90 %
+    interval. callers: hottest path at head, outermost first.
+    """
+
+    method: Method
+    was: Method | None
+    change: Literal["slower", "faster", "new", "vanished"]
+    self_seconds: tuple[float, float]
+    calls: tuple[int | None, int | None]
+    instructions: tuple[int, int] | None
+    share: float
+    interval: tuple[float, float]
+    callers: tuple[Method, ...]
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Methods whose own cost moved beyond the A/A spread, most guilty first, and who calls them more often.
+
+    unexplained: share of the measured change that none of them explains; shares and this sum to one. None:
+    there is no change to be explained.
+    """
+
+    changes: tuple[MethodChange, ...]
+    unexplained: float | None
+    notes: tuple[str, ...] = ()
+
+
+def blame(compared: Compared) -> Blame:
+    """Compares the profiles of two builds. Takes time in proportion to the methods.
+
+    A method is named when its own cost moved beyond the spread of replicates, by instructions, by time, or by
+    time with less certainty where its text or calls changed; unfinished profiles are not used.
+    """
+    base = [profile for profile in compared.base if profile.outcome == "ok" and profile.methods]
+    head = [profile for profile in compared.head if profile.outcome == "ok" and profile.methods]
+    distinct = min(compared.seconds) > 0.0 and not compared.interval[0] <= 1.0 <= compared.interval[1]
+    if not base or not head:
+        return Blame((), 1.0 if distinct else None, ("There is no finished profile of both builds.",))
+    book = ledger(base, head, compared.bodies)
+    counted = {
+        "calls": changed(book.base.calls, book.head.calls),
+        "instructions": changed(book.base.instructions, book.head.instructions),
+    }
+    if not distinct:
+        why = "The measured change cannot be told from none: no method is named for it."
+        return Blame((), None, (why, *_counts(book, counted)))
+    text = rewritten(book, compared.bodies)
+    callers = Callers.of(book, base, head)
+    measured = Measured(compared.seconds, compared.interval)
+    found = moves(book, callers, measured, counted=counted, text=text)
+    if found is None:
+        return Blame((), 1.0, ("The profiles of the two builds have no quantity in common.",))
+    order, notes = _ordered(book, callers, found, measured, text)
+    changes = tuple(_change(book, callers, found, measured, row) for row in order)
+    rest = 1.0 - sum(change.share for change in changes)
+    return Blame(changes, rest, (*notes, *book.pairing.notes()))
+
+
+def _ordered(
+    book: Ledger, callers: Callers, found: Moves, measured: Measured, text: Array
+) -> tuple[list[int], list[str]]:
+    """Rows to name, most guilty first, and what a reader must know."""
+    share = found.delta / measured.change
+    trust = np.where(text == 1.0, REWRITTEN, np.where(text == 0.0, 1.0 / REWRITTEN, 1.0))
+    named = np.flatnonzero(found.named).tolist()
+    order = sorted(named, key=lambda row: (share[row] < 0.0, -abs(share[row]) * trust[row]))
+    names = [method.name for method in book.methods]
+    notes = [
+        f"Cost moved between `{names[caller]}` and `{names[callee]}` (inlined in one build only, or code "
+        "that was moved): what is told is the difference."
+        for caller, callee in found.settled
+    ]
+    calls = [np.nan_to_num(side.calls, nan=np.nan).mean(axis=0) for side in (book.base, book.head)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        growth = calls[1] / calls[0]
+        dearer = found.after / found.before / growth
+    for row in order[:]:
+        if not (growth[row] >= MORE_CALLS and dearer[row] <= DEARER_CALLS):
+            continue
+        origin = callers.origin(row, growth)
+        if origin is None:
+            continue
+        notes.append(
+            f"`{names[row]}` is called {growth[row]:.3g} times as often and costs no more a call: "
+            f"`{names[origin]}` makes the additional calls."
+        )
+        if text[origin] == 1.0 and text[row] != 1.0:
+            order = [other for other in order if other != origin]
+            order.insert(order.index(row), origin)
+        elif origin not in order:
+            order.insert(order.index(row) + 1, origin)
+    return order, notes
+
+
+def _change(book: Ledger, callers: Callers, found: Moves, measured: Measured, row: int) -> MethodChange:
+    method, was = book.methods[row], book.before(row)
+    share = float(found.delta[row] / measured.change)
+    wide = float(np.hypot(found.deviation[row], share * measured.error) / abs(measured.change))
+    wide *= float(stats.t.ppf(0.95, found.freedom))
+    if not book.in_base[row] or not book.in_head[row]:
+        kind: Literal["slower", "faster", "new", "vanished"] = "new" if book.in_head[row] else "vanished"
+    else:
+        kind = "slower" if found.delta[row] > 0 else "faster"
+    instructions = _count(book.base.instructions, row), _count(book.head.instructions, row)
+    return MethodChange(
+        method,
+        was if was != method and kind in ("slower", "faster") else None,
+        kind,
+        (float(found.before[row]), float(found.after[row])),
+        (_count(book.base.calls, row), _count(book.head.calls, row)),
+        None if None in instructions else (instructions[0] or 0, instructions[1] or 0),
+        share,
+        (share - wide, share + wide),
+        callers.path(row),
+    )
+
+
+def _count(values: Array, row: int) -> int | None:
+    mean = float(values[:, row].mean())
+    return round(mean) if np.isfinite(mean) else None
+
+
+def _counts(book: Ledger, counted: Mapping[str, Flags]) -> list[str]:
+    """What changed though the time did not: the largest changes of counts."""
+    for what, base, head in (
+        ("executes {} instructions", book.base.instructions, book.head.instructions),
+        ("is called {} times", book.base.calls, book.head.calls),
+    ):
+        rows = np.flatnonzero(counted["instructions" if "instructions" in what else "calls"])
+        if rows.size:
+            moved = np.abs(head.mean(axis=0) - base.mean(axis=0))
+            largest = rows[np.argsort(-moved[rows], kind="stable")[:MOST_NOTED]].tolist()
+            return [
+                f"`{book.methods[row].name}` "
+                + what.format(f"{_count(head, row):,} instead of {_count(base, row):,}")
+                + "."
+                for row in largest
+            ]
+    return []

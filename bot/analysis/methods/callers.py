@@ -1,0 +1,108 @@
+"""Who calls a method: the hottest path to it, and which caller makes more calls than before."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bot.analysis.methods.ledger import Array, Ledger
+from bot.model.profiles import EdgeCost, Method, Profile
+
+LONGEST = 12
+"""Callers on a path."""
+MOST_OF = 0.5
+"""Share of the additional calls that one caller must make to be their origin. Arbitrary."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Calls from one row to another (at head, at base; None: not known) and their cost at head."""
+
+    caller: int
+    callee: int
+    calls: tuple[float | None, float | None]
+    total: float
+
+
+@dataclass(frozen=True)
+class Callers:
+    """The edges of two builds by the rows of a ledger."""
+
+    book: Ledger
+    base: Mapping[tuple[Method, Method], EdgeCost]
+    head: Mapping[tuple[Method, Method], EdgeCost]
+
+    @classmethod
+    def of(cls, book: Ledger, base: Sequence[Profile], head: Sequence[Profile]) -> Callers:
+        """Of the first profile of each side that has edges."""
+        before = next((p.edges for p in base if p.edges), {})
+        return cls(book, before, next((p.edges for p in head if p.edges), {}))
+
+    @cached_property
+    def incoming(self) -> Mapping[int, Sequence[Edge]]:
+        """Edges by their callee, those of either build; a recursion's own is among them."""
+        place, heads = self.book.place, self.book.pairing.heads
+        costs: dict[tuple[int, int], list[EdgeCost | None]] = defaultdict(lambda: [None, None])
+        for side, edges in enumerate((self.base, self.head)):
+            for (caller, callee), cost in edges.items():
+                ends = (caller, callee) if side else (heads.get(caller, caller), heads.get(callee, callee))
+                if ends[0] in place and ends[1] in place:
+                    costs[place[ends[0]], place[ends[1]]][side] = cost
+        found: dict[int, list[Edge]] = defaultdict(list)
+        for (source, goal), (before, after) in costs.items():
+            calls = (0 if before is None else before.calls, 0 if after is None else after.calls)
+            found[goal].append(Edge(source, goal, calls, 0.0 if after is None else after.total))
+        return found
+
+    @cached_property
+    def outgoing(self) -> tuple[Array, Array]:
+        """Calls that each method makes, at base and head, shape (methods,); unknown ones count as none."""
+        out = np.zeros((2, len(self.book.methods)))
+        for edges in self.incoming.values():
+            for edge in edges:
+                out[:, edge.caller] += [float(calls or 0) for calls in edge.calls]
+        return out[0], out[1]
+
+    def path(self, row: int) -> tuple[Method, ...]:
+        """The callers that cost most at head, outermost first; without the method itself."""
+        path: list[Method] = []
+        seen = {row}
+        while len(path) < LONGEST:
+            edges = [
+                e for e in self.incoming.get(row, ()) if e.caller not in seen and self.book.in_head[e.caller]
+            ]
+            if not edges:
+                break
+            row = max(edges, key=lambda edge: edge.total).caller
+            seen.add(row)
+            path.append(self.book.methods[row])
+        return tuple(reversed(path))
+
+    def origin(self, row: int, growth: Sequence[float]) -> int | None:
+        """The caller that calls more on the way to `row` though it is not called more itself; None: unknown.
+
+        growth: of calls of each method, head / base, shape (methods,); NaN: not known.
+        """
+        seen = {row}
+        for _ in range(LONGEST):
+            edges = [e for e in self.incoming.get(row, ()) if e.caller != row]
+            if not edges or any(None in edge.calls for edge in edges):
+                return None
+            more = np.array([(e.calls[1] or 0) - (e.calls[0] or 0) for e in edges], dtype=float)
+            own = np.array([growth[e.caller] if np.isfinite(growth[e.caller]) else 1.0 for e in edges])
+            excess = np.array(
+                [(e.calls[1] or 0) - (e.calls[0] or 0) * g for e, g in zip(edges, own, strict=True)]
+            )
+            if more.sum() <= 0.0:
+                return None
+            if excess.max() >= MOST_OF * more.sum():
+                return edges[int(excess.argmax())].caller
+            row = edges[int(more.argmax())].caller
+            if row in seen:
+                return None
+            seen.add(row)
+        return None

@@ -1,0 +1,147 @@
+"""What sampled shares, timed calls and instructions each say of how much a method's own cost moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bot.analysis.methods.ledger import Array, Ledger, sampled, timed
+from bot.analysis.methods.spread import common_scale, spread
+
+COST_OF_INSTRUCTIONS = 0.5
+"""Relative standard deviation of what new instructions cost against the old ones. Arbitrary."""
+COST_OF_CALLS = 0.5
+"""The same of what a tool that times calls adds to each."""
+DISTORTED = 0.1
+"""The same of a change of time that such a tool sees, for all it does beside."""
+LEAST_LEFT = 0.1
+"""Of a method's time when the tool's own is taken off."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A trial without profiler: seconds at base and head, and the 90 % interval of head / base."""
+
+    seconds: tuple[float, float]
+    interval: tuple[float, float]
+
+    @property
+    def change(self) -> float:
+        """Seconds."""
+        return self.seconds[1] - self.seconds[0]
+
+    @property
+    def error(self) -> float:
+        """Standard deviation of the change."""
+        return self.seconds[0] * (self.interval[1] - self.interval[0]) / 2.0 / float(stats.norm.ppf(0.95))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Unprofiled seconds of each method at base, their change and its deviation; shapes (methods,).
+
+    freedom: degrees of freedom of the deviation; 0: it is no estimate from replicates.
+    """
+
+    before: Array
+    delta: Array
+    deviation: Array
+    freedom: int
+
+
+def by_samples(book: Ledger, measured: Measured, likely: Array) -> Estimate | None:
+    """From shares of time that a sampling tool saw; likely: prior probability that a method changed."""
+    base, head = sampled(book.base), sampled(book.head)
+    if base is None or head is None:
+        return None
+    samples = np.concatenate([book.base.samples, book.head.samples])
+    return _by_shares((base, head), float(len(samples) / (1.0 / samples).sum()), measured, likely)
+
+
+def by_clock(
+    book: Ledger, measured: Measured, likely: Array, out_calls: tuple[Array, Array]
+) -> Estimate | None:
+    """From seconds of a tool that times every call; what it adds to the trial itself is taken off by calls.
+
+    out_calls: calls that each method makes, at base and head, shape (methods,).
+    """
+    raw = timed(book.base), timed(book.head)
+    if raw[0] is None or raw[1] is None:
+        return None
+    base, head = raw[0], raw[1]
+    hooks = [
+        (np.nan_to_num(side.calls).mean(axis=0) + out) / 2.0
+        for side, out in zip((book.base, book.head), out_calls, strict=True)
+    ]
+    each = _own_cost(base, hooks[0], measured.seconds[0])
+    shares = [_without(times, hook, each) for times, hook in zip((base, head), hooks, strict=True)]
+    found = _by_shares((shares[0], shares[1]), None, measured, likely)
+    unsure = np.hypot(DISTORTED * found.delta, COST_OF_CALLS * each * np.abs(hooks[1] - hooks[0]))
+    return Estimate(found.before, found.delta, np.hypot(found.deviation, unsure), found.freedom)
+
+
+def by_instructions(
+    book: Ledger, measured: Measured, changed: NDArray[np.bool_], before: Array | None
+) -> Estimate | None:
+    """From instructions, at what they cost in the method (`before`: its seconds) or in all.
+
+    Says nothing (an infinite deviation) of methods whose instructions did not change: memory may be slower.
+    """
+    base, head = book.base.instructions, book.head.instructions
+    if np.isnan(base).all() or np.isnan(head).all():
+        return None
+    counts = np.nan_to_num(base).mean(axis=0), np.nan_to_num(head).mean(axis=0)
+    usual = measured.seconds[0] / max(counts[0].sum(), 1.0)
+    each = np.full(len(counts[0]), usual)
+    if before is not None:
+        # A method of few samples costs what it usually does: both count, as one does at 1 % of the time.
+        weight = 0.01 * measured.seconds[0]
+        each = (before + weight * 1.0) / (counts[0] + weight / usual)
+    delta = each * (counts[1] - counts[0])
+    deviation = np.where(changed, COST_OF_INSTRUCTIONS * np.abs(delta), np.inf)
+    return Estimate(usual * counts[0], delta, deviation, 0)
+
+
+def combined(estimates: list[Estimate]) -> Estimate:
+    """Weighted by precision; where they contradict each other, the deviation grows (Birge's ratio)."""
+    weights = np.array([1.0 / np.maximum(e.deviation, 1e-12) ** 2 for e in estimates])
+    deltas = np.array([e.delta for e in estimates])
+    total = weights.sum(axis=0)
+    known = total > 0
+    scale = np.where(known, total, 1.0)
+    delta = (weights * deltas).sum(axis=0) / scale
+    told = (weights > 0).sum(axis=0)
+    ratio = np.sqrt((weights * (deltas - delta) ** 2).sum(axis=0) / np.maximum(told - 1, 1))
+    deviation = np.where(known, np.maximum(ratio, 1.0) / np.sqrt(scale), 0.0)
+    # Time is time; what instructions would usually take is used where there is no clock.
+    times = [e for e in estimates if e.freedom] or estimates
+    before = np.mean([e.before for e in times], axis=0)
+    return Estimate(before, delta, deviation, max(e.freedom for e in estimates))
+
+
+def _by_shares(
+    sides: tuple[Array, Array], samples: float | None, measured: Measured, likely: Array
+) -> Estimate:
+    base, head = sides
+    noise = spread((base, head), samples)
+    error = np.sqrt(noise.variance * (1.0 / len(base) + 1.0 / len(head)))
+    shares = base.mean(axis=0), head.mean(axis=0)
+    before, after = measured.seconds
+    scale = common_scale(shares, error, likely, ratio=after / before, interval=measured.interval)
+    delta = scale.factor * shares[1] - shares[0]
+    deviation = np.hypot(error, scale.deviation * scale.factor * shares[1])
+    return Estimate(shares[0] * before, delta * before, deviation * before, noise.freedom)
+
+
+def _own_cost(times: Array, hooks: Array, seconds: float) -> float:
+    """Seconds that the tool adds to each call: what the trial took longer."""
+    return max(0.0, float(times.sum(axis=1).mean()) - seconds) / max(float(hooks.sum()), 1.0)
+
+
+def _without(times: Array, hooks: Array, each: float) -> Array:
+    """Shares of what is left of each trial's times."""
+    left = np.maximum(times - each * hooks, LEAST_LEFT * times)
+    return np.asarray(left / left.sum(axis=1, keepdims=True))

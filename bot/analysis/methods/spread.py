@@ -1,0 +1,104 @@
+"""How much the profiled time of a method varies between trials of one build, and the scale between builds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+LEAST_VARIATION = 0.01
+"""Coefficient of variation of a method's time between trials, below what replicates can show. Arbitrary."""
+ALONE = 0.05
+"""The same when nothing was repeated. Arbitrary."""
+COMMON_FREEDOM = 10
+"""Degrees of freedom that the spread common to all methods counts for, beside a method's own."""
+HEAVY, LIGHT = 0.01, 1e-4
+"""Shares of methods whose spread is of proportion, and from which on it is of counting."""
+DRIFT = 0.01
+"""Standard deviation of a profiled trial's speed against trials without profiler, logarithmic. Arbitrary."""
+MOVED = 0.5
+"""Standard deviation of the change of a method that changed, of its cost. Arbitrary."""
+MOST_METHODS = 400
+"""Methods that decide on the scale: the dearest."""
+PLACES = 1001
+LEAST_DEVIATION = 1e-6
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Variance of the share of each method in one trial, shape (methods,), and its degrees of freedom."""
+
+    variance: Array
+    freedom: int
+
+
+def spread(groups: Sequence[Array], samples: float | None) -> Spread:
+    """From replicates, shapes (profiles, methods), shrunk to what is common: counting and proportion.
+
+    The variance of a share p is p (1 - p) / samples + (v p)², v estimated over all methods; the number of
+    samples too when the tool does not sample. Shrinkage as of variances in limma (Smyth 2004).
+    """
+    share = np.mean([group.mean(axis=0) for group in groups], axis=0)
+    free = sum(len(group) - 1 for group in groups)
+    if free == 0:
+        return Spread(share / (samples or np.inf) + (ALONE * share) ** 2, COMMON_FREEDOM)
+    own = np.sum([((g - g.mean(axis=0)) ** 2).sum(axis=0) for g in groups], axis=0) / free
+    usual = float(stats.chi2.median(free)) / free
+    few = (share > LIGHT) & (share < HEAVY)
+    if samples is not None:
+        counting = share * (1.0 - np.minimum(share, 1.0)) / samples
+    else:
+        counting = share * (float(np.median(own[few] / share[few])) / usual if few.any() else 0.0)
+    heavy = share >= HEAVY
+    left = np.median((own - counting)[heavy] / share[heavy] ** 2) / usual if heavy.any() else 0.0
+    common = counting + max(LEAST_VARIATION**2, float(left)) * share**2
+    shrunk = (COMMON_FREEDOM * common + free * own) / (COMMON_FREEDOM + free)
+    return Spread(shrunk, COMMON_FREEDOM + free)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Factor from shares at head to shares of base's cost, and its standard deviation."""
+
+    factor: float
+    deviation: float
+
+
+def common_scale(
+    shares: tuple[Array, Array],
+    deviation: Array,
+    moved: Array,
+    *,
+    ratio: float,
+    interval: tuple[float, float],
+) -> Scale:
+    """The factor at which most methods cost at head what they cost at base.
+
+    shares: of base and head, shape (methods,); deviation: of their difference; moved: probability that a
+    method changed, before time is looked at; ratio, interval: of the trials without profiler, which tell
+    what of two answers is right: one method got dearer, or all others cheaper. Each method either kept its
+    cost or moved by anything; the ratio may be off (Student, 4 degrees of freedom).
+    """
+    base, head = shares
+    dearest = np.argsort(np.maximum(base, head))[-MOST_METHODS:]
+    base, head, deviation, moved = base[dearest], head[dearest], deviation[dearest], moved[dearest]
+    known = np.log(interval[1] / interval[0]) / (2.0 * stats.norm.ppf(0.95))
+    width = float(np.hypot(known, DRIFT))
+    centre = float(np.log(ratio))
+    ends = min(0.0, centre) - 0.3, max(0.0, centre) + 0.3
+    places = np.linspace(*ends, PLACES)
+    deviation = np.maximum(deviation, LEAST_DEVIATION)
+    change = np.exp(places)[:, None] * head - base
+    wide = np.sqrt(deviation**2 + (MOVED * (base + head) / 2.0) ** 2)
+    kept = stats.t.pdf(change / deviation, 10) / deviation * (1.0 - moved)
+    other = np.exp(-0.5 * (change / wide) ** 2) / (wide * np.sqrt(2.0 * np.pi)) * moved
+    logs = np.log(kept + other).sum(axis=1) + stats.t.logpdf((places - centre) / width, 4)
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    mean = float(weights @ places)
+    return Scale(float(np.exp(mean)), float(np.sqrt(weights @ (places - mean) ** 2)))
