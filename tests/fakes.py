@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from bot.flows.job import Job
+from bot.model.profiles import Method, MethodCost, Profile, Tool
 from bot.model.report import Environment
 from bot.model.revisions import Build, Comparison, Revision
 from bot.model.space import Configuration
@@ -96,6 +98,42 @@ class FakeWorkshop:
 
     def notes(self) -> Sequence[str]:
         return ()
+
+
+@dataclass
+class FakeProfiles:
+    """Profiles of `seconds` of each method at a side in a configuration; each takes `takes` on the clock."""
+
+    bench: FakeBench
+    seconds: Callable[[Side, Configuration], Mapping[str, float]]
+    takes: float = 1.0
+    outcome: Outcome = "ok"
+    lacking: tuple[str, ...] = ()
+    asked: list[tuple[Side, Configuration]] = field(default_factory=list)
+
+    def missing(self) -> Sequence[str]:
+        return self.lacking
+
+    def profile(self, side: Side, configuration: Configuration, *, seconds: float = math.inf) -> Profile:
+        self.asked.append((side, configuration))
+        self.bench.clock += min(self.takes, seconds)
+        tool = Tool("fake", "1", "coarse", frozenset({"calls", "instructions", "edges"}))
+        if self.takes > seconds:
+            return Profile(tool, "cut", seconds)
+        costs = self.seconds(side, configuration)
+        noisy = {name: cost * float(np.exp(self.bench.rng.normal(0, 0.003))) for name, cost in costs.items()}
+        total = sum(noisy.values())
+        methods = {
+            Method(name, f"{name}.py", 1): MethodCost(
+                noisy[name] / total, self_seconds=noisy[name], calls=10, instructions=round(1e9 * costs[name])
+            )
+            for name in costs
+        }
+        return Profile(tool, self.outcome, total, methods, samples=10_000)
+
+    def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
+        del side, methods
+        return {}
 
 
 @dataclass

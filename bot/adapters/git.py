@@ -236,8 +236,9 @@ class Repository:
             *(str(self._source), *missing),
         )
         if copied.code != 0:
+            why = first_line(copied.error)
             raise usage(
-                f"Revision {missing[0][:12]} cannot be copied from {self._source}: {first_line(copied.error)}",
+                f"Revision {missing[0][:12]} could not be copied from {self._source}: {why}",
                 "A partial clone lacks files: clone without --filter.",
             )
         self._held.update(missing)

@@ -65,7 +65,7 @@ class SiteProfiler:
     def profile(self, side: Side, configuration: Configuration, *, seconds: float = inf) -> Profile:
         """One coarse profile; `cut` when the seconds are over or a signal came."""
         try:
-            with self._target(side, configuration, until=time.monotonic() + seconds) as target:
+            with self._target(side, configuration, seconds=seconds) as target:
                 return self._profiler.profile(target)
         except (OSError, UsageError) as error:
             return Profile(self._profiler.tool, "not-started", 0.0, notes=(_cannot(error),))
@@ -75,15 +75,17 @@ class SiteProfiler:
         return sources.bodies(self._sites[side].root, methods)
 
     @contextmanager
-    def _target(self, side: Side, configuration: Configuration, *, until: float = inf) -> Iterator[Target]:
+    def _target(self, side: Side, configuration: Configuration, *, seconds: float = inf) -> Iterator[Target]:
         """The configuration's trial, with a scratch folder that goes with it."""
         site = self._sites[side]
+        until = time.monotonic() + seconds
         scratch = Path(tempfile.mkdtemp(prefix="profile-", dir=self._scratch))
         try:
             scratch.chmod(0o755)
             checkout.give(scratch, site.account)
             command = invocation(self._subject, configuration)
-            start = self._starter.start(site, command, slot=SLOT, scratch=str(scratch))
+            fresh = scratch / "trial"
+            start = self._starter.start(site, command, slot=SLOT, scratch=str(fresh))
             yield Target(
                 words=start.words,
                 env=start.env,
@@ -95,6 +97,8 @@ class SiteProfiler:
                 timeout=self._program.timeout,
                 ok_exit=self._program.ok_exit,
                 stop=lambda: self._stop() or time.monotonic() > until,
+                fresh=fresh,
+                seconds=seconds,
             )
         finally:
             checkout.remove(scratch)

@@ -6,15 +6,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from types import FrameType
 
 import numpy as np
 
-from bot.adapters.bench import PairBench
-from bot.adapters.config_files import ConfigFiles
 from bot.adapters.confine import what_is_missing
 from bot.adapters.git import Repository
 from bot.adapters.process import accounts
@@ -22,8 +20,9 @@ from bot.adapters.run_folder import first_uid, run_folder
 from bot.adapters.simulated import SimulatedBench, simulated_comparison
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
-from bot.adapters.workshop import Workshop
+from bot.compose.opening import Opener
 from bot.compose.remembering import AskedHistory, opened_history
+from bot.compose.runs import Run
 from bot.compose.subjects import (
     CONFIG,
     Asked,
@@ -35,7 +34,7 @@ from bot.compose.subjects import (
 )
 from bot.flows.experience import Memory
 from bot.flows.job import Job
-from bot.flows.ports import Bench, Progress
+from bot.flows.ports import Progress
 from bot.flows.pull_request import pull_request
 from bot.flows.subject_choice import FileAt, choose_subject
 from bot.model.errors import UsageError
@@ -50,15 +49,6 @@ REMEMBERED = 5000
 """Revisions of base's line in which history's are looked for."""
 CACHE = Path(".suspects/builds")
 """Built trees, kept between runs; below the repository's top unless a cache folder is given."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """What ends with a run: the flag that asks it to, what it opened, and its temporary folder."""
-
-    stop: threading.Event
-    stack: ExitStack
-    folder: Path
 
 
 def analyse(asked: Asked, progress: Progress) -> Report:
@@ -148,35 +138,9 @@ def real_job(
     given = accounts(subject.sandbox, first=run.stack.enter_context(first_uid()))
     if subject.sandbox == "required" and (missing := what_is_missing()):
         raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
-    workshop = run.stack.enter_context(
-        Workshop(
-            repository,
-            subject,
-            accounts=given.of,
-            cache=asked.cache or own_cache(repository.top),
-            passed=passed,
-            stop=run.stop.is_set,
-            within=run.folder,
-        )
-    )
-    sampling, measuring, deciding = np.random.default_rng(asked.seed).spawn(3)
-
-    def open_bench(seconds: float) -> Bench:
-        sites = workshop.sites()
-        place = ConfigFiles(subject.files, sites, workshop.scratch).place if subject.files else None
-        return run.stack.enter_context(
-            PairBench(
-                subject=subject,
-                sites=sites,
-                rng=measuring,
-                budget=seconds,
-                scratch=workshop.scratch,
-                stop=run.stop,
-                pass_env=passed,
-                place=place,
-            )
-        )
-
+    cache = asked.cache or own_cache(repository.top)
+    opener = Opener(repository, subject, comparison, run, given.of, cache, passed)
+    sampling, measuring, deciding, proving = np.random.default_rng(asked.seed).spawn(4)
     solver = ConstraintSolver(subject.space)
     return Job(
         subject=subject,
@@ -185,11 +149,13 @@ def real_job(
         budget=asked.budget or subject.budget.pull_request,
         solver=solver,
         sampler=lambda count: pull_request_sample(subject.space, solver, count, rng=sampling),
-        workshop=workshop,
-        open_bench=open_bench,
+        workshop=opener.workshop,
+        open_bench=lambda seconds: opener.bench(seconds, measuring),
         progress=progress,
         rng=deciding,
         notes=(*local.notes, *given.notes, *_default_note(solver)),
+        open_profiles=opener.profiles,
+        open_reverted=lambda method, seconds: opener.reverted(method, seconds, rng=proving),
     )
 
 

@@ -13,9 +13,9 @@ from bot.adapters.git import Repository
 from bot.adapters.process import accounts
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
-from bot.compose.measuring import Run
 from bot.compose.nights import AskedNight, Remembered, record, search_of
 from bot.compose.ranging import Opened, build_failure, measuring_seconds, pairs_of, workshop_of
+from bot.compose.runs import Run
 from bot.compose.searching import AskedRange
 from bot.flows.bisect import unmeasured
 from bot.flows.night import NightJob, night

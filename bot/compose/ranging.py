@@ -21,7 +21,8 @@ from bot.adapters.journal import FileJournal, NoJournal
 from bot.adapters.process import Accounts, accounts
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
-from bot.compose.measuring import Run, own_cache
+from bot.compose.measuring import own_cache
+from bot.compose.runs import Run
 from bot.compose.searching import AskedRange, search_of
 from bot.compose.subjects import CONFIG, read_checked
 from bot.flows.bisect import RangeJob, bisect, unmeasured

@@ -10,17 +10,21 @@ from bot.analysis.diagnose import Judgement
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled
 from bot.flows.job import Job
+from bot.flows.method_choice import Flagged, distance
+from bot.flows.method_suspects import METRICS, MethodFindings, MethodInquiry
 from bot.flows.ports import Bench
 from bot.model.report import ConfigurationChange, Report, RevisionRef, Spent, State, Suspects, Verdict
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Wish
 from bot.report.reproduce import reproduction
 
+PROFILING_SHARE = 1 / 3
+"""Of the budget, at most, goes into profiles."""
 COUNTED = 3
 """Flagged configurations whose instructions are counted, those nearest to the default first."""
 LATER = (
-    "Not part of this version yet, so their lists are empty: methods, resource features, assertions, "
-    "change points, influences."
+    "Not part of this version yet, so their lists are empty: resource features, assertions, change points, "
+    "influences."
 )
 
 
@@ -46,26 +50,34 @@ def report(
     )
 
 
-def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent, recalled: Recalled) -> Report:
-    """The report of a measured comparison (or of one in which nothing could be measured)."""
+def conclude(
+    job: Job, bench: Bench, evidence: Evidence, *, until: float, spent: Spent, recalled: Recalled
+) -> Report:
+    """The report of a measured comparison (or of one in which nothing could be measured).
+
+    until: seconds on the bench's clock up to which counts and profiles may go on.
+    """
     assert evidence.estimator is not None
     job.progress.stage("deciding")
     judgement = evidence.estimator.judge()
     changes = _configurations(job, judgement, evidence)
     names = job.subject.space.names
     moved = [tuple(c.options[n] for n in names) for c in changes if c.state in ("slower", "faster")]
-    flagged = sorted(dict.fromkeys(moved), key=lambda c: _distance(c, evidence.configurations[0]))
+    flagged = sorted(dict.fromkeys(moved), key=lambda c: distance(c, evidence.configurations[0]))
     environment = bench.environment()
     notes = [*bench.notes(), *judgement.notes, *recalled.machine_notes(environment)]
     if any(m.name == "instructions" for m in job.subject.metrics):
         changes += _instructions(job, bench, flagged[:COUNTED], notes)
+    until = min(until, bench.elapsed() + PROFILING_SHARE * job.budget)
+    methods = _methods(job, bench, evidence, judgement, until=until)
     return report(
         job,
         recalled=recalled,
         verdict=judgement.verdict if evidence.pairs else "inconclusive",
         interrupted="signal" if bench.stopped() else "budget" if _cut_short(evidence) else "",
         effects=judgement.effects,
-        suspects=Suspects(options=judgement.options),
+        suspects=Suspects(options=judgement.options, methods=methods.suspects),
+        profiles=methods.profiles,
         configurations=tuple(changes),
         visible=judgement.visible,
         primary_metric=evidence.rules[0].name,
@@ -81,13 +93,23 @@ def conclude(job: Job, bench: Bench, evidence: Evidence, spent: Spent, recalled:
             }
         ),
         reproduce=tuple(reproduction(job.subject, job.comparison, c) for c in flagged),
-        notes=notes,
+        notes=(*notes, *methods.notes),
     )
 
 
-def _distance(one: Configuration, other: Configuration) -> int:
-    """Options that differ: what is nearest to the default is what a person can follow."""
-    return sum(a != b for a, b in zip(one, other, strict=True))
+def _methods(
+    job: Job, bench: Bench, evidence: Evidence, judgement: Judgement, *, until: float
+) -> MethodFindings:
+    """The methods behind changes of the primary metric, when that is time."""
+    metric, names = evidence.rules[0].name, job.subject.space.names
+    if metric not in METRICS or job.open_profiles is None:
+        return MethodFindings()
+    flagged = Flagged(
+        {tuple(c.options[n] for n in names): c for c in judgement.configurations if c.metric == metric},
+        [effect for effect in judgement.options if effect.metric == metric],
+        evidence.base(),
+    )
+    return MethodInquiry(job, bench, flagged, until=until).run()
 
 
 def _cut_short(evidence: Evidence) -> bool:

@@ -37,6 +37,7 @@ class Evidence:
     failures: dict[Configuration, str] = field(default_factory=dict)
     controls: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     busy: list[float] = field(default_factory=list)
+    of_base: defaultdict[Configuration, list[float]] = field(default_factory=lambda: defaultdict(list))
     _index: dict[Configuration, int] = field(default_factory=dict)
     _waiting: list[tuple[Configuration, Mapping[str, float]]] = field(default_factory=list)
 
@@ -68,6 +69,8 @@ class Evidence:
             return
         self.pairs += 1
         self.ok_pairs[configuration] += 1
+        if (value := pair.first.metrics.get(self.rules[0].name)) is not None:
+            self.of_base[configuration].append(value)
         if self.estimator is None:
             self._waiting.append((configuration, ratios))
         else:
@@ -81,6 +84,15 @@ class Evidence:
     def configurations(self) -> list[Configuration]:
         """The final sample, the default configuration first."""
         return list(self._index)
+
+    def base(self) -> dict[Configuration, float]:
+        """Median of the primary metric at base, by configuration (CPU or wall seconds, mostly)."""
+        return {c: float(np.median(values)) for c, values in self.of_base.items()}
+
+    @property
+    def alarmed(self) -> bool:
+        """Whether a change is certain within the error rate, so that what carries it may be looked for."""
+        return self.estimator is not None and self.estimator.alarmed_
 
     @property
     def decided(self) -> bool:

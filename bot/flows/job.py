@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.flows.experience import Memory
-from bot.flows.ports import Bench, Progress, Sampler, Solver, Workshop
+from bot.flows.ports import Bench, ProfileBench, Progress, Sampler, Solver, Workshop
+from bot.model.profiles import Method
 from bot.model.revisions import Comparison
 from bot.model.subject import Subject
 
@@ -19,7 +20,10 @@ class Job:
 
     workshop: None when nothing is built (simulated subjects). open_bench: the bench for the built sides,
     given the seconds it may measure. notes: what the reader must be told already (where base came from, ...).
-    memory: where the history is; None: there is none.
+    memory: where the history is; None: there is none. open_profiles: profiles of the built sides, asked for
+    once something is flagged; None: the subject has no methods. open_reverted: a bench on which base is head
+    without the change of one method's text, within so many seconds, builds included; None, and why, when
+    there is no such program.
     """
 
     subject: Subject
@@ -34,3 +38,5 @@ class Job:
     rng: np.random.Generator
     notes: tuple[str, ...] = ()
     memory: Memory | None = None
+    open_profiles: Callable[[], ProfileBench] | None = None
+    open_reverted: Callable[[Method, float], tuple[Bench | None, str]] | None = None

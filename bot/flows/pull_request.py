@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.analysis.diagnose import PairedEstimator, Rule
-from bot.flows.conclusion import conclude, report
+from bot.flows.conclusion import PROFILING_SHARE, conclude, report
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled, recall
 from bot.flows.job import Job
@@ -88,7 +88,11 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         second_track=not alone and any(rule.name in timed for rule in wanted),
     )
     schedule.active = evidence.active
-    schedule.finished = lambda: bench.stopped() or evidence.decided
+    # What is certain is profiled, if need be in time that would only make its size more precise.
+    enough = schedule.budget - (PROFILING_SHARE * job.budget if job.open_profiles else 0.0)
+    schedule.finished = lambda: (
+        bench.stopped() or evidence.decided or (evidence.alarmed and bench.elapsed() >= enough)
+    )
     for pair in bench.measure(schedule.wishes()):
         schedule.observe(pair)
         evidence.observe(pair)
@@ -97,7 +101,7 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         job.progress.pairs(evidence.pairs, bench.elapsed(), job.budget, evidence.leader)
     if evidence.estimator is None:
         _settle(job, schedule, evidence, recalled)
-    return conclude(job, bench, evidence, spent, recalled)
+    return conclude(job, bench, evidence, until=measuring, spent=spent, recalled=recalled)
 
 
 def _timed(subject: Subject) -> frozenset[str]:

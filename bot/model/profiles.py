@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -80,8 +81,9 @@ class Target:
     """One trial to be profiled: the command as it would run unprofiled, and where.
 
     words[0] is found on the trials' PATH; env is all the environment it has; root: the checkout, to which
-    files of methods are relative (read-only for the program); scratch: a folder that it can write. stop:
-    asked while it runs, whether it has to end.
+    files of methods are relative (read-only for the program); scratch: a folder that it can write. fresh: a
+    folder that is made anew for each trial, if the command names one. stop: asked while a trial runs, whether
+    it has to end. seconds: of wall time that a profile, which may be of several trials, should take at most.
     """
 
     words: tuple[str, ...]
@@ -94,6 +96,8 @@ class Target:
     timeout: float = 60.0
     ok_exit: tuple[int, ...] = (0,)
     stop: Callable[[], bool] | None = None
+    fresh: Path | None = None
+    seconds: float = inf
 
 
 @dataclass(frozen=True)

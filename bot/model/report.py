@@ -68,7 +68,8 @@ class MethodSuspect(Part):
     Self seconds: without callees, of a trial that is not profiled. calls, instructions: null: the profiler
     cannot tell. share_of_change: of the measured change; interval: its 90 % interval. change: `new` and
     `vanished` methods exist on one side only. callers: the hottest path to it at head, outermost first.
-    was: its name at base, when that was another.
+    was: its name at base, when that was another. restored: the share of the configuration's change that went
+    away in a build of head without the change of this method's text (null: not tried), with a 90 % interval.
     """
 
     method: str
@@ -84,6 +85,8 @@ class MethodSuspect(Part):
     instructions: tuple[int, int] | None = None
     callers: tuple[str, ...] = ()
     was: str | None = None
+    restored: float | None = None
+    restored_interval: Interval | None = None
     options: dict[str, OptionValue] = Field(default_factory=dict)
 
 

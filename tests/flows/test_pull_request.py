@@ -173,7 +173,6 @@ def test_every_capability_that_is_not_there_yet_is_said() -> None:
     report = pull_request(job_of(subject(), bench()))
     notes = " ".join(report.notes)
     for capability in (
-        "methods",
         "resource features",
         "assertions",
         "change points",

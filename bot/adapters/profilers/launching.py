@@ -43,14 +43,19 @@ def launch(
     env: Mapping[str, str] | None = None,
     slowdown: float = 1.0,
 ) -> Launched:
-    """Runs words in the target's place. `env` is added to the target's own.
+    """Runs words in the target's place, its `fresh` folder emptied. `env` is added to the target's own.
 
     slowdown: factor by which the tool may lengthen the trial before it counts as timed out. CPU seconds are
     right for one launch at a time.
+
+    Raises:
+        OSError: the fresh folder cannot be made.
     """
     command = list(words)
     if target.stdin is not None:
         command = ["sh", "-c", _WITH_INPUT, "sh", str(target.stdin), *command]
+    if target.fresh is not None:
+        _empty(target.fresh, target.account)
     floor = _floor(target.account)
     before = _children_cpu()
     ended = run(
@@ -91,6 +96,12 @@ def ask(target: Target, words: Sequence[str], asked: bytes) -> bytes:
         return read_file(folder / "answer", most=MOST_ANSWER)
     finally:
         checkout.remove(folder)
+
+
+def _empty(folder: Path, account: Account | None) -> None:
+    checkout.remove(folder)
+    folder.mkdir(mode=0o755)
+    checkout.give(folder, account)
 
 
 @cache

@@ -19,7 +19,7 @@ LINES_BEFORE = 6
 
 _LAST_WORD = re.compile(r"\w+(?=\W*$)")
 _INNERMOST = re.compile(r"<[^<>]*>")
-_BEFORE_CALL = re.compile(r"[{;=(]|\breturn\b")
+_BEFORE_CALL = re.compile(r"[{;=]|\b(?:return|if|while|for|switch)\b")
 # What braces in it do not count: comments, strings, characters.
 _OPAQUE = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,8}'|`(?:\\.|[^`\\])*`", re.DOTALL
@@ -39,12 +39,25 @@ def bodies(root: Path, methods: Iterable[Method]) -> Mapping[Method, str]:
     for file, several in by_file.items():
         lines = _lines(root, file)
         for method in several:
-            begin = _named_at(lines, method)
-            if begin is not None:
-                block = _indented(lines[begin:]) if file.endswith(".py") else _braced(lines[begin:])
-                if block:
-                    found[method] = block
+            if (placed := _placed(lines, method)) is not None:
+                found[method] = placed[1]
     return found
+
+
+def extent(root: Path, method: Method) -> range:
+    """Lines of a method in its file, from 1; empty where its text is not found."""
+    placed = None if method.file is None else _placed(_lines(root, method.file), method)
+    return range(0) if placed is None else range(placed[0] + 1, placed[0] + 2 + placed[1].count("\n"))
+
+
+def _placed(lines: Sequence[str], method: Method) -> tuple[int, str] | None:
+    """The line, from 0, at which a method's text begins, and that text."""
+    begin = _named_at(lines, method)
+    if begin is None:
+        return None
+    python = (method.file or "").endswith(".py")
+    text = _indented(lines[begin:]) if python else _braced(lines[begin:])
+    return (begin, text) if text else None
 
 
 def _lines(root: Path, file: str) -> Sequence[str]:
@@ -68,9 +81,14 @@ def _named_at(lines: Sequence[str], method: Method) -> int | None:
     name = re.compile(rf"(?<!\w){re.escape(word[0])}\s*(?:<[^<>()]*>\s*)?\(")
     for number in range(method.line - 1, max(-1, method.line - 1 - LINES_BEFORE), -1):
         match = name.search(lines[number])
-        if match is not None and _BEFORE_CALL.search(lines[number][: match.start()]) is None:
+        if match is not None and not _calls(lines[number][: match.start()]):
             return number
     return None
+
+
+def _calls(before: str) -> bool:
+    """Whether a name and a parenthesis behind this text are a call: attributes close their parentheses."""
+    return _BEFORE_CALL.search(before) is not None or before.count("(") != before.count(")")
 
 
 def _braced(lines: Sequence[str]) -> str:

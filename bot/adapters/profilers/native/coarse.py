@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +13,10 @@ from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 
 ENOUGH_SAMPLES, MOST_ROUNDS = 1000, 5
 """A trial is sampled again until there are so many samples (a share of 10 % is right to 1 %), or so often."""
+SAMPLING_SHARE = 0.3
+"""Of a profile's seconds; then no sampled trial is begun."""
+CALLGRIND_STARTS, CALLGRIND_SLOWDOWN = 2.0, 30.0
+"""Seconds, and a factor on the trial's CPU seconds, that callgrind seldom needs more of."""
 
 
 class Coarse:
@@ -28,27 +33,44 @@ class Coarse:
 
     def missing(self, target: Target) -> Sequence[str]:
         """Nothing, unless neither instructions nor time can be had."""
-        lacking = [*self._counting.missing(target)]
-        for sampler in self._sampling:
-            if not lacking or not (more := sampler.missing(target)):
-                return ()
-            lacking += more
-        return lacking
+        if not (uncounted := self._counting.missing(target)):
+            return ()
+        lacking = [sampler.missing(target) for sampler in self._sampling]
+        return [note for notes in (*lacking, uncounted) for note in notes] if all(lacking) else ()
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
-        """A trial under callgrind, a few under a sampler; what one cannot do is left to the other."""
+        """A few trials under a sampler, then one under callgrind; what one cannot do is left to the other.
+
+        Callgrind is left out when it would take longer than is left of the target's seconds.
+        """
         del methods
-        notes = list(self._counting.missing(target))
-        found = [] if notes else [self._counting.profile(target)]
+        began = time.monotonic()
+        notes: list[str] = []
+        sampled: Sequence[Profile] = ()
         for sampler in self._sampling:
             if not (lacking := sampler.missing(target)):
-                found.append(_sampled(sampler, target))
+                sampled = _sampled(sampler, target)
                 break
             notes += lacking
-        if not found:
+        left = target.seconds - (time.monotonic() - began)
+        counts = self._counted(target, min((p.seconds for p in sampled), default=0.0), left, notes)
+        times = _joined(sampled) if sampled else None
+        if counts is None and times is None:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(notes))
-        profile = found[0] if len(found) == 1 else merge(*found)
+        profile = merge(counts, times) if counts and times else counts or times
+        assert profile is not None
         return replace(profile, notes=tuple(dict.fromkeys((*notes, *profile.notes))))
+
+    def _counted(self, target: Target, trial: float, left: float, notes: list[str]) -> Profile | None:
+        """A trial, which takes `trial` seconds, under callgrind, if that can run and be finished in time."""
+        if lacking := self._counting.missing(target):
+            notes += lacking
+            return None
+        wanted = CALLGRIND_STARTS + CALLGRIND_SLOWDOWN * trial
+        if trial and wanted > left:
+            notes.append(f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s.")
+            return None
+        return self._counting.profile(target)
 
 
 def pool(profiles: Sequence[Profile]) -> Profile:
@@ -70,13 +92,20 @@ def pool(profiles: Sequence[Profile]) -> Profile:
     )
 
 
-def _sampled(sampler: Perf | Gperftools, target: Target) -> Profile:
+def _sampled(sampler: Perf | Gperftools, target: Target) -> Sequence[Profile]:
     """Trials until there are enough samples, while they go well."""
     profiles: list[Profile] = []
+    until = time.monotonic() + SAMPLING_SHARE * target.seconds
     while len(profiles) < MOST_ROUNDS and sum(p.samples or 0 for p in profiles) < ENOUGH_SAMPLES:
+        if profiles and time.monotonic() > until:
+            break
         profiles.append(sampler.profile(target))
         if profiles[-1].outcome != "ok" or not profiles[-1].samples:
             break
+    return profiles
+
+
+def _joined(profiles: Sequence[Profile]) -> Profile:
     if len(profiles) == 1:
         return profiles[0]
     pooled = pool(profiles)

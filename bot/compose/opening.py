@@ -1,0 +1,123 @@
+"""Opens what runs a comparison's trials: benches, profiles, a build of head without a change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from bot.adapters.bench import PairBench
+from bot.adapters.config_files import ConfigFiles
+from bot.adapters.git import Repository
+from bot.adapters.partial_revert import without
+from bot.adapters.profilers.sources import extent
+from bot.adapters.profiling import SiteProfiler
+from bot.adapters.starting import Place
+from bot.adapters.workshop import Workshop
+from bot.compose.runs import Run
+from bot.flows.ports import Bench, ProfileBench
+from bot.model.profiles import Method
+from bot.model.revisions import Comparison
+from bot.model.sites import Account
+from bot.model.subject import Subject
+from bot.model.trials import Side
+
+BUILDING_SHARE = 0.7
+"""Of the seconds that proving may take, building may take this much."""
+
+
+@dataclass(frozen=True)
+class Opener:
+    """A comparison's workshops; what is opened is closed with the run."""
+
+    repository: Repository
+    subject: Subject
+    comparison: Comparison
+    run: Run
+    accounts: Mapping[Side, Account | None]
+    cache: Path
+    passed: Mapping[str, str]
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        """Builds base and head."""
+        return self._workshop(self.run.stop.is_set)
+
+    @cached_property
+    def place(self) -> Place | None:
+        """Lays out configuration files; None: the subject has none."""
+        workshop = self.workshop
+        if not self.subject.files:
+            return None
+        return ConfigFiles(self.subject.files, workshop.sites(), workshop.scratch).place
+
+    def bench(self, seconds: float, rng: np.random.Generator) -> PairBench:
+        """Pairs of base and head."""
+        return self._bench(self.workshop, seconds, rng=rng, place=self.place)
+
+    def profiles(self) -> ProfileBench:
+        """Profiles of base and head."""
+        return SiteProfiler(
+            self.subject,
+            self.workshop.sites(),
+            scratch=self.workshop.scratch,
+            stop=self.run.stop.is_set,
+            pass_env=self.passed,
+            place=self.place,
+        )
+
+    def reverted(
+        self, method: Method, seconds: float, *, rng: np.random.Generator
+    ) -> tuple[Bench | None, str]:
+        """Pairs of head without the change of a method (as base) and head; None, and why: there are none."""
+        lines = extent(self.workshop.sites()["head"].root, method)
+        try:
+            revision = without(self.repository, self.comparison, method.file or "", lines)
+        except OSError as error:
+            return None, f"The change of `{method.name}` could not be reverted alone: {error}."
+        if revision is None:
+            return None, ""
+        began = time.monotonic()
+        workshop = self._workshop(
+            lambda: self.run.stop.is_set() or time.monotonic() > began + BUILDING_SHARE * seconds
+        )
+        builds = workshop.build(Comparison(revision, self.comparison.head))
+        if not all(build.ok for build in builds.values()):
+            return None, f"Head without the change of `{method.name}` does not build, so it proves nothing."
+        left = seconds - (time.monotonic() - began)
+        files = self.subject.files
+        place = ConfigFiles(files, workshop.sites(), workshop.scratch).place if files else None
+        return self._bench(workshop, left, rng=rng, place=place), ""
+
+    def _workshop(self, stop: Callable[[], bool]) -> Workshop:
+        return self.run.stack.enter_context(
+            Workshop(
+                self.repository,
+                self.subject,
+                accounts=self.accounts,
+                cache=self.cache,
+                passed=self.passed,
+                stop=stop,
+                within=self.run.folder,
+            )
+        )
+
+    def _bench(
+        self, workshop: Workshop, seconds: float, *, rng: np.random.Generator, place: Place | None
+    ) -> PairBench:
+        return self.run.stack.enter_context(
+            PairBench(
+                subject=self.subject,
+                sites=workshop.sites(),
+                rng=rng,
+                budget=seconds,
+                scratch=workshop.scratch,
+                stop=self.run.stop,
+                pass_env=self.passed,
+                place=place,
+            )
+        )

@@ -1,0 +1,206 @@
+"""Which methods carry a change: profiles of flagged configurations, and of an unflagged one as a control."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from bot.analysis.methods.blame import Blame, Compared, MethodChange, blame
+from bot.analysis.methods.flame import flame
+from bot.analysis.methods.identity import pair
+from bot.flows.job import Job
+from bot.flows.method_choice import Flagged, choose
+from bot.flows.method_proof import LEAST_SHARE, prove
+from bot.flows.ports import Bench, ProfileBench
+from bot.flows.profiling_rounds import Profiled, ProfilingRounds
+from bot.model.profiles import Method
+from bot.model.report import ComparedProfile, MethodSuspect
+from bot.model.space import Configuration
+
+METRICS = ("cpu", "wall")
+"""Their changes are explained by methods."""
+PROVING_SHARE = 0.4
+"""Of the time for methods, kept for measuring what reverting one restores."""
+METHODS = 10
+"""Told for each configuration."""
+WELL_KNOWN = 0.2
+"""Width of a share's interval that needs no more profiles."""
+AS_MUCH = 0.5
+"""What moves in the control by this share of its move in a flagged configuration moves with any options."""
+
+
+@dataclass(frozen=True)
+class MethodFindings:
+    """What the profiles came to, in the report's terms."""
+
+    suspects: tuple[MethodSuspect, ...] = ()
+    profiles: tuple[ComparedProfile, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class MethodInquiry:
+    """Profiles what was flagged, until `until` seconds on the bench's clock."""
+
+    job: Job
+    bench: Bench
+    flagged: Flagged
+    until: float
+    _blamed: dict[tuple[Configuration, int], Blame] = field(default_factory=dict)
+
+    def run(self) -> MethodFindings:
+        """Methods of each flagged configuration, largest share first; whatever fails ends in notes."""
+        chosen, control = choose(self.job.subject.space, self.flagged)
+        if not chosen or self.job.open_profiles is None:
+            return MethodFindings()
+        self.job.progress.stage("profiling what changed")
+        profiles = self.job.open_profiles()
+        if missing := profiles.missing():
+            return MethodFindings(notes=(*missing, "Methods were not profiled."))
+        now = self.bench.elapsed()
+        rounds = ProfilingRounds(
+            profiles,
+            clock=self.bench.elapsed,
+            until=now + (1 - PROVING_SHARE * bool(self.job.open_reverted)) * (self.until - now),
+            settled=lambda one: _settled(self._blame(profiles, one)),
+        )
+        wanted = [Profiled(c) for c in chosen] + ([Profiled(control, control=True)] if control else [])
+        rounds.run(wanted)
+        return self._findings(profiles, wanted, rounds.notes)
+
+    def _findings(
+        self, profiles: ProfileBench, wanted: Sequence[Profiled], notes: Sequence[str]
+    ) -> MethodFindings:
+        """The report's entries of what was profiled well enough."""
+        said = [*notes]
+        known = {one.configuration: self._blame(profiles, one) for one in wanted if one.enough}
+        control = next((known.get(one.configuration) for one in wanted if one.control), None)
+        suspects: list[MethodSuspect] = []
+        compared: list[ComparedProfile] = []
+        for one in wanted:
+            if not one.enough:
+                said += [] if one.control else [_too_short(max(self.until - self.bench.elapsed(), 0.0))]
+                continue
+            found = known[one.configuration]
+            if not one.control:
+                said += found.notes
+                found, moved = _beyond(found, control)
+                said += moved
+                suspects += [self._suspect(one, change) for change in found.changes[:METHODS]]
+            compared.append(self._compared(one, found))
+        if suspects:
+            suspects[0], note = self._proved(suspects[0])
+            said += [note] if note else []
+        return MethodFindings(tuple(suspects), tuple(compared), tuple(dict.fromkeys(said)))
+
+    def _blame(self, profiles: ProfileBench, one: Profiled) -> Blame:
+        """The methods that moved in one configuration, from all its profiles so far."""
+        base, head = one.sides["base"], one.sides["head"]
+        key = one.configuration, len(base) + len(head)
+        if key not in self._blamed:
+            self._blamed[key] = blame(
+                Compared(
+                    base,
+                    head,
+                    seconds=self._seconds(one.configuration),
+                    interval=self._interval(one.configuration),
+                    bodies=(
+                        profiles.bodies("base", {m for p in base for m in p.methods}),
+                        profiles.bodies("head", {m for p in head for m in p.methods}),
+                    ),
+                )
+            )
+        return self._blamed[key]
+
+    def _seconds(self, configuration: Configuration) -> tuple[float, float]:
+        seconds = self.flagged.seconds[configuration]
+        return seconds, seconds * (self.flagged.changes[configuration].ratio or 1.0)
+
+    def _interval(self, configuration: Configuration) -> tuple[float, float]:
+        return self.flagged.changes[configuration].interval or (1.0, 1.0)
+
+    def _suspect(self, one: Profiled, change: MethodChange) -> MethodSuspect:
+        method = change.method
+        return MethodSuspect(
+            method=method.name,
+            file=method.file,
+            line=method.line,
+            base_self_seconds=change.self_seconds[0],
+            head_self_seconds=change.self_seconds[1],
+            calls=change.calls,
+            share_of_change=change.share,
+            change=change.change,
+            interval=change.interval,
+            instructions=change.instructions,
+            callers=tuple(caller.name for caller in change.callers),
+            was=change.was.name if change.was else None,
+            options=self.job.subject.space.as_dict(one.configuration),
+        )
+
+    def _proved(self, suspect: MethodSuspect) -> tuple[MethodSuspect, str]:
+        """The first suspect with what reverting its change alone restores, or why that is not known."""
+        space = self.job.subject.space
+        configuration = tuple(suspect.options[name] for name in space.names)
+        change = self.flagged.changes[configuration]
+        if (
+            suspect.share_of_change < LEAST_SHARE
+            or suspect.change not in ("slower", "faster")
+            or not change.ratio
+        ):
+            return suspect, ""
+        proof = prove(
+            self.job,
+            Method(suspect.method, suspect.file, suspect.line),
+            configuration,
+            ratio=change.ratio,
+            metric=change.metric,
+            seconds=self.until - self.bench.elapsed(),
+        )
+        return suspect.model_copy(
+            update={"restored": proof.restored, "restored_interval": proof.interval}
+        ), proof.note
+
+    def _compared(self, one: Profiled, found: Blame) -> ComparedProfile:
+        base, head = self._seconds(one.configuration)
+        before, after = one.sides["base"][0], one.sides["head"][0]
+        spent = min(profile.seconds for profile in one.sides["base"])
+        return ComparedProfile(
+            options=self.job.subject.space.as_dict(one.configuration),
+            control=one.control,
+            tool=f"{after.tool.name} {after.tool.version}".strip(),
+            change_seconds=head - base,
+            unexplained=None if one.control else found.unexplained,
+            overhead=spent / base if base > 0 else None,
+            flame=flame(before, after, pair(before.methods, after.methods), (base, head)),
+        )
+
+
+def _settled(found: Blame) -> bool:
+    """Whether more profiles would tell little: shares are known, and something has one."""
+    widths = [high - low for low, high in (change.interval for change in found.changes)]
+    return bool(widths) and max(widths) <= WELL_KNOWN
+
+
+def _beyond(found: Blame, control: Blame | None) -> tuple[Blame, list[str]]:
+    """Without methods that moved by about as much where nothing was flagged: their share is unexplained."""
+    still: Mapping[Method, float] = {
+        c.method: c.self_seconds[1] - c.self_seconds[0] for c in (control.changes if control else ())
+    }
+    kept: list[MethodChange] = []
+    dropped: list[MethodChange] = []
+    for change in found.changes:
+        moved = change.self_seconds[1] - change.self_seconds[0]
+        (dropped if still.get(change.method, 0.0) / moved > AS_MUCH else kept).append(change)
+    if not dropped:
+        return found, []
+    rest = (found.unexplained or 0.0) + sum(change.share for change in dropped)
+    names = ", ".join(f"`{change.method.name}`" for change in dropped[:3])
+    note = f"{names} moved as much in an unflagged configuration, so the change is not blamed on it."
+    return replace(found, changes=tuple(kept), unexplained=rest), [note]
+
+
+def _too_short(left: float) -> str:
+    return (
+        f"Methods of a flagged configuration were not compared: its profiles were not finished ({left:.0f} s "
+        "of the budget are left). A larger --budget, or a smaller workload, makes room for them."
+    )

@@ -1,0 +1,160 @@
+"""The methods behind a flagged configuration are named, or the report says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bot.flows.job import Job
+from bot.flows.ports import Bench
+from bot.flows.pull_request import pull_request
+from bot.model.profiles import Method
+from bot.model.report import Report
+from bot.model.space import Configuration
+from bot.model.subject import Subject
+from bot.model.trials import Side
+from tests.fakes import FakeBench, FakeProfiles, job_of
+
+NAMES = ["extreme", "check", "sparse", "verbose"]
+Costs = Callable[[Side, Configuration], Mapping[str, float]]
+
+
+def slower(configuration: Configuration) -> float:
+    return 1.2 if configuration[0] else 1.0
+
+
+def find_is_slower(side: Side, configuration: Configuration) -> Mapping[str, float]:
+    """A fifth of the program, where `extreme` is on, is new in `find`."""
+    more = 0.2 if side == "head" and configuration[0] else 0.0
+    return {"find": 0.3 + more, "write": 0.5, "read": 0.2}
+
+
+def job(
+    costs: Costs = find_is_slower, *, truth: Callable[[Configuration], float] = slower, **more: Any
+) -> tuple[Job, FakeProfiles]:
+    options = {name: {"flag": f"--{name}"} for name in NAMES}
+    subject = Subject.model_validate({"program": {"run": "./xz {options}"}, "options": options})
+    bench = FakeBench(np.random.default_rng(1), budget=60.0, truth={"cpu": truth})
+    profiles = FakeProfiles(bench, costs, **more)
+    return replace(job_of(subject, bench), open_profiles=lambda: profiles), profiles
+
+
+def named(report: Report) -> list[str]:
+    return [suspect.method for suspect in report.suspects.methods]
+
+
+def test_the_guilty_method_is_named_with_its_share_and_place() -> None:
+    made, _ = job()
+    report = pull_request(made)
+    (suspect,) = report.suspects.methods
+    assert (suspect.method, suspect.file, suspect.line, suspect.change) == ("find", "find.py", 1, "slower")
+    assert suspect.share_of_change == pytest.approx(1.0, abs=0.15)
+    assert suspect.options["extreme"] is True
+    flagged, control = report.profiles
+    assert (flagged.control, control.control) == (False, True)
+    assert control.options["extreme"] is False
+    assert flagged.unexplained == pytest.approx(1.0 - suspect.share_of_change)
+    assert {node.method for node in flagged.flame} == {"find", "write", "read"}
+
+
+def test_nothing_is_profiled_when_nothing_changed() -> None:
+    made, profiles = job(truth=lambda _c: 1.0)
+    report = pull_request(made)
+    assert not profiles.asked and not report.profiles and not named(report)
+
+
+def test_profiles_take_at_most_a_third_of_the_budget_and_the_budget_holds() -> None:
+    made, profiles = job(takes=7.0)
+    report = pull_request(made)
+    assert 0 < len(profiles.asked) * 7.0 <= 20.0
+    assert report.spent.seconds <= 60.0
+
+
+def test_a_profile_that_takes_too_long_is_said_and_nothing_is_named() -> None:
+    made, _ = job(takes=50.0)
+    report = pull_request(made)
+    assert not named(report)
+    assert any("was not finished" in note for note in report.notes)
+    assert any("A larger --budget" in note for note in report.notes)
+
+
+def test_a_missing_profiler_is_said_and_nothing_is_profiled() -> None:
+    made, profiles = job(lacking=("`valgrind` is not installed.",))
+    report = pull_request(made)
+    assert not profiles.asked
+    assert {"`valgrind` is not installed.", "Methods were not profiled."} <= set(report.notes)
+
+
+def test_a_program_that_crashes_under_the_profiler_is_said_once_and_not_tried_again() -> None:
+    made, profiles = job(outcome="signal")
+    report = pull_request(made)
+    assert not named(report)
+    assert len(profiles.asked) == 2  # the flagged configuration, and the control
+    assert any("failed under fake" in note for note in report.notes)
+
+
+def test_a_subject_without_methods_is_decided_as_before() -> None:
+    made, _ = job()
+    report = pull_request(replace(made, open_profiles=None))
+    assert report.verdict == "regression" and not named(report)
+
+
+def test_each_term_has_a_configuration_of_its_own() -> None:
+    def both(side: Side, configuration: Configuration) -> Mapping[str, float]:
+        head = side == "head"
+        return {
+            "find": 0.3 + 0.2 * (head and bool(configuration[0])),
+            "pack": 0.3 + 0.3 * (head and bool(configuration[1])),
+            "write": 0.4,
+        }
+
+    made, _ = job(both, truth=lambda c: (1.2 if c[0] else 1.0) * (1.3 if c[1] else 1.0))
+    report = pull_request(made)
+    assert set(named(report)) == {"find", "pack"}
+
+
+class Proving:
+    """Reverting `find` restores `share` of the change."""
+
+    def __init__(self, share: float, *, budget: float = 10.0) -> None:
+        self.share, self.budget = share, budget
+        self.asked: list[tuple[Method, float]] = []
+
+    def __call__(self, method: Method, seconds: float) -> tuple[Bench | None, str]:
+        self.asked.append((method, seconds))
+        ratio = 1.2**self.share
+        truth = {"cpu": lambda _c: ratio}
+        return FakeBench(np.random.default_rng(2), budget=self.budget, truth=truth), ""
+
+
+@pytest.mark.parametrize("share", [1.0, 0.4])
+def test_reverting_the_method_proves_its_share(share: float) -> None:
+    made, _ = job()
+    proving = Proving(share)
+    report = pull_request(replace(made, open_reverted=proving))
+    (suspect,) = report.suspects.methods
+    assert suspect.restored == pytest.approx(share, abs=0.12)
+    assert suspect.restored_interval is not None
+    assert suspect.restored_interval[0] < share < suspect.restored_interval[1]
+    ((method, seconds),) = proving.asked
+    assert method == Method("find", "find.py") and 0 < seconds <= 20.0
+
+
+@pytest.mark.parametrize("note", ["It does not build.", ""])
+def test_a_revert_that_is_not_possible_proves_nothing(note: str) -> None:
+    made, _ = job()
+    report = pull_request(replace(made, open_reverted=lambda _method, _seconds: (None, note)))
+    (suspect,) = report.suspects.methods
+    assert suspect.restored is None
+    assert (note in report.notes) == bool(note)
+
+
+def test_a_revert_without_time_for_pairs_proves_nothing_and_is_said() -> None:
+    made, _ = job()
+    report = pull_request(replace(made, open_reverted=Proving(1.0, budget=0.15)))
+    assert report.suspects.methods[0].restored is None
+    assert any("no time to measure head without" in note for note in report.notes)
