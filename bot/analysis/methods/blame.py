@@ -79,7 +79,8 @@ def blame(compared: Compared) -> Blame:
     """
     base = [profile for profile in compared.base if profile.outcome == "ok" and profile.methods]
     head = [profile for profile in compared.head if profile.outcome == "ok" and profile.methods]
-    distinct = min(compared.seconds) > 0.0 and not compared.interval[0] <= 1.0 <= compared.interval[1]
+    before, after = compared.seconds
+    distinct = 0.0 < before != after > 0.0 and not compared.interval[0] <= 1.0 <= compared.interval[1]
     if not base or not head:
         return Blame((), 1.0 if distinct else None, ("There is no finished profile of both builds.",))
     book = ledger(base, head, compared.bodies)
@@ -116,8 +117,8 @@ def _ordered(
         "that was moved): what is told is the difference."
         for caller, callee in found.settled
     ]
-    calls = [np.nan_to_num(side.calls, nan=np.nan).mean(axis=0) for side in (book.base, book.head)]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    calls = [side.calls.mean(axis=0) for side in (book.base, book.head)]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         growth = calls[1] / calls[0]
         dearer = found.after / found.before / growth
     for row in order[:]:

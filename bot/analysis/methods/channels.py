@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from bot.analysis.methods.callers import Callers
 from bot.analysis.methods.ledger import Array, Ledger, sampled, timed
 from bot.analysis.methods.spread import common_scale, spread
 
@@ -61,26 +62,30 @@ def by_samples(book: Ledger, measured: Measured, likely: Array) -> Estimate | No
     return _by_shares((base, head), float(len(samples) / (1.0 / samples).sum()), measured, likely)
 
 
-def by_clock(
-    book: Ledger, measured: Measured, likely: Array, out_calls: tuple[Array, Array]
-) -> Estimate | None:
-    """From seconds of a tool that times every call; what it adds to the trial itself is taken off by calls.
-
-    out_calls: calls that each method makes, at base and head, shape (methods,).
-    """
+def by_clock(book: Ledger, measured: Measured, likely: Array, callers: Callers) -> Estimate | None:
+    """From seconds of a tool that times every call; what it adds itself is taken off by calls."""
     raw = timed(book.base), timed(book.head)
     if raw[0] is None or raw[1] is None:
         return None
     base, head = raw[0], raw[1]
-    hooks = [
+    if not (base.sum(axis=1).all() and head.sum(axis=1).all()):
+        return None
+    calls = [
         (np.nan_to_num(side.calls).mean(axis=0) + out) / 2.0
-        for side, out in zip((book.base, book.head), out_calls, strict=True)
+        for side, out in zip((book.base, book.head), callers.outgoing, strict=True)
     ]
-    each = _own_cost(base, hooks[0], measured.seconds[0])
-    shares = [_without(times, hook, each) for times, hook in zip((base, head), hooks, strict=True)]
-    found = _by_shares((shares[0], shares[1]), None, measured, likely)
-    unsure = np.hypot(DISTORTED * found.delta, COST_OF_CALLS * each * np.abs(hooks[1] - hooks[0]))
-    return Estimate(found.before, found.delta, np.hypot(found.deviation, unsure), found.freedom)
+    more = calls[1] - calls[0]
+    profiled, plain = float(base.sum(axis=1).mean()), measured.seconds[0]
+    each = max(0.0, profiled - plain) / max(float(calls[0].sum()), 1.0)
+    after = max(profiled + measured.change + each * float(more.sum()), LEAST_LEFT * profiled)
+    error = 1.645 * measured.error / profiled
+    expected = Measured((profiled, after), (after / profiled - error, after / profiled + error))
+    parts = base / base.sum(axis=1, keepdims=True), head / head.sum(axis=1, keepdims=True)
+    found = _by_shares(parts, None, expected, likely)
+    delta = found.delta - each * more
+    unsure = np.hypot(DISTORTED * delta, COST_OF_CALLS * each * more)
+    before = np.maximum(found.before - each * calls[0], LEAST_LEFT * found.before)
+    return Estimate(before, delta, np.hypot(found.deviation, unsure), found.freedom)
 
 
 def by_instructions(
@@ -134,14 +139,3 @@ def _by_shares(
     delta = scale.factor * shares[1] - shares[0]
     deviation = np.hypot(error, scale.deviation * scale.factor * shares[1])
     return Estimate(shares[0] * before, delta * before, deviation * before, noise.freedom)
-
-
-def _own_cost(times: Array, hooks: Array, seconds: float) -> float:
-    """Seconds that the tool adds to each call: what the trial took longer."""
-    return max(0.0, float(times.sum(axis=1).mean()) - seconds) / max(float(hooks.sum()), 1.0)
-
-
-def _without(times: Array, hooks: Array, each: float) -> Array:
-    """Shares of what is left of each trial's times."""
-    left = np.maximum(times - each * hooks, LEAST_LEFT * times)
-    return np.asarray(left / left.sum(axis=1, keepdims=True))

@@ -71,10 +71,11 @@ def pair(
     """
     before, after = dict.fromkeys(base), {method: method for method in head}
     heads = {method: after[method] for method in before if method in after}
-    by_name = _once(before, _name), _once(after, _name)
-    _add(heads, *by_name)
-    left = [m for m in before if m not in heads]
-    right = _without(after, heads)
+    left, right = [m for m in before if m not in heads], _without(after, heads)
+    if not left and not right:
+        return Pairing(heads)
+    _add(heads, _once(before, _name), _once(after, _name))
+    left, right = [m for m in before if m not in heads], _without(after, heads)
     _add(heads, _once(left, _body_in(bodies[0])), _once(right, _body_in(bodies[1])))
     return Pairing(
         heads,

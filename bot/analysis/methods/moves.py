@@ -61,7 +61,7 @@ def moves(
     """
     likely = np.where(text == 1.0, MOVED_TEXT, MOVED_BLINDLY)
     likely = np.where(counted["calls"] | counted["instructions"], MOVED_COUNTS, likely)
-    times = by_samples(book, measured, likely), by_clock(book, measured, likely, callers.outgoing)
+    times = by_samples(book, measured, likely), by_clock(book, measured, likely, callers)
     found = [estimate for estimate in times if estimate is not None]
     before = combined(found).before if found else None
     exact = by_instructions(book, measured, counted["instructions"], before)

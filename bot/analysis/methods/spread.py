@@ -87,7 +87,7 @@ def common_scale(
     base, head = shares
     dearest = np.argsort(np.maximum(base, head))[-MOST_METHODS:]
     base, head, deviation, moved = base[dearest], head[dearest], deviation[dearest], moved[dearest]
-    known = np.log(interval[1] / interval[0]) / (2.0 * stats.norm.ppf(0.95))
+    known = (interval[1] - interval[0]) / ratio / (2.0 * stats.norm.ppf(0.95))
     width = float(np.hypot(known, DRIFT))
     centre = float(np.log(ratio))
     ends = min(0.0, centre) - 0.3, max(0.0, centre) + 0.3
