@@ -3,14 +3,15 @@
 // What it saw is written beside this file when the thread ends. It never disturbs the program: no error leaves it.
 "use strict";
 const MAGLEV = 22; // the first version in which V8's middle compiler is on, and inlines
+const PROFILER = "v8:ProfEvntProc"; // the thread that walks the sampled stacks
 try {
     const fs = require("fs");
     const inspector = require("inspector");
-    const { threadId } = require("worker_threads");
+    const { isMainThread, threadId } = require("worker_threads");
     const { interval, inlining } = JSON.parse(fs.readFileSync(`${__dirname}/settings.json`, "utf8"));
 
     const mine = `${__dirname}/${process.pid}-${threadId}-${process.hrtime.bigint()}`;
-    const { readFileSync, writeFileSync, renameSync } = fs; // a program may replace them
+    const { readFileSync, readdirSync, writeFileSync, renameSync } = fs; // a program may replace them
     const stringify = JSON.stringify;
     writeFileSync(`${mine}.began`, "", { flag: "wx" });
 
@@ -22,7 +23,23 @@ try {
             return 0;
         }
     };
-    const before = onCore();
+    /** Nanoseconds that all threads of the process had a core, without those that walked stacks. */
+    const { cpuUsage } = process;
+    const inAll = () => {
+        const { user, system } = cpuUsage();
+        let walking = 0;
+        try {
+            for (const task of readdirSync("/proc/self/task")) {
+                const read = (what) => readFileSync(`/proc/self/task/${task}/${what}`, "utf8");
+                if (read("comm").trim() === PROFILER) walking += Number(read("schedstat").split(" ")[0]);
+            }
+        } catch {
+            // It is counted, then.
+        }
+        return Math.max(0, (user + system) * 1000 - walking);
+    };
+    const [before, own] = [onCore(), inAll()];
+    let loading = 0;
     const session = new inspector.Session();
     session.connect();
     const ask = (method, parameters) => {
@@ -36,18 +53,22 @@ try {
         // Inlined code has gaps in V8's table of positions: time in them counts to the caller.
         const flags = ["--no-turbo-inlining"];
         if (Number(process.versions.node.split(".")[0]) >= MAGLEV) flags.push("--no-maglev-inlining");
-        if (!inlining) for (const flag of flags) require("v8").setFlagsFromString(flag);
+        if (inlining) flags.length = 0;
+        // Helping threads would hide what it costs to collect the garbage that a function makes.
+        for (const flag of [...flags, "--no-parallel-scavenge"]) require("v8").setFlagsFromString(flag);
         ask("Profiler.setSamplingInterval", { interval });
         ask("Profiler.start");
+        loading = inAll() - own;
     } else {
         // Without detail the resumptions of generators and async functions count as calls.
         ask("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
     }
 
+    const spent = () => ({ cpu: onCore() - before, whole: isMainThread ? Math.max(0, inAll() - loading) : 0 });
     process.once("exit", () => {
         try {
             const seen = interval > 0
-                ? { cpu: onCore() - before, ...tree(ask("Profiler.stop").profile, interval) }
+                ? { ...spent(), ...tree(ask("Profiler.stop").profile, interval) }
                 : { counts: calls(ask("Profiler.takePreciseCoverage").result) };
             writeFileSync(`${mine}.part`, stringify({ node: process.version, ...seen }), { flag: "wx" });
             renameSync(`${mine}.part`, `${mine}.json`);

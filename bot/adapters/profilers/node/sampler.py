@@ -38,10 +38,12 @@ class _Report(BaseModel):
 class SampledReport(_Report):
     """The tree of sampled stacks, parents first: frames, own elapsed microseconds and samples.
 
-    cpu: nanoseconds that the thread had a core meanwhile; 0: not known.
+    cpu: nanoseconds that the thread had a core meanwhile; 0: not known. whole: the same of all threads of the
+    process, V8's own included and the profiler's not, told by its main thread.
     """
 
     cpu: _Count
+    whole: _Count
     frames: list[tuple[str, str, _Place, _Place]]
     parents: list[int]
     micros: list[_Micros]
@@ -159,11 +161,13 @@ def _explained(
     tree = CallTree()
     samples = sum(_graft(tree, report, named) for report in sampled)
     costs = tree_costs(tree)
+    # Other threads (V8's compilers, say) cost time that no method has.
+    whole = min(profile.seconds, sum(report.whole for report in sampled) / 1e9)
     few = (f"Only {samples} samples: shares are rough.",) if samples < FEW_SAMPLES else ()
     return replace(
         profile,
         tool=replace(profile.tool, version=clean_name(sampled[0].node)),
-        methods=costs.methods(seen=sum(tree.own), calls=_calls(counted, sources)),
+        methods=costs.methods(seen=max(sum(tree.own), whole), calls=_calls(counted, sources)),
         edges=costs.edge_costs(),
         samples=samples,
         notes=(*profile.notes, *sources.notes, *few),
