@@ -184,6 +184,14 @@ def probability_number(value: float) -> str:
     return "over 99 %" if value > 0.99 else "under 1 %" if value < 0.01 else f"{100 * value:.0f} %"
 
 
+def engineering(number: int) -> str:
+    """A large number with four digits that count: 3104882113 -> "3.105 G"."""
+    for border, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= border:
+            return f"{number / border:,.4g} {letter}" if number < 1e15 else f"{number / border:,.0f} {letter}"
+    return f"{number:,}"
+
+
 def seconds(value: float) -> str:
     """A duration at the grain a person cares for."""
     if value < 1:

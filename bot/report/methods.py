@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from bot.model.report import ComparedProfile, Effect, Interval, MethodSuspect, OptionValue, Report
 from bot.report import words
-from bot.report.formats import Prose, Words, code, count, fraction, join, prose, seconds, strong
+from bot.report.formats import Prose, Words, code, count, engineering, fraction, join, prose, seconds, strong
 from bot.report.links import place
 from bot.report.parts import Block, Bullets, Section, Table
 from bot.report.ranges.moves import holds
 
 ROWS_PER_TABLE = 4
 """Tables of methods have a fourth of the rows that other tables may have: several stand in one section."""
-MOST_TABLES, MOST_BULLETS, MOST_IN_BULLET = 20, 4, 3
+MOST_TABLES, MOST_BULLETS, MOST_IN_BULLET, MOST_PATHS = 20, 4, 3, 3
 CALLERS, MORE_CALLERS = 2, 8
 """The nearest callers of a hot path that a comment and a longer text name."""
 COMMENT_ROWS = 20
@@ -133,7 +133,6 @@ def _table(report: Report, group: Group, *, rows: int, titled: bool) -> list[Blo
         "Instructions": ("r", [_instructions(m) for m in shown] if rows > COMMENT_ROWS else []),
         "Share of the change": ("r", [_share(m) for m in shown]),
         "Driven by": ("l", [join([words.term(t) for t in m.terms[:near]], "; ") for m in shown]),
-        "Called by": ("l", [_callers(m, near) for m in shown]),
     }
     columns = {name: c for name, c in columns.items() if any(cell.spans for cell in c[1])}
     cells = list(zip(*(column for _, column in columns.values()), strict=True))
@@ -143,10 +142,12 @@ def _table(report: Report, group: Group, *, rows: int, titled: bool) -> list[Blo
         cells.append(tuple(prose(rest.get(name, "")) for name in columns))
     align = "".join(side for side, _ in columns.values())
     left = len(group.methods) - len(shown)
+    paths = tuple(_hot_path(m, near) for m in shown[:MOST_PATHS] if m.callers)
     return [
         *([prose(words.configuration(group.options, words.default_options(report)), ":")] if titled else []),
         Table(tuple(columns), tuple(cells), align),
         *([prose(f"and {count(left, 'more method')}, in the report")] if left else []),
+        *([Bullets(paths)] if paths else []),
     ]
 
 
@@ -226,7 +227,8 @@ def _calls(method: MethodSuspect) -> Prose:
 def _instructions(method: MethodSuspect) -> Prose:
     if method.instructions is None:
         return prose("")
-    return _moved(method, (f"{method.instructions[0]:,}", f"{method.instructions[1]:,}"))
+    base, head = (engineering(value) for value in method.instructions)
+    return _moved(method, (base, head))
 
 
 def _share(method: MethodSuspect) -> Prose:
@@ -237,7 +239,7 @@ def _interval(interval: Interval | None) -> str:
     return f" ({100 * interval[0]:,.0f} to {100 * interval[1]:,.0f})" if interval else ""
 
 
-def _callers(method: MethodSuspect, near: int) -> Prose:
-    names = [code(name, limit=40) for name in method.callers[-near:]] if method.callers else []
+def _hot_path(method: MethodSuspect, near: int) -> Prose:
+    names = [code(name, limit=40) for name in method.callers[-near:]]
     cut = [prose("…")] if len(method.callers) > near else []
-    return join([*cut, *names], " → ")
+    return prose(code(method.method), " is reached by ", join([*cut, *names], " → "))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from markupsafe import Markup
+
 from bot.report.formats import Listing, Prose, Words
 
 
@@ -26,7 +28,16 @@ class Bullets:
     items: tuple[Words, ...]
 
 
-Block: TypeAlias = Prose | Table | Listing | Bullets
+@dataclass(frozen=True)
+class Figure:
+    """A picture of the HTML page, for wide and for narrow screens; `caption` names its explanation there."""
+
+    kind: ClassVar[str] = "figure"
+    svgs: tuple[Markup, ...]
+    caption: str
+
+
+Block: TypeAlias = Prose | Table | Listing | Bullets | Figure
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def page(report: Report, *, fork: bool = False) -> str:
     from bot.report.pictures import configurations, effects
     from bot.report.ranges.plot import plots
 
-    told = view(report, fork=fork, rows=PAGE_ROWS)
+    told = view(report, fork=fork, rows=PAGE_ROWS, drawn=True)
     data = base64.b64encode(report.model_dump_json(indent=1).encode()).decode()
     pictures = {
         "suspects": (effects(report),),

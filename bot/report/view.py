@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.model.report import Report
+from bot.report.flames import flames
 from bot.report.formats import Prose, code, count, fraction, join, prose, seconds
 from bot.report.headline import headline
 from bot.report.methods import methods
@@ -13,10 +14,11 @@ from bot.report.sections import ROWS, changed, conditions, notes, reproductions,
 from bot.report.suspects import assertions, influences, logs, resources, suspects
 
 
-def view(report: Report, *, fork: bool = False, rows: int = ROWS) -> View:
+def view(report: Report, *, fork: bool = False, rows: int = ROWS, drawn: bool = False) -> View:
     """The whole report in words; tables of more than `rows` rows say how many were left out.
 
-    `fork`: the figures come from a run of somebody else's, which the reader must know.
+    `fork`: the figures come from a run of somebody else's, which the reader must know. `drawn`: with the
+    sections that are pictures.
     """
     if report.mode != "pull_request":
         return _range_view(report, rows)
@@ -24,6 +26,7 @@ def view(report: Report, *, fork: bool = False, rows: int = ROWS) -> View:
         logs(report),
         suspects(report, rows),
         methods(report, rows),
+        flames(report) if drawn else None,
         resources(report, rows),
         assertions(report, rows),
         ranged.change_points(report, rows),

@@ -1,6 +1,7 @@
 """The page in a real browser: it shows its headline and pictures, and asks nobody for anything."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.report.render import page
+from tests.unit.report import method_reports
 from tests.unit.report.builders import states
 from tests.unit.report.ranges.builders import several
 
@@ -60,6 +62,39 @@ def test_the_page_of_a_range_shows_its_plot_and_asks_nobody(tmp_path: Path) -> N
     shown = opened(file, tmp_path, f"--log-net-log={log}")
     assert requests(log) == []
     assert shown.count("<svg") == 2 and "4 change points" in shown and "1 v5.3" in shown
+
+
+MEASURE = """<script>
+const place = element => element.getBoundingClientRect();
+const boxes = [...document.querySelectorAll("svg g:has(> title) > path")].map(place);
+const inside = text => boxes.some(box => box.left <= text.left && text.right <= box.right
+  && box.top <= text.top + 2 && text.bottom <= box.bottom + 2);
+const labels = [...document.querySelectorAll("svg:has(title) text")].filter(text => place(text).width);
+const out = labels.filter(text => !inside(place(text))).map(text => text.textContent);
+document.body.append(`labels: ${labels.length}, out of their boxes: ${out}.`);
+document.body.append(`page overflows: ${document.documentElement.scrollWidth > innerWidth}.`);
+</script>"""
+"""Ours, in a copy of the page without its rule against scripts."""
+
+
+@pytest.mark.parametrize(("width", "least"), [(1200, 15), (500, 5)])
+def test_names_in_a_flame_graph_fit_into_their_boxes(width: int, least: int, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    source = page(method_reports.of_depth())
+    rule = source.index("<meta http-equiv"), source.index('<link rel="icon"')
+    file.write_text(source[: rule[0]] + source[rule[1] :] + MEASURE, encoding="utf-8")
+    shown = opened(file, tmp_path, f"--window-size={width},1000")
+    labels = re.search(r"labels: (\d+), out of their boxes: \.", shown)
+    assert labels and int(labels[1]) >= least, shown[-600:]
+    assert "page overflows: false." in shown
+
+
+def test_a_flame_graph_asks_nobody(tmp_path: Path) -> None:
+    file, log = tmp_path / "report.html", tmp_path / "net.json"
+    file.write_text(page(method_reports.of_python()), encoding="utf-8")
+    shown = opened(file, tmp_path, f"--log-net-log={log}")
+    assert requests(log) == []
+    assert "terser.compress:Compressor.before" in shown and shown.count("<svg") == 4
 
 
 def test_the_log_would_show_a_request(tmp_path: Path) -> None:

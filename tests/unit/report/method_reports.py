@@ -127,6 +127,30 @@ def of_native() -> Report:
     )
 
 
+def of_depth() -> Report:
+    """A deep and wide flame graph with names of many kinds."""
+    names = (
+        "package.module:Class.{}WIDE_METHOD",
+        "std::vector<std::pair<{}, W>>::push_back(MMM)",
+        "名前の長い関数{}",
+        "org.example.Main{}.run",
+        "f{}",
+        "<module {}>",
+        "(anonymous {}) in web/lib/index.js",
+    )
+    tree, above = [("main", -1, 64.0, 70.0)], [0]
+    for depth in range(1, 7):
+        row = []
+        for parent in above:
+            cost = tree[parent][2] / 2
+            for side in range(2):
+                row.append(len(tree))
+                name = names[len(tree) % len(names)].format(len(tree))
+                tree.append((name, parent, cost, cost * (1 + depth * side / 50)))
+        above = row
+    return blaming(method("f4", 0.9), profiles=(profile(*tree),))
+
+
 def of_nobody() -> Report:
     """Profiles were compared and no method stands out."""
     return blaming(profiles=(profile(unexplained=1.0),))

@@ -81,6 +81,21 @@ def test_durations_have_the_grain_a_person_cares_for(value: float, said: str) ->
     assert formats.seconds(value) == said
 
 
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (1000, "1 k"),
+        (40_120_008, "40.12 M"),
+        (3_104_882_113, "3.105 G"),
+        (10**18, "1,000,000 T"),
+    ],
+)
+def test_large_numbers_keep_four_digits(number: int, said: str) -> None:
+    assert formats.engineering(number) == said
+
+
 def test_counts_agree_with_their_nouns() -> None:
     assert formats.count(1, "pair") == "1 pair"
     assert formats.count(1234, "pair of levels", "pairs of levels") == "1,234 pairs of levels"

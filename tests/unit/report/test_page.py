@@ -2,6 +2,7 @@
 
 import base64
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ import pytest
 from bot.model.report import Report
 from bot.report import pictures
 from bot.report.render import page
-from tests.unit.report import builders
+from tests.unit.report import builders, method_reports
 from tests.unit.report.builders import effect, report, states
 from tests.unit.report.test_comment import NAMES, crowd, hostile
 
@@ -27,24 +28,26 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+@pytest.mark.parametrize("make", [hostile, method_reports.of_strangers])
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-def test_hostile_names_become_no_elements(name: str) -> None:
-    harmless = {t for t, _ in Elements(page(hostile("x"))).found}
-    for tag, attributes in Elements(page(hostile(name))).found:
+def test_hostile_names_become_no_elements(name: str, make: Callable[[str], Report]) -> None:
+    harmless = {t for t, _ in Elements(page(make("x"))).found}
+    for tag, attributes in Elements(page(make(name))).found:
         assert tag in harmless
         assert tag not in ("script", "img", "iframe", "object")
         assert not any(key.startswith("on") for key in attributes)
 
 
-def test_the_page_refers_to_nothing_outside() -> None:
-    for name, (made, fork) in states().items():
+def test_the_page_refers_to_nothing_outside_but_the_repositorys_files() -> None:
+    for name, (made, fork) in (states() | method_reports.states()).items():
         source = page(made, fork=fork)
         assert "default-src 'none'" in source
         assert not re.search(r"@import|url\((?!#)", source)
         for tag, attributes in Elements(source).found:
             for key in ("src", "href", "xlink:href", "action", "poster"):
                 value = attributes.get(key) or ""
-                assert not value or value.startswith(("data:", "#")), (name, tag, value)
+                files = f"{method_reports.REPOSITORY}/blob/" if tag == "a" else "#"
+                assert not value or value.startswith(("data:", "#", files)), (name, tag, value)
 
 
 def test_the_report_can_be_downloaded_from_its_page() -> None:
