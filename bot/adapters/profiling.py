@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -66,9 +67,12 @@ class SiteProfiler:
         """One coarse profile; `cut` when the seconds are over or a signal came."""
         try:
             with self._target(side, configuration, seconds=seconds) as target:
-                return self._profiler.profile(target)
+                profile = self._profiler.profile(target)
+                over = target.stop is not None and target.stop()
         except (OSError, UsageError) as error:
             return Profile(self._profiler.tool, "not-started", 0.0, notes=(_cannot(error),))
+        # Whatever was stopped, be it a reader of what the program left, what is there may be half of it.
+        return replace(profile, outcome="cut") if over else profile
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         """Source texts, from the side's checkout."""

@@ -99,12 +99,27 @@ class Asker:
         """The configuration that shows a step best and is usable on both sides of it; None: there is none."""
         holding = [self.log.configurations[int(k)] for k in np.flatnonzero(self.model.cover(step))]
         near = [self.choose.near(step.term, wanted) for wanted in (self.choose.sparse, self.choose.dense)]
+        others = self._beside(step)
+        apart = [self.choose.without(level) for other in others for level in other.term]
+        near += [self.choose.near([*step.term, x], self.choose.sparse) for x in apart if x is not None]
         usable = [
             c
             for c in dict.fromkeys([*(n for n in near if n is not None), *holding])
             if self.reachable(step, c)
         ]
-        return max(usable, key=lambda c: (not self._blocked(step, c), self.clearness(step, c)), default=None)
+
+        def worth(configuration: Configuration) -> tuple[bool, int, float]:
+            held = self.log.holding(configuration)[None, :]
+            disturbing = sum(bool(self.model.terms.cover(other.term, held)[0]) for other in others)
+            return not self._blocked(step, configuration), -disturbing, self.clearness(step, configuration)
+
+        return max(usable, key=worth, default=None)
+
+    def _beside(self, step: Step) -> list[Step]:
+        """With noise: other steps that may be at the same place, and so hide one."""
+        if self.model.exact:
+            return []
+        return [s for s in self.model.steps if s is not step and s.low <= step.high and step.low <= s.high]
 
     def _blocked(self, step: Step, configuration: Configuration) -> bool:
         """Whether a configuration is known to give no value of its own at many revisions around a step."""

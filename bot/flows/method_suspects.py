@@ -19,7 +19,7 @@ from bot.model.space import Configuration
 
 METRICS = ("cpu", "wall")
 """Their changes are explained by methods."""
-PROVING_SHARE = 0.4
+PROVING_SHARE = 0.3
 """Of the time for methods, kept for measuring what reverting one restores."""
 METHODS = 10
 """Told for each configuration."""
@@ -61,7 +61,8 @@ class MethodInquiry:
         rounds = ProfilingRounds(
             profiles,
             clock=self.bench.elapsed,
-            until=now + (1 - PROVING_SHARE * bool(self.job.open_reverted)) * (self.until - now),
+            until=self.until,
+            kept=PROVING_SHARE * (self.until - now) if self.job.open_reverted else 0.0,
             settled=lambda one: _settled(self._blame(profiles, one)),
         )
         wanted = [Profiled(c) for c in chosen] + ([Profiled(control, control=True)] if control else [])

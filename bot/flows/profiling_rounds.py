@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from bot.model.trials import Side
 LEAST: dict[Side, int] = {"base": 2, "head": 1}
 """Profiles that tell a change of a method from the spread of its profiles."""
 FIRST: tuple[Side, ...] = ("base", "head", "base")
+_FIGURES = re.compile(r"\d+")
 MOST_ROUNDS = 5
 """Profiles of each side; more would not make sampled shares much better."""
 
@@ -36,27 +38,36 @@ class Profiled:
 
 @dataclass
 class ProfilingRounds:
-    """Runs profiles until `until` on `clock` (seconds); a profile that would end later is not begun.
+    """Runs profiles until `until` on `clock` (seconds); one that would end later is not begun.
 
-    settled: asked after each round of a configuration that has `enough`, whether it needs no more.
+    kept: seconds before `until` that are left for what comes after, once the first configuration has what it
+    needs. settled: whether a configuration that has `enough` needs no more. notes: one of a kind.
     """
 
     bench: ProfileBench
     clock: Callable[[], float]
     until: float
+    kept: float
     settled: Callable[[Profiled], bool]
-    notes: list[str] = field(default_factory=list)
+    _notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader must know; those that differ in their figures only are told once."""
+        return tuple(self._notes.values())
 
     def run(self, wanted: Sequence[Profiled]) -> None:
         """Fills `wanted`, the first first: it has what it needs before the next one is begun."""
+        until = self.until
         for one in wanted:
             for place, side in enumerate(FIRST):
-                self._profile(one, side, share=1 / (len(FIRST) - place))
+                self._profile(one, side, left=(until - self.clock()) / (len(FIRST) - place))
+            until = self.until - self.kept
         for number in range(1, MOST_ROUNDS):
             for one in wanted:
                 if one.enough and not one.failed and not self.settled(one):
                     for side in self._turn(number):
-                        self._profile(one, side)
+                        self._profile(one, side, left=until - self.clock())
 
     @staticmethod
     def _turn(number: int) -> Sequence[Side]:
@@ -65,25 +76,23 @@ class ProfilingRounds:
             return ("head",)
         return ("base", "head") if number % 2 else ("head", "base")
 
-    def _profile(self, one: Profiled, side: Side, *, share: float = 1.0) -> None:
-        """One more profile, if that needs no more than a share of the time that is left.
-
-        A trial that fails under the profiler is not tried again.
-        """
-        began = self.clock()
-        left = share * (self.until - began)
+    def _profile(self, one: Profiled, side: Side, *, left: float) -> None:
+        """One more profile within `left` seconds; a trial that fails under it is not tried again."""
         if one.failed or left <= max(one.seconds.values(), default=0.0):
             return
+        began = self.clock()
         profile = self.bench.profile(side, one.configuration, seconds=left)
         one.seconds[side] = max(one.seconds.get(side, 0.0), self.clock() - began)
-        self.notes += profile.notes
+        self._say(*profile.notes)
         if profile.outcome == "ok" and profile.methods:
             one.sides[side].append(profile)
             return
         one.failed = True
         if profile.outcome == "cut":
-            self.notes.append(
-                f"A profile of {side} was not finished within the {left:.0f} s that were left for it."
-            )
+            self._say(f"A profile of {side} was not finished within the {left:.0f} s that were left for it.")
         elif not profile.notes:
-            self.notes.append(f"The trial of {side} failed under {profile.tool.name} ({profile.outcome}).")
+            self._say(f"The trial of {side} failed under {profile.tool.name} ({profile.outcome}).")
+
+    def _say(self, *notes: str) -> None:
+        for note in notes:
+            self._notes.setdefault(_FIGURES.sub("", note), note)
