@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks.change_points.published_scoring import TOLERANCE
 from benchmarks.change_points.truth import ExactTerms, System, TrueStep
-from benchmarks.change_points.wording import reworded
+from benchmarks.change_points.wording import away, reworded
 from bot.model.change_points import ChangePoint
 
 LARGE = 0.10  # steps that must not be missed, relative in the smallest valid configuration
@@ -33,19 +33,14 @@ def pairings(steps: Sequence[TrueStep], found: Sequence[ChangePoint], terms: Exa
     for i, step in enumerate(steps):
         for j, point in enumerate(found):
             if step.term == terms.canonical(point.term):
-                off[i, j] = min(_away(step, point), TOLERANCE + 1)
+                off[i, j] = min(away(step, point), TOLERANCE + 1)
     rows, columns = linear_sum_assignment(np.where(off > TOLERANCE, 0.0, off - 100.0))
     pairs = [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if off[i, j] <= TOLERANCE]
     others = list(reworded(steps, found, pairs, terms))
     return [
         *(Pairing(i, j, int(off[i, j])) for i, j in pairs),
-        *(Pairing(i, j, _away(steps[i], found[j]), reworded=True) for i, j in others),
+        *(Pairing(i, j, away(steps[i], found[j]), reworded=True) for i, j in others),
     ]
-
-
-def _away(step: TrueStep, point: ChangePoint) -> int:
-    """Commits between a true step's interval and a found one."""
-    return max(step.low - point.revision, point.revision - step.high, 0)
 
 
 def tally(system: System, found: Sequence[ChangePoint], terms: ExactTerms) -> dict[str, Any]:

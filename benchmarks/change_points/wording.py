@@ -38,11 +38,8 @@ def reworded(
             kept = [known[i] for i in true if i in known]
             for told in combinations(sorted(open_found), size - len(kept)):
                 points = [found[j] for j in (*kept, *told)]
-                places = [
-                    (steps[true[0]].low, steps[true[0]].high),
-                    *((p.revision, p.revision) for p in points),
-                ]
-                if told and _near(places) and same([steps[i] for i in true], points, terms):
+                there = all(away(steps[i], point) <= TOLERANCE for i in true for point in points)
+                if told and there and same([steps[i] for i in true], points, terms):
                     fresh = [i for i in true if i not in known]
                     yield from zip(fresh, told, strict=True)
                     open_true.difference_update(true)
@@ -61,6 +58,11 @@ def same(steps: Sequence[TrueStep], found: Sequence[ChangePoint], terms: ExactTe
     directions = np.array([p.ratio > 1.0 for p in found])
     far = float(np.abs(truth - told @ sizes).max())
     return far <= ALIKE * float(np.abs(changes).min()) and bool(((sizes > 0) == directions).all())
+
+
+def away(step: TrueStep, point: ChangePoint) -> int:
+    """Commits between a true step's interval and a found one."""
+    return max(step.low - point.revision, point.revision - step.high, 0)
 
 
 def _near(places: Sequence[tuple[int, int]]) -> bool:

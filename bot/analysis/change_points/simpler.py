@@ -8,12 +8,15 @@ from itertools import combinations
 
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term, Terms, in_order
+from bot.analysis.change_points.together import REACH, clusters, pairs
 from bot.model.space import Level
 
 STEP_COSTS, LEVEL_COSTS, ABSENT_COSTS = 12.0, 8.0, 2.0
 """Squared scales that a step, each level, and each absent level must explain: a description length."""
 AGAIN = 1.1
 """Two steps are looked at again with so many times more trials."""
+CLEARLY = 6.0
+"""Squared scales by which two terms must explain better what was told in other ones before."""
 ALIKE = 0.3
 """Sizes of pieces differ by less than this share, or three errors."""
 
@@ -21,7 +24,7 @@ ALIKE = 0.3
 def simplify(model: StepModel) -> bool:
     """Replaces two steps at one place by a simpler explanation while there is one; whether there was."""
     whole, found = _cost(model), False
-    while (better := _simpler(model, whole)) is not None:
+    while (better := _simpler(model, whole) or _together(model, whole)) is not None:
         model.steps[:], whole = better
         found = True
     model.fit()
@@ -47,13 +50,35 @@ def _simpler(model: StepModel, whole: float) -> tuple[list[Step], float] | None:
     return None
 
 
-def _news(model: StepModel, one: Step, other: Step) -> bool:
-    """Whether two steps were not looked at yet, as they are and with (nearly) as many trials."""
-    pair = (one.term, one.low, one.high, other.term, other.low, other.high)
-    before = model.compared.get(pair, 0)
+def _together(model: StepModel, whole: float) -> tuple[list[Step], float] | None:
+    """Two terms instead of all steps at the first place that they explain better, and their cost."""
+    if model.exact or not len(model.log):
+        return None
+    reach = max(REACH * float(model.log.columns()[1].max()), 3.0)
+    steps = list(model.steps)
+    for cluster in clusters(steps, reach):
+        if len(cluster) < 2 or not _news(model, *cluster):
+            continue
+        found, first = [], cluster[0]
+        for terms in pairs(model, cluster, reach):
+            # Settled: what one of them moves must be known when the other one is looked at.
+            replaced = [Step(t, first.at, first.low, first.high, settled=True) for t in terms]
+            model.steps[:] = [*(s for s in steps if s not in cluster), *replaced]
+            found.append((_cost(model), list(model.steps)))
+        model.steps[:] = steps
+        model.fit()
+        if (best := min(found, key=lambda f: f[0]))[0] < whole - CLEARLY:
+            return best[1], best[0]
+    return None
+
+
+def _news(model: StepModel, *steps: Step) -> bool:
+    """Whether steps were not looked at yet, as they are and with (nearly) as many trials."""
+    key = tuple((step.term, step.low, step.high) for step in steps)
+    before = model.compared.get(key, 0)
     if len(model.log) <= AGAIN * before:
         return False
-    model.compared[pair] = len(model.log)
+    model.compared[key] = len(model.log)
     return True
 
 

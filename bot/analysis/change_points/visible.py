@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 NEEDED = 12.0
 """Standard errors at which our search found about four lasting changes of five or more, at any place but the
-first and last tenth of the range: 79 to 94 % in benchmarks/change_points/results/visible.md."""
+first and last tenth of the range: 98 to 100 % in benchmarks/change_points/results/visible.md."""
 EDGE, PLACES = 0.1, 17
 LEAST, MOST = 0.001, 2.0
 """Smaller changes are not claimed, larger ones are as good as invisible."""

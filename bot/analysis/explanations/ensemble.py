@@ -25,15 +25,14 @@ class Ensemble:
     Each step in turn is taken out and drawn anew given the others, sizes integrated out (George and
     McCulloch, "Variable Selection Via Gibbs Sampling", 1993).
 
-    explanations_: the candidates of each chain; best_: the most probable one. mass_: how often each candidate
-    belongs to an explanation, from the probabilities with which steps were drawn, (n_candidates,).
+    best_: the candidates of the most probable explanation. mass_: how often each candidate belongs to one,
+    from the probabilities with which steps were drawn, (n_candidates,).
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
         self._chains: list[list[Placed]] = [[] for _ in range(CHAINS)]
         self._visited: list[list[int]] = []
-        self.explanations_: list[list[int]] = []
         self.best_: list[int] = []
         self.mass_: Floats = np.zeros(0)
 
@@ -54,7 +53,6 @@ class Ensemble:
         self.mass_ = np.minimum(masses[good] / SWEEPS, 1.0).mean(axis=0)
         for i in np.flatnonzero(scores <= scores.max() - HOPELESS):
             found[i] = list(found[int(self._rng.choice(good))])
-        self.explanations_ = found
         self._visited = [chosen for i in good for chosen in visited[i]]
         self._chains = [[self._placed(evidence, j) for j in chosen] for chosen in found]
 

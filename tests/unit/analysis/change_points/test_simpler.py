@@ -117,3 +117,23 @@ def test_steps_that_could_not_be_simplified_are_looked_at_again_with_more_trials
     steps.log.add([Observation(Probe(configuration, r), 2.0 + r / 1000.0) for r in range(20)])
     assert not simplify(steps)
     assert steps.compared != known
+
+
+def test_pieces_of_two_opposite_steps_are_told_as_two() -> None:
+    truth = {("!a",): 0.5, ("b", "mode=x"): -0.5}
+    pieces = {("!a", "!b"): 0.5, ("!a", "mode=y"): 0.5, ("!a", "mode=z"): 0.5, ("a", "b", "mode=x"): -0.5}
+    known = model(truth, pieces)
+    for step in known.steps:
+        step.settled = True
+    assert simplify(known)
+    assert {known.terms.named(step.term) for step in known.steps} == set(truth)
+
+
+def test_settled_steps_that_nothing_simpler_explains_stay_as_they_are() -> None:
+    truth = {("a",): 0.5, ("b", "mode=x"): -0.3}
+    known = model(truth, truth)
+    for step in known.steps:
+        step.settled = True
+    before = list(known.steps)
+    assert not simplify(known)
+    assert known.steps == before
