@@ -167,6 +167,8 @@ def between(ratio: float, interval: tuple[float, float]) -> str:
 
 def fraction(share: float) -> str:
     """A fraction: 0.018 -> "1.8 %", 0.01 -> "1 %"."""
+    if not math.isfinite(share):
+        return "unknown"
     text = f"{100 * share:,.0f}" if abs(share) >= 0.1 else f"{100 * share:.1f}"
     return f"{text.removesuffix('.0')} %"
 
@@ -194,6 +196,8 @@ def engineering(number: int) -> str:
 
 def seconds(value: float) -> str:
     """A duration at the grain a person cares for."""
+    if not math.isfinite(value):
+        return "unknown"
     if value < 1:
         return f"{1000 * value:.0f} ms"
     if value < 10:

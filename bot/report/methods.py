@@ -76,6 +76,9 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
         _located(report, first),
         *(prose(", ", fraction(m.share_of_change), " in ", _located(report, m)) for m in others),
     ]
+    if first.restored is not None:
+        back = prose(strong(fraction(first.restored)), _interval(first.restored_interval))
+        parts.append(prose("; without its change alone, ", back, " is gone"))
     return prose(*parts, ".")
 
 
@@ -184,18 +187,23 @@ def _range(shares: list[float]) -> str:
 
 
 def _remarks(report: Report, found: list[Group]) -> list[Block]:
-    """With what was profiled, at which cost, and what the control showed."""
+    """With what was profiled, at which cost, what reverting one method showed, and the control."""
     blocks: list[Block] = []
     profile = next((g.profile for g in found if g.profile and g.profile.tool), None)
     if profile is not None:
         times = f"{profile.overhead:,.{0 if profile.overhead >= 10 else 2}f}" if profile.overhead else ""
         longer = f"; a profiled trial took {times} times as long" if times else ""
         blocks.append(prose("Profiled with ", code(profile.tool), longer, "."))
+    for method in [m for g in found for m in g.methods if m.restored is not None][:1]:
+        share = prose(strong(fraction(method.restored or 0.0)), _interval(method.restored_interval))
+        blocks.append(
+            prose("A build of head without the change of ", code(method.method), " loses ", share, " of it.")
+        )
     for group in [g for g in found if g.control][:1]:
         where = words.configuration(group.options, words.default_options(report))
-        moved = join([code(m.method) for m in group.methods[:MOST_IN_BULLET]])
-        said = prose("moved there too: ", moved) if group.methods else "no method moved there"
-        blocks.append(prose("As a control, without an alarm: ", where, "; ", said, "."))
+        blocks.append(
+            prose("As a control, without an alarm: ", where, ". What moves there too is not blamed.")
+        )
     return blocks
 
 

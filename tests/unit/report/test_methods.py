@@ -174,11 +174,19 @@ def test_many_methods_are_counted() -> None:
 def test_the_cost_of_profiling_and_the_control_are_told() -> None:
     said = [str(b) for b in told(method_reports.of_python()).blocks]
     assert "Profiled with cProfile 3.12; a profiled trial took 1.42 times as long." in said
-    assert "As a control, without an alarm: reduce_vars off; no method moved there." in said
+    assert "As a control, without an alarm: reduce_vars off. What moves there too is not blamed." in said
     control = ComparedProfile(options=OTHER, control=True, change_seconds=0.0)
     moved = blaming(method("m", 0.9), method("n", 0.3, options=OTHER), profiles=(profile(), control))
-    assert str(told(moved).blocks[-1]).endswith("moved there too: n.")
     assert told(moved).title == "Methods: 1 slower"
+
+
+def test_what_reverting_a_method_restores_is_its_proof() -> None:
+    found = blaming(method("m", 0.9, restored=0.93, restored_interval=(0.86, 1.01)))
+    assert markdown(headline(found).lead[2]).endswith(
+        "; without its change alone, **93 %** (86 to 101) is gone."
+    )
+    said = [str(b) for b in told(found).blocks]
+    assert said[-1] == "A build of head without the change of m loses 93 % (86 to 101) of it."
 
 
 def test_profiles_that_blame_nobody_say_so_and_a_control_alone_says_nothing() -> None:
