@@ -135,6 +135,7 @@ class MethodInquiry:
             instructions=change.instructions,
             callers=tuple(caller.name for caller in change.callers),
             was=change.was.name if change.was else None,
+            with_callees=change.with_callees,
             options=self.job.subject.space.as_dict(one.configuration),
         )
 

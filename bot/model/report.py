@@ -66,7 +66,8 @@ class MethodSuspect(Part):
     """A method whose own cost moved between base and head, in one flagged configuration (`options`).
 
     Self seconds: without callees, of a trial that is not profiled. calls, instructions: null: the profiler
-    cannot tell. share_of_change: of the measured change; interval: its 90 % interval. change: `new` and
+    cannot tell. share_of_change: of the measured change, of the method alone or (with_callees) with all that
+    it calls; interval: its 90 % interval. change: `new` and
     `vanished` methods exist on one side only. callers: the hottest path to it at head, outermost first.
     was: its name at base, when that was another. restored: the share of the configuration's change that went
     away in a build of head without the change of this method's text (null: not tried), with a 90 % interval.
@@ -85,6 +86,7 @@ class MethodSuspect(Part):
     instructions: tuple[int, int] | None = None
     callers: tuple[str, ...] = ()
     was: str | None = None
+    with_callees: bool = False
     restored: float | None = None
     restored_interval: Interval | None = None
     options: dict[str, OptionValue] = Field(default_factory=dict)

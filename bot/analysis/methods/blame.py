@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from bot.analysis.methods.callers import Callers
 from bot.analysis.methods.channels import Measured
 from bot.analysis.methods.ledger import Array, Ledger, changed, ledger, rewritten
 from bot.analysis.methods.moves import Flags, Moves, moves
+from bot.analysis.methods.origins import Origin, origins
 from bot.model.profiles import Method, Profile
 
 REWRITTEN = 4.0
@@ -20,6 +21,8 @@ REWRITTEN = 4.0
 Arbitrary."""
 MORE_CALLS, DEARER_CALLS = 1.1, 1.25
 """Growth of calls from which on a caller is asked, and of the cost of a call up to which. Arbitrary."""
+MOSTLY_OWN = 0.6
+"""Share of what a method cost more with its callees, from which on its own cost tells enough. Arbitrary."""
 MOST_NOTED = 3
 
 
@@ -44,7 +47,8 @@ class MethodChange:
     """A method, as at head, a vanished one as at base; `was`: at base, when renamed or moved.
 
     self_seconds: of an unprofiled trial, base and head. share: of the measured change, with its 90 %
-    interval. callers: hottest path at head, outermost first.
+    interval. callers: hottest path at head, outermost first. with_callees: the share is that of the method
+    and all it calls.
     """
 
     method: Method
@@ -56,6 +60,7 @@ class MethodChange:
     share: float
     interval: tuple[float, float]
     callers: tuple[Method, ...]
+    with_callees: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,8 @@ def blame(compared: Compared) -> Blame:
         return Blame((), 1.0, ("The profiles of the two builds have no quantity in common.",))
     order, notes = _ordered(book, callers, found, measured, text)
     changes = tuple(_change(book, callers, found, measured, row) for row in order)
+    sources = origins(book, callers, (base, head), seconds=compared.seconds, text=text)
+    changes = _under(changes, [_origin(book, callers, found, measured, one) for one in sources])
     rest = 1.0 - sum(change.share for change in changes)
     return Blame(changes, rest, (*notes, *book.pairing.notes()))
 
@@ -159,6 +166,30 @@ def _change(book: Ledger, callers: Callers, found: Moves, measured: Measured, ro
         share,
         (share - wide, share + wide),
         callers.path(row),
+    )
+
+
+def _origin(book: Ledger, callers: Callers, found: Moves, measured: Measured, source: Origin) -> MethodChange:
+    """A method whose cost with callees moved."""
+    own = _change(book, callers, found, measured, source.row)
+    wide = float(
+        stats.norm.ppf(0.95) * np.hypot(source.deviation, source.share * measured.error / measured.change)
+    )
+    return replace(
+        own, share=source.share, interval=(source.share - wide, source.share + wide), with_callees=True
+    )
+
+
+def _under(changes: Sequence[MethodChange], sources: Sequence[MethodChange]) -> tuple[MethodChange, ...]:
+    """Origins in the place of what moved because they call it; not those whose own cost says most of it."""
+    own = {change.method: change.share for change in changes}
+    kept = [one for one in sources if own.get(one.method, 0.0) < MOSTLY_OWN * one.share]
+    names = {one.method for one in kept}
+    left = [c for c in changes if c.method not in names and not names & set(c.callers)]
+    return (
+        tuple(sorted([*kept, *left], key=lambda c: (c.share < 0.0, -abs(c.share))))
+        if kept
+        else tuple(changes)
     )
 
 

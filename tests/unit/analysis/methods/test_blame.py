@@ -132,7 +132,7 @@ def test_who_calls_more_is_named_and_is_first_when_its_text_changed(rewritten: b
     after = {**texts, f("hot"): "hot body, three times"} if rewritten else texts
     found = blame(replace(compared(SIMPLE, head, "python", rng), bodies=(texts, after)))
     names = [change.method.name for change in found.changes[:2]]
-    assert names == (["hot", "leaf"] if rewritten else ["leaf", "hot"])
+    assert names == (["hot"] if rewritten else ["leaf", "hot"])  # the rewritten one stands for what it calls
     assert any("`hot` makes the additional calls" in note for note in found.notes)
 
 

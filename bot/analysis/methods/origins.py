@@ -1,0 +1,141 @@
+"""Which new or rewritten method, with all that it calls, a change comes from when its own cost is not it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.analysis.methods.callers import Callers
+from bot.analysis.methods.ledger import Array, Ledger
+from bot.model.profiles import Method, Profile
+
+LEAST_SHARE = 0.25
+"""Of the measured change: what explains less, with its callees, is not an origin. Arbitrary."""
+DEVIATIONS = 3.0
+"""Standard deviations that the cost with callees must have moved."""
+MUCH = 0.75
+"""Share of one method's change that makes a related one the origin instead. Arbitrary."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A method whose cost with callees moved: its share of the change, a standard deviation, and its callees.
+
+    reached: rows of the methods that it calls, directly or not. seconds: with callees, at base and head.
+    """
+
+    row: int
+    share: float
+    deviation: float
+    reached: frozenset[int]
+    seconds: tuple[float, float]
+
+    @property
+    def growth(self) -> float:
+        """Cost with callees, head / base; a new method's is infinite."""
+        return self.seconds[1] / self.seconds[0] if self.seconds[0] > 0 else float("inf")
+
+
+def origins(
+    book: Ledger,
+    callers: Callers,
+    profiles: tuple[Sequence[Profile], Sequence[Profile]],
+    *,
+    seconds: tuple[float, float],
+    text: Array,
+) -> list[Origin]:
+    """The innermost methods that were written or rewritten and whose cost with callees moved, largest first.
+
+    profiles: of base and of head. seconds: of unprofiled trials. text: 1 where a method's text changed, shape
+    (methods,). Takes time in proportion to methods and edges.
+    """
+    change = seconds[1] - seconds[0]
+    groups = [np.array([_inclusive(profile, book) for profile in side]) for side in profiles]
+    costs = [total * group.mean(axis=0) for total, group in zip(seconds, groups, strict=True)]
+    errors = [
+        total * _error(group, side) for total, group, side in zip(seconds, groups, profiles, strict=True)
+    ]
+    share, deviation = (costs[1] - costs[0]) / change, np.hypot(*errors) / abs(change)
+    wanted = (text == 1.0) & (share >= LEAST_SHARE) & (share >= DEVIATIONS * deviation)
+    below = _callees(callers)
+    found = [
+        Origin(
+            row,
+            float(share[row]),
+            float(deviation[row]),
+            _reached(below, row),
+            (float(costs[0][row]), float(costs[1][row])),
+        )
+        for row in np.flatnonzero(wanted).tolist()
+    ]
+    return [one for one in sorted(found, key=lambda o: -o.share) if not any(_better(o, one) for o in found)]
+
+
+def _better(other: Origin, one: Origin) -> bool:
+    """Whether a related method has most of the same change and was cheaper before: callers dilute it.
+
+    Call graphs have cycles (visitors of trees), so that neither need lie below the other.
+    """
+    if other.row == one.row or not (other.row in one.reached or one.row in other.reached):
+        return False
+    return other.share + other.deviation >= MUCH * one.share and other.growth > one.growth
+
+
+def _inclusive(profile: Profile, book: Ledger) -> Array:
+    """What each method cost with its callees, as a share of the trial, shape (methods,).
+
+    Where the tool does not know it, the cost of all calls from other methods: too much in cycles.
+    """
+    heads = book.pairing.heads
+    known = {m: c.total_seconds for m, c in profile.methods.items() if c.total_seconds is not None}
+    own = sum(c.self_seconds or 0.0 for c in profile.methods.values())
+    seen = sum(c.self_share for c in profile.methods.values())
+    totals: dict[Method, float] = defaultdict(float)
+    if known:
+        totals.update(known)
+    else:
+        own = float(sum(c.instructions or 0 for c in profile.methods.values())) or own
+        for (caller, callee), cost in profile.edges.items():
+            if caller != callee:
+                totals[callee] += cost.total
+    out = np.zeros(len(book.methods))
+    if own > 0:
+        for method, total in totals.items():
+            row = book.place.get(method, book.place.get(heads.get(method, method)))
+            if row is not None:
+                out[row] = min(total / own, 1.0) * seen
+    return out
+
+
+def _error(group: Array, profiles: Sequence[Profile]) -> Array:
+    """Standard deviation of the mean share, shape (methods,): between profiles, or of counting samples."""
+    mean = group.mean(axis=0)
+    samples = [profile.samples for profile in profiles if profile.samples]
+    counting = mean * (1.0 - np.minimum(mean, 1.0)) / (np.mean(samples) if samples else np.inf)
+    between = group.var(axis=0, ddof=1) if len(group) > 1 else np.zeros_like(mean)
+    return np.asarray(np.sqrt(np.maximum(counting, between) / len(group)))
+
+
+def _callees(callers: Callers) -> Mapping[int, Sequence[int]]:
+    """Rows that each row calls at head."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for callee, edges in callers.incoming.items():
+        for edge in edges:
+            if edge.calls[1] != 0:
+                found[edge.caller].append(callee)
+    return found
+
+
+def _reached(below: Mapping[int, Sequence[int]], row: int) -> frozenset[int]:
+    """All that a row calls, directly or not."""
+    seen: set[int] = set()
+    work = [row]
+    while work:
+        for callee in below.get(work.pop(), ()):
+            if callee not in seen:
+                seen.add(callee)
+                work.append(callee)
+    return frozenset(seen)
