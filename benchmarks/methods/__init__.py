@@ -1,0 +1,1 @@
+"""Slow-downs planted in known methods of real programs: who is blamed."""

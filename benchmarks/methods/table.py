@@ -1,0 +1,61 @@
+"""The table of blamed methods: one row for each runtime, and what was missed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+NEAR = 0.15
+"""Distance of a share from the truth (one) that counts as right."""
+
+
+def markdown(results: Path) -> str:
+    """From all rows of each file."""
+    lines = [
+        "# Who is blamed for planted slow-downs",
+        "",
+        "Guilty first: the changed method (its caller, when it is inlined) is the first that is named; "
+        "among: it is named at all; without texts: first when no source text is known. "
+        "Share within 15 points: of the measured change, where it is named (truth: all of it). Equal programs: "
+        "nothing is named by what was measured, and when a change of 10 % is claimed that is not there.",
+        "",
+        "| runtime | cases | guilty first | without texts | among | share within 15 | interval holds 1 | "
+        "equal programs | nothing named | even if claimed | s per case |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    missed: list[str] = []
+    for path in sorted(results.glob("*.jsonl")):
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = [row for row in rows if "skipped" not in row]
+        planted, same = [r for r in rows if not r["same"]], [r for r in rows if r["same"]]
+        near = [r for r in planted if r["share"] is not None and r["kind"] != "calls"]
+        cells = [
+            _share([r["right"] for r in planted]),
+            _share([r["blind"] for r in planted]),
+            _share([r["among"] for r in planted]),
+            _share([abs(r["share"] - 1.0) <= NEAR for r in near]),
+            _share([r["interval"][0] <= 1.0 <= r["interval"][1] for r in near]),
+            str(len(same)),
+            _share([not r["named"] for r in same]),
+            _share([not r["claimed"] for r in same]),
+            f"{np.median([r['seconds'] for r in rows]):.0f}" if rows else "",
+        ]
+        lines.append(f"| {path.stem} | {len(planted)} | {' | '.join(cells)} |")
+        missed += [_missed(r) for r in planted if not r["right"]]
+    if missed:
+        lines += ["", "Missed:", "", *missed]
+    return "\n".join(lines) + "\n"
+
+
+def _share(held: Sequence[bool]) -> str:
+    return f"{sum(held)} of {len(held)} ({np.mean(held):.0%})" if held else ""
+
+
+def _missed(row: dict[str, Any]) -> str:
+    named = ", ".join(f"`{name}`" for name in row["named"][:3]) or "nobody"
+    option = ", one option" if row["gated"] else ""
+    return f"* {row['runtime']} {row['seed']}: {row['program']}, `{row['method']}` ({row['kind']}{option}, +{row['effect']:.0%}): {named}"
