@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.pairs import Floats
-from bot.model.history import NO_PAIR, OUTCOMES, TRACKS, Measurements
+from bot.model.history import NO_PAIR, OUTCOMES, TRACKS, Columnar, Measurements
 from bot.model.space import Configuration, Space, Value
 
 Ints = NDArray[np.int64]
@@ -72,7 +72,7 @@ class _Rows:
     value: Floats
 
 
-def configurations(past: Measurements, space: Space) -> tuple[tuple[Configuration, ...], Ints]:
+def configurations(past: Columnar, space: Space) -> tuple[tuple[Configuration, ...], Ints]:
     """Distinct configurations of the space as it is now, and the code of each old one (-1: none of it).
 
     An option that a run did not know had its default; one that is gone counts only where it had its own.

@@ -25,13 +25,16 @@ class CostTable:
 
     quantities: arrays of shape (n_configurations, n_methods, n_repetitions); NaN: the method was not called
     (or not seen) in that run, or the run failed. A run in which no method has the quantity failed, or its
-    tool does not measure it. seconds and instructions are sums over all calls of a run.
+    tool does not measure it. seconds and instructions are sums over all calls of a run. stale: shape
+    (n_configurations, n_methods), where a method has changed since it was measured, so that its cost is not
+    known; None: nowhere.
     """
 
     space: Space
     configurations: tuple[Configuration, ...]
     methods: tuple[str, ...]
     quantities: Mapping[Quantity, NDArray[np.floating]]
+    stale: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.configurations), len(self.methods))
@@ -47,15 +50,21 @@ class CostTable:
     def runs(self, quantity: Quantity, method: int) -> Floats:
         """Cost in each run, shape (n_configurations, n_repetitions); 0: not called; NaN: failed run."""
         values = np.asarray(self.quantities[quantity][:, method, :], dtype=np.float64)
-        return np.where(self.ran[quantity], np.nan_to_num(values, nan=0.0), np.nan)
+        known = self.ran[quantity]
+        if self.stale is not None:
+            known = known & ~self.stale[:, method, None]
+        return np.where(known, np.nan_to_num(values, nan=0.0), np.nan)
 
     def means(self, quantity: Quantity) -> Floats:
         """Mean over the successful runs, shape (n_configurations, n_methods); NaN: every run failed."""
         values = self.quantities[quantity]
         count = self.ran[quantity].sum(axis=1)
         total = np.nansum(values, axis=2, dtype=np.float64)
+        known = count[:, None] > 0
+        if self.stale is not None:
+            known = known & ~self.stale
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(np.where(count[:, None] > 0, total / count[:, None], np.nan))
+            return np.asarray(np.where(known, total / count[:, None], np.nan))
 
     def select(self, rows: Sequence[int] | NDArray[np.intp]) -> CostTable:
         """The same of some configurations only."""
@@ -64,6 +73,7 @@ class CostTable:
             tuple(self.configurations[i] for i in rows),
             self.methods,
             {name: values[np.asarray(rows)] for name, values in self.quantities.items()},
+            None if self.stale is None else self.stale[np.asarray(rows)],
         )
 
 

@@ -86,9 +86,13 @@ class InfluenceModels:
     `joblib.parallel_config`.
     """
 
-    def __init__(self, *, rng: np.random.Generator, most: int = FULL) -> None:
+    def __init__(
+        self, *, rng: np.random.Generator, most: int = FULL, kinds: Sequence[str] = tuple(KINDS)
+    ) -> None:
+        """`most`: methods that get the choice among all `kinds` (in this order)."""
         self.rng = rng
         self.most = most
+        self.kinds = kinds
 
     def fit(self, costs: CostTable, probe: CostTable | None = None) -> Self:
         """Learns from a sample; without a random probe of its own, a part of the sample is held out."""
@@ -107,10 +111,11 @@ class InfluenceModels:
                 {q: noise_floor(self.sample_.runs(q, j)) for q in means},
                 effort=effort[j],
                 rng=streams[j],
+                kinds=self.kinds,
             )
             for j in range(len(costs.methods))
         ]
-        tasks.append(_Task({self.quantity_: total}, {}, effort="full", rng=streams[-1]))
+        tasks.append(_Task({self.quantity_: total}, {}, effort="full", rng=streams[-1], kinds=self.kinds))
         found = _work(columns, asked, tasks)
         self.models_: dict[Quantity, tuple[Learnt, ...]] = {
             q: tuple(
@@ -166,6 +171,7 @@ class _Task:
     floors: Mapping[Quantity, float]
     effort: Effort
     rng: np.random.Generator
+    kinds: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -180,10 +186,10 @@ class _Found:
     seen: int
 
 
-def _kinds(effort: Effort, quantity: Quantity) -> tuple[str, ...]:
-    if effort == "full":
-        return tuple(KINDS)
-    if effort == "none":
+def _kinds(task: _Task, quantity: Quantity) -> Sequence[str]:
+    if task.effort == "full":
+        return task.kinds
+    if task.effort == "none":
         return ("constant",)
     return TIMED if quantity == "seconds" else COUNTED
 
@@ -212,7 +218,7 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
         one = choose(
             columns,
             y,
-            kinds=_kinds(task.effort, quantity),
+            kinds=_kinds(task, quantity),
             rng=task.rng,
             floor=floor,
             quick=task.effort != "full",
@@ -250,7 +256,7 @@ def _per_call(
     with np.errstate(invalid="ignore", divide="ignore"):
         each = np.where((calls > 0) & (seconds > 0), seconds / calls, np.nan)
     floor = task.floors.get("seconds", 0.0)
-    one = choose(columns, each, kinds=tuple(KINDS), rng=task.rng, floor=floor)
+    one = choose(columns, each, kinds=task.kinds, rng=task.rng, floor=floor)
     if one is None:
         return None
     # Folds differ where a method was not called: there the calls decide alone.

@@ -1,0 +1,147 @@
+"""What history lets learn of options: their influence on the program, and on each profiled method."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bot.analysis.influences.costs import CostTable
+from bot.analysis.influences.explaining import TermInfluence, explain
+from bot.analysis.influences.learning import InfluenceModels
+from bot.analysis.influences.models import KINDS
+from bot.analysis.influences.remembered import REST, Past, remembered
+from bot.analysis.influences.telling import entries, notes
+from bot.analysis.influences.trial_costs import NIGHTS, trial_costs
+from bot.analysis.published.influences.pipeline import PublishedInfluences
+from bot.flows.ports import Store
+from bot.model.history import Measurements, Selection, program_fingerprint
+from bot.model.profile_history import ProfileTable
+from bot.model.report import Influence
+from bot.model.subject import Subject, TableProgram
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.random_uniform import random_uniform
+
+ROWS = 3_000_000
+"""Rows of profiles that are read (by whole pieces), the newest first."""
+FEWEST = 12
+"""Configurations from which on anything is learnt: ten for a model, and two to judge it by."""
+POPULATION = 300
+"""Random configurations in which terms are switched."""
+MOST = 100
+"""Methods whose influences are told: the costliest of those that vary."""
+QUICK = ("constant", "few terms", "few factors", "small tree")
+"""Kinds of models that are learnt in a tenth of a second."""
+TIMES = ("cpu", "wall")
+NOTHING = (
+    "Influences are not known yet: history has neither profiles nor trials of enough configurations of this"
+    " program. `suspects nightly` measures them."
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was measured of one program: profiles, trials, and the trials' metric that stands for its cost."""
+
+    profiles: ProfileTable = field(default_factory=ProfileTable.empty)
+    trials: Measurements = field(default_factory=Measurements.empty)
+    metric: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is tried: kinds of models, methods that get all of them, or the published algorithm."""
+
+    kinds: Sequence[str] = tuple(KINDS)
+    most: int = MOST
+    published: bool = False
+
+
+@dataclass(frozen=True)
+class Influences:
+    """The report's entries (the program's first, then methods by cost), and what must be known of them."""
+
+    entries: tuple[Influence, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def known(store: Store, subject: Subject) -> Known:
+    """What a history has of the subject.
+
+    Raises:
+        HistoryError: it cannot be read.
+    """
+    program = program_fingerprint(subject)
+    nights = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
+    trials = store.read(nights)
+    return Known(profiles_of(store, subject), trials, cost_metric(subject, trials.metrics))
+
+
+def profiles_of(store: Store, subject: Subject) -> ProfileTable:
+    """The newest profiles of the subject, at most about `ROWS` of them."""
+    parts: list[ProfileTable] = []
+    for part in store.profiles(Selection(program=program_fingerprint(subject))):
+        parts.append(part)
+        if sum(map(len, parts)) >= ROWS:
+            break
+    return ProfileTable.concatenated(parts)
+
+
+def cost_metric(subject: Subject, measured: Collection[str]) -> str:
+    """The metric that is the program's time."""
+    if isinstance(subject.program, TableProgram):
+        return subject.program.metric
+    return next((metric for metric in TIMES if metric in measured), TIMES[0])
+
+
+def learnt(known: Known, subject: Subject, *, rng: np.random.Generator, effort: Effort) -> Influences:
+    """Influences on the program and its methods; without profiles, on the program by its trials.
+
+    Learning runs in the workers of the surrounding `joblib.parallel_config`.
+    """
+    past = remembered(subject.space, known.profiles)
+    if past is not None and len(past.drawn) >= FEWEST:
+        return _of_methods(past, subject, rng, effort)
+    costs = trial_costs(subject.space, known.trials, known.metric)
+    said = [f"Only {len(past.drawn)} configurations were profiled; {FEWEST} are needed."] if past else []
+    if costs is None or len(costs.configurations) < FEWEST:
+        return Influences(notes=(*said, NOTHING))
+    found = _of_program(costs, subject, rng, effort)
+    return replace(found, notes=(*said, *found.notes))
+
+
+def _of_methods(past: Past, subject: Subject, rng: np.random.Generator, effort: Effort) -> Influences:
+    """From profiles; the program is the sum of its methods."""
+    where = f"{len(past.drawn)} profiled configurations at {len(past.revisions)} revision(s)"
+    if effort.published and "seconds" in past.costs.quantities:
+        published = PublishedInfluences(rng=rng).fit(*past.split(rng)).entries()
+        return Influences(published, (f"Learnt by the published pipeline from {where}.",))
+    models = InfluenceModels(rng=rng, most=effort.most, kinds=effort.kinds).fit(*past.exact().split(rng))
+    said = [f"Learnt from {where}, the newest `{past.revisions[0][:12]}`.", *notes(models)]
+    return Influences(entries(explained(models, subject, rng), models.quantity_), tuple(said))
+
+
+def _of_program(costs: CostTable, subject: Subject, rng: np.random.Generator, effort: Effort) -> Influences:
+    """From trials, which know the program only."""
+    where = f"trials of {len(costs.configurations)} configurations; no method was profiled"
+    if effort.published:
+        published = [i for i in PublishedInfluences(rng=rng).fit(costs).entries() if i.method is None]
+        return Influences(tuple(published), (f"Learnt by the published pipeline from {where}.",))
+    models = InfluenceModels(rng=rng, most=1, kinds=effort.kinds).fit(costs)
+    whole = tuple(i for i in explained(models, subject, rng) if i.method is None)
+    judged = f"error {100 * models.system_.error:.1f} % on {len(models.probe_.configurations)} held out"
+    said = f"Influences on the program were learnt from {where} ({judged})."
+    if models.system_.state != "learnt":
+        said += " That is not enough, so nothing is said of any option."
+    return Influences(entries(whole, models.quantity_), (said,))
+
+
+def explained(
+    models: InfluenceModels, subject: Subject, rng: np.random.Generator
+) -> tuple[TermInfluence, ...]:
+    """The influences of all learnt methods, without the one that stands for the rest."""
+    solver = ConstraintSolver(subject.space)
+    population = random_uniform(subject.space, solver, POPULATION, rng=rng)
+    found = explain(models, population, valid=solver.valid, rng=rng)
+    return tuple(i for i in found if i.method != REST)

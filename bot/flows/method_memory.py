@@ -1,0 +1,44 @@
+"""Which terms drive a few methods, as the profiles of earlier nights show, in a few seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import joblib
+import numpy as np
+
+from bot.analysis.influences.driving import driving_terms
+from bot.analysis.influences.learning import InfluenceModels
+from bot.analysis.influences.remembered import remembered
+from bot.flows.experience import Memory
+from bot.flows.influence_learning import FEWEST, QUICK, explained, profiles_of
+from bot.model.errors import HistoryError
+from bot.model.profiles import Method
+from bot.model.space import Term
+from bot.model.subject import Subject
+
+
+def recall_terms(
+    memory: Memory | None, subject: Subject, methods: Sequence[Method], rng: np.random.Generator
+) -> Mapping[Method, tuple[Term, ...]]:
+    """The terms that drive each of these methods, the strongest first.
+
+    A method is left out when no term is known to drive it: history has no profiles, or too few, the method
+    is in none of them, or its model was not good enough to be believed. Whatever is wrong with the history
+    is the same as no history.
+    """
+    if memory is None or not methods:
+        return {}
+    names = {method.name for method in methods}
+    try:
+        past = remembered(subject.space, profiles_of(memory.store, subject), only=names)
+    except HistoryError:
+        return {}
+    if past is None or len(past.drawn) < FEWEST or not names & set(past.costs.methods):
+        return {}
+    models = InfluenceModels(rng=rng, most=len(names) + 1, kinds=QUICK)
+    # A few small models: starting workers would take longer than learning.
+    with joblib.parallel_config(backend="sequential"):
+        found = explained(models.fit(*past.exact().split(rng)), subject, rng)
+    terms = {method: driving_terms(found, method.name) for method in methods}
+    return {method: driving for method, driving in terms.items() if driving}

@@ -1,0 +1,124 @@
+"""What is learnt of options from a history: true influences, few words where little is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import joblib
+import numpy as np
+import pytest
+
+from bot.flows.experience import Memory
+from bot.flows.influence_learning import NOTHING, QUICK, Effort, Influences, Known, known, learnt
+from bot.flows.method_memory import recall_terms
+from bot.model.errors import HistoryError
+from bot.model.history import EVERYTHING, Selection
+from bot.model.profile_history import ProfileTable
+from bot.model.profiles import Method
+from bot.model.recording import Recorder
+from bot.model.report import Influence, RevisionRef
+from bot.model.trials import Trial
+from tests.flows.nights import MemoryStore
+from tests.profiled import DRAW, MAIN, PRICE, SPACE, SUBJECT, drawn, night, record, shop
+
+FEW = Effort(kinds=QUICK)
+
+
+class Broken(MemoryStore):
+    def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
+        raise HistoryError("the disk is on fire")
+
+
+def store(*nights: ProfileTable) -> MemoryStore:
+    found = MemoryStore()
+    for table in nights:
+        found.append_profiles(table)
+    return found
+
+
+def memory(found: MemoryStore) -> Memory:
+    return Memory(found, list, datetime(2026, 2, 1, tzinfo=UTC))
+
+
+def told(found: Known, effort: Effort = FEW) -> Influences:
+    with joblib.parallel_config(backend="sequential"):
+        return learnt(found, SUBJECT, rng=np.random.default_rng(3), effort=effort)
+
+
+def of(found: Influences, method: Method | None, *term: str) -> Influence:
+    name = method and method.name
+    (entry,) = [i for i in found.entries if i.method == name and i.term == term]
+    return entry
+
+
+def trials(count: int) -> MemoryStore:
+    recorder = Recorder()
+    for configuration in drawn(count):
+        options = SPACE.as_dict(configuration)
+        trial = Trial("ok", {"cpu": sum(shop(options).values())})
+        recorder.trial(trial, RevisionRef(revision="1", label="one"), options)
+    found = MemoryStore()
+    found.append(recorder.measurements(record(0)))
+    return found
+
+
+def test_options_are_told_of_the_methods_that_they_drive_and_of_no_other() -> None:
+    found = told(known(store(night(0, drawn(60), noise=0.02)), SUBJECT))
+    assert of(found, DRAW, "fancy").influence == pytest.approx(0.1, rel=0.1)
+    assert of(found, None, "fancy").influence == pytest.approx(0.1, rel=0.3)
+    terms = {i.term for i in found.entries if i.method == PRICE.name and len(i.term) == 1}
+    assert ("tax",) in terms and ("fancy",) not in terms and ("quiet",) not in terms
+    assert not any(i.term for i in found.entries if i.method == MAIN.name)
+    assert "60 profiled configurations at 1 revision(s)" in found.notes[0]
+
+
+def test_nights_add_up() -> None:
+    sample = drawn(60)
+    parts = store(night(0, sample[:35], noise=0.02), night(1, sample[30:], noise=0.02))
+    assert "60 profiled configurations at 2 revision(s)" in told(known(parts, SUBJECT)).notes[0]
+
+
+def test_without_profiles_the_program_is_learnt_from_trials() -> None:
+    found = told(known(trials(60), SUBJECT))
+    assert of(found, None, "fancy").influence == pytest.approx(0.1, rel=0.1)
+    assert {i.method for i in found.entries} == {None}
+    assert "trials of 60 configurations; no method was profiled" in found.notes[0]
+
+
+def test_the_published_pipeline_names_the_same_methods() -> None:
+    past = known(store(night(0, drawn(80))), SUBJECT)
+    found = told(past, Effort(published=True))
+    assert of(found, DRAW, "fancy").share > 0.8
+    alone = told(known(trials(60), SUBJECT), Effort(published=True))
+    assert {i.method for i in alone.entries} == {None} and alone.entries
+
+
+def test_an_empty_history_says_what_to_run() -> None:
+    assert told(Known()) == Influences(notes=(NOTHING,))
+
+
+def test_too_few_profiles_are_told_and_trials_used() -> None:
+    both = trials(40)
+    both.append_profiles(night(0, drawn(5)))
+    found = told(known(both, SUBJECT))
+    assert found.notes[0] == "Only 5 configurations were profiled; 12 are needed." and found.entries
+
+
+def test_the_terms_that_drive_a_method_are_recalled() -> None:
+    past = memory(store(night(0, drawn(60), noise=0.02)))
+    elsewhere = Method("shop.new:thing")
+    found = recall_terms(past, SUBJECT, [PRICE, DRAW, MAIN, elsewhere], np.random.default_rng(0))
+    assert set(found) == {PRICE, DRAW}
+    assert found[DRAW] == (("fancy",),)
+    assert ("tax",) in found[PRICE] and any(term[0].startswith("items") for term in found[PRICE])
+
+
+def test_counted_instructions_recall_the_same_terms() -> None:
+    past = memory(store(night(0, drawn(60), exact=True)))
+    assert recall_terms(past, SUBJECT, [DRAW], np.random.default_rng(0)) == {DRAW: (("fancy",),)}
+
+
+@pytest.mark.parametrize("past", [None, memory(store()), memory(Broken()), memory(store(night(0, drawn(5))))])
+def test_without_enough_history_no_term_is_recalled(past: Memory | None) -> None:
+    assert recall_terms(past, SUBJECT, [PRICE], np.random.default_rng(0)) == {}
