@@ -28,6 +28,7 @@ _Line = (
     | tuple[Literal["n"], Annotated[int, Field(ge=-1)], _Count, _Count]
     | tuple[Literal["s"], _Count, _Count, _Count]
     | tuple[Literal["t"], str, _Count, _Count]
+    | tuple[Literal["j"], str, _Count, _Count]
     | tuple[Literal["e"], _Count, _Count]
 )
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
@@ -38,7 +39,8 @@ class Recorded:
     """Sampled stacks as a tree, parents first. methods: name, and name for want of a named caller.
 
     nodes: parent (-1: none), method, line that was seen. cpu, execution: samples by node. timed: calls and
-    nanoseconds by name.
+    nanoseconds by name. version: of a JVM. running, serving: nanoseconds of CPU of the programs' threads, and
+    of compilers and collectors, without what recording took.
     """
 
     methods: list[tuple[str | None, str | None]] = field(default_factory=list)
@@ -46,6 +48,9 @@ class Recorded:
     cpu: dict[int, int] = field(default_factory=dict)
     execution: dict[int, int] = field(default_factory=dict)
     timed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    version: str = ""
+    running: int = 0
+    serving: int = 0
     notes: list[str] = field(default_factory=list)
 
 
@@ -167,5 +172,9 @@ def _add(recorded: Recorded, one: _Line) -> None:
     elif one[0] == "t":
         calls, nanoseconds = recorded.timed.get(one[1], (0, 0))
         recorded.timed[one[1]] = (calls + one[2], nanoseconds + one[3])
+    elif one[0] == "j":
+        recorded.version = recorded.version or one[1]
+        recorded.running += one[2]
+        recorded.serving += one[3]
     elif one[2]:
         recorded.notes.append(f"{one[2]} recordings were damaged: what came before the damage counts.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.adapters.profilers.call_tree import CallTree, tree_costs
@@ -11,20 +12,25 @@ from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.agent import attended, counts
 from bot.adapters.profilers.jvm.recording import Recorded, recorded_trial
 from bot.adapters.profilers.jvm.sources import Sources
+from bot.adapters.profilers.launching import Launched
 from bot.adapters.profilers.reports import clean_name
 from bot.model.profiles import Method, Profile, Target, Tool
 
-PERIOD_SECONDS = 1e-3
-"""Of sampling.jfc."""
+ENOUGH_SAMPLES, MOST_ROUNDS = 1000, 3
+"""A trial is recorded until there are so many samples (a share of 10 % is right to 1 %), or so often."""
 FEW_SAMPLES = 400
 """Below this many, the share even of a dominant method is rough: its standard deviation exceeds 5 %."""
 WORTH = 0.5
 """CPU-time samples (JDK 25) are taken for shares from this part of the others' number on: timers of many
 kernels tick only every 4 ms, and then the others, four times as many, are less rough."""
+_VERSION = re.compile(r"\((\d[\w.+-]*)\)")
 
 
 class JvmSampler:
-    """JFR's samples of all JVMs of a trial. counts: a second trial counts the calls, else they are None."""
+    """JFR's samples of all JVMs of a trial, run again when it is short.
+
+    counts: one more trial counts the calls, which are None otherwise.
+    """
 
     def __init__(self, *, counts: bool = True) -> None:
         self._counts = counts
@@ -51,14 +57,18 @@ class JvmSampler:
         return toolchain.what_is_missing(target)
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:  # noqa: ARG002 - sees all
-        """One recorded trial, and one in which calls are counted if that was asked for."""
+        """Recorded trials, and one in which calls are counted if that was asked for."""
         javac = toolchain.compiler(target)
         if javac is None:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(self.missing(target)))
         try:
             events = (toolchain.HERE / "sampling.jfc").read_text(encoding="utf-8")
-            launched, recorded = recorded_trial(target, events, javac=javac)
-            profile = Profile(self.tool, launched.outcome, launched.cpu)
+            rounds = [recorded_trial(target, events, javac=javac)]
+            while _worth_another(rounds):
+                rounds.append(recorded_trial(target, events, javac=javac))
+            launched, all_recorded = rounds[-1][0], [recorded for _, recorded in rounds]
+            cpu = sum(one.cpu for one, _ in rounds) / len(rounds)
+            profile = Profile(self.tool, launched.outcome, cpu)
             calls: dict[str, int] = {}
             notes: list[str] = []
             if self._counts and profile.outcome == "ok":
@@ -71,18 +81,54 @@ class JvmSampler:
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}",))
         profile = replace(profile, notes=(*profile.notes, *notes))
-        return _explained(profile, recorded, calls, target)
+        return _explained(profile, all_recorded, calls, target)
 
 
-def _explained(profile: Profile, recorded: Recorded, calls: dict[str, int], target: Target) -> Profile:
-    """Names what was recorded and sums it up."""
-    cpu, execution = sum(recorded.cpu.values()), sum(recorded.execution.values())
-    samples = recorded.cpu if cpu > 0 and cpu >= WORTH * execution else recorded.execution
-    number = sum(samples.values())
-    notes = list(recorded.notes)
-    if 0 < number < FEW_SAMPLES:
-        notes.append(f"Only {number} samples: shares are rough.")
+def _worth_another(rounds: Sequence[tuple[Launched, Recorded]]) -> bool:
+    """Whether a further round is needed, and more rounds than there may be are not."""
+    launched, last = rounds[-1]
+    samples = sum(_samples(recorded).total() for _, recorded in rounds)
+    few = _samples(last).total() * MOST_ROUNDS < FEW_SAMPLES
+    return launched.outcome == "ok" and not few and samples < ENOUGH_SAMPLES and len(rounds) < MOST_ROUNDS
+
+
+def _samples(recorded: Recorded) -> Counter[int]:
+    """The better samples of a recording, by node."""
+    cpu, execution = Counter(recorded.cpu), Counter(recorded.execution)
+    return cpu if cpu.total() > 0 and cpu.total() >= WORTH * execution.total() else execution
+
+
+def _explained(
+    profile: Profile, rounds: Sequence[Recorded], calls: Mapping[str, int], target: Target
+) -> Profile:
+    """Names what was recorded in all rounds and sums it up for one."""
     sources = Sources(target.root)
+    tree = CallTree()
+    for recorded in rounds:
+        _graft(tree, recorded, sources, trials=len(rounds))
+    costs = tree_costs(tree)
+    samples = sum(_samples(recorded).total() for recorded in rounds)
+    serving = sum(recorded.serving for recorded in rounds) / 1e9 / len(rounds)
+    version = _VERSION.search(rounds[0].version)
+    notes = [*profile.notes, *(note for recorded in rounds for note in recorded.notes)]
+    if 0 < samples < FEW_SAMPLES:
+        notes.append(f"Only {samples} samples: shares are rough.")
+    known = Counter[Method]()
+    seen = {method.name: method for method in costs.total}
+    for name, count in calls.items():
+        known[seen.get(clean_name(name)) or sources.method(name)] += count
+    return replace(
+        profile,
+        tool=replace(profile.tool, version=clean_name(version[1]) if version else ""),
+        methods=costs.methods(seen=sum(tree.own) + min(serving, profile.seconds), calls=known),
+        edges=costs.edge_costs(),
+        samples=samples,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int) -> None:
+    """Adds the stacks of one of so many trials to the tree, in CPU seconds of the programs' threads."""
     lines: dict[int, int] = {}
     for _, method, line in recorded.nodes:
         if line:
@@ -91,25 +137,15 @@ def _explained(profile: Profile, recorded: Recorded, calls: dict[str, int], targ
         (sources.method(name, lines.get(n)) if name else None, sources.method(orphan) if orphan else None)
         for n, (name, orphan) in enumerate(recorded.methods)
     ]
-    tree = CallTree()
+    samples = _samples(recorded)
+    number = samples.total()
+    # A JVM that did not tell its threads' CPU time was to be sampled every millisecond.
+    weight = (recorded.running / number if recorded.running else 1e6) / 1e9 / trials if number else 0.0
+    numbers: list[int] = []
     has_caller: list[bool] = []
-    # What runs in Java, in seconds; CPU-time samples tell only how it is shared.
-    # It is no more than all CPU time: on a busy machine threads are sampled that wait for a core.
-    weight = min(PERIOD_SECONDS * (execution or number), profile.seconds) / number if number else 0.0
     for node, (parent, method, _) in enumerate(recorded.nodes):
         caller = parent >= 0 and has_caller[parent]
         mine = named[method][0] or (None if caller else named[method][1])
         has_caller.append(caller or mine is not None)
-        tree.add(parent, mine, weight * samples.get(node, 0))
-    costs = tree_costs(tree)
-    known = Counter[Method]()
-    seen = {method.name: method for method in costs.total}
-    for name, count in calls.items():
-        known[seen.get(clean_name(name)) or sources.method(name)] += count
-    return replace(
-        profile,
-        methods=costs.methods(seen=sum(tree.own), calls=known),
-        edges=costs.edge_costs(),
-        samples=number,
-        notes=(*profile.notes, *notes),
-    )
+        above = numbers[parent] if parent >= 0 else -1
+        numbers.append(tree.add(above, mine, weight * samples[node]))

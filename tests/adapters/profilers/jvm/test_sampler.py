@@ -28,7 +28,8 @@ def test_a_recording_names_who_takes_the_time_and_the_agent_counts_the_calls(
     profile = JvmSampler().profile(make_jvm_target(PRESS, *RUN_PRESS))
     assert profile.outcome == "ok"
     known = costs(profile)
-    assert known["shop.Press.burn"].self_share > 0.8
+    assert known["shop.Press.burn"].self_share > 0.6
+    assert profile.tool.version[:1].isdigit()
     calls = {name: cost.calls for name, cost in known.items() if cost.calls}
     assert calls == {
         "shop.Press.main": 1, "shop.Press.burn": 39, "shop.Press.each": 1, "shop.Press.same": 7,
@@ -44,7 +45,7 @@ def test_a_recording_names_who_takes_the_time_and_the_agent_counts_the_calls(
     assert not any("lambda" in name or "java." in name or "$" in name for name in known)
     (burn,) = [m for m in profile.methods if m.name == "shop.Press.burn"]
     assert (burn.file, burn.line) == ("src/shop/Press.java", 13)
-    assert 0.9 < sum(cost.self_share for cost in known.values()) < 1.0001
+    assert 0.6 < sum(cost.self_share for cost in known.values()) < 1.0001
 
 
 def test_what_the_program_set_itself_stays(make_jvm_target: MakeJvmTarget) -> None:
@@ -149,6 +150,7 @@ def test_damaged_recordings_links_and_forged_counts_are_left_out_with_a_note(
         '["n", -1, 7, 1]',
         '["s", 3, 1, 1]',
         '["m", 1, 2]',
+        '["j", "25", -1, 0]',
         '["x", 1]',
         "[" * 100_000,
     ],
@@ -159,6 +161,24 @@ def test_a_reader_that_says_something_unexpected_is_noted(line: str) -> None:
     assert recorded.methods == [("a.B.c", None)]
     (note,) = recorded.notes
     assert "unexpected" in note
+
+
+def test_what_jvms_spent_is_added_up() -> None:
+    recorded = Recorded()
+    take(recorded, [b'["j", "VM (25+1) for x", 5, 3]', b'["j", "other", 6, 4]'])
+    assert (recorded.running, recorded.serving, recorded.version) == (11, 7, "VM (25+1) for x")
+
+
+def test_shares_are_of_all_cpu_time_collections_included(make_jvm_target: MakeJvmTarget) -> None:
+    body = """
+        java.util.ArrayList<Object> kept = new java.util.ArrayList<>();
+        for (int i = 0; i < 3_000_000; i++) { kept.add(new int[4]); }
+        for (int i = 0; i < 8; i++) System.gc();
+        System.out.println(kept.size());
+    """
+    words = ("java", "-Xmx400m", "-XX:+UseSerialGC", "-cp", "classes", "Small")
+    profile = JvmSampler(counts=False).profile(make_jvm_target(program(body), *words))
+    assert 0.0 < costs(profile)["Small.main"].self_share < 0.7
 
 
 def test_names_of_any_script_stay_in_one_line(make_jvm_target: MakeJvmTarget) -> None:

@@ -20,7 +20,8 @@ import jdk.jfr.consumer.RecordingFile;
  * Reader ANSWER RECORDING...: the trees of sampled stacks as lines of JSON. First the methods, numbered as they come:
  * ["m", name or null, name for want of a named caller or null], and the nodes, numbered likewise, parents first:
  * ["n", parent or -1, method, line]; then ["s", node, samples of CPU time, samples of execution]; timed methods as
- * ["t", name, calls, nanoseconds in all]; at the end
+ * ["t", name, calls, nanoseconds in all]; what a recording's JVM is and spent as
+ * ["j", version, nanoseconds of CPU of the program's threads, of compilers and collections]; at the end
  * ["e", samples of CPU time that found no stack, recordings that could not be read].
  */
 public final class Reader {
@@ -43,13 +44,17 @@ public final class Reader {
             Reader reader = new Reader(out);
             int unread = 0;
             for (int i = 1; i < arguments.length; i++) {
+                Spent spent = new Spent();
                 try (RecordingFile file = new RecordingFile(Path.of(arguments[i]))) {
                     while (file.hasMoreEvents()) {
-                        reader.take(file.readEvent(), arguments[i]);
+                        RecordedEvent event = file.readEvent();
+                        spent.take(event);
+                        reader.take(event, arguments[i]);
                     }
                 } catch (IOException | RuntimeException error) {
                     unread++; // damaged: what came before counts
                 }
+                spent.tell(out);
             }
             reader.finish(unread);
         }
