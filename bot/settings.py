@@ -25,6 +25,7 @@ from bot.model.quantities import parse_seconds
 ModeInput: TypeAlias = Literal["auto", "pull_request", "nightly", "bisect", "publish", "shard", "merge"]
 Failing: TypeAlias = Literal["regression", "violation"]
 _RANGE = re.compile(r"(?P<good>[^\s.-][^\s]*?)\.\.(?P<bad>[^\s.-]\S*)")
+_SERVER = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
 
 
@@ -96,6 +97,11 @@ class Settings(BaseModel):
     def on_github(self) -> bool:
         """Whether a workflow runs us (logs are then read as commands)."""
         return self.event_path is not None
+
+    def address(self, repository: str | None = None) -> str:
+        """Where people read the files of a repository (None: ours); "" when that is not known."""
+        name, server = repository or self.repository, self.server_url.rstrip("/")
+        return f"{server}/{name}" if _SERVER.fullmatch(server) and _REPOSITORY.fullmatch(name or "") else ""
 
     @property
     def github_token(self) -> str | None:

@@ -42,6 +42,7 @@ def publish_command(
             run_id=run_id,
             render=render,
             policy=settings.inputs.comment,
+            address=settings.address(where),
         )
 
 

@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from bot.model.errors import ArtifactError
 from bot.model.report import (
     BuildFailure,
+    ComparedProfile,
     ConfigurationChange,
     Effect,
     Environment,
+    FlameNode,
     History,
     MethodSuspect,
     Noise,
@@ -27,7 +29,8 @@ _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9_.:+-]{0,98}[A-Za-z0-9_+])?"
 _VALUE = r"[A-Za-z0-9_+-](?:[A-Za-z0-9_.,:+%/-]{0,98})"
 _WORD = re.compile(_VALUE)
 _LEVEL = re.compile(rf"!?{_NAME}(?:(?:=|>=|<){_VALUE})?")
-_METHOD = re.compile(r"[A-Za-z0-9_$.:~*]{1,200}")
+_METHOD = re.compile(r"[A-Za-z0-9_$~*(](?:[A-Za-z0-9_$.:~*()<>&\[\]-]|, ?(?=[A-Za-z0-9_])){0,199}")
+"""Generics and receivers too, but no spaces: a name must not become a sentence."""
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
 _MACHINE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,+()-]{0,99}")
 _REVISION = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -50,26 +53,35 @@ _FEATURES = frozenset(
 )
 _STORES = frozenset(("branch", "artifact", "directory", "object"))
 _STEPS = frozenset(("setup", "build", "prepare"))
+_UNNAMED = "(name not shown)"
+"""For a method whose name is harmful: without its share the others would not add up."""
+_MOST_CALLERS, _MOST_PATHS = 50, 1_000
 _MOST = 5_000  # entries in any list: far above what a run measures, far below what would hurt
 FORK_NOTES = (
     "Commands, logs and other texts of the pull request's own run are not copied here: see that run.",
 )
 
 
-def disarm(report: Report, *, head_sha: str) -> Report:
+def disarm(report: Report, *, head_sha: str, address: str = "") -> Report:
     """A new report with nothing but numbers and allow-listed words; head is what the API says it is.
+
+    address: of our own repository, where files of this head can be read; the report's is not believed.
 
     Raises:
         ArtifactError: a name of an option, metric or revision is none, or a list is longer than any run's.
     """
     assert report.base is not None
     suspects, visible = report.suspects, report.visible
-    lists = (report.effects, report.configurations, suspects.options, suspects.methods, suspects.resources)
-    if any(len(entries) > _MOST for entries in (*lists, visible.options, visible.pairs_not_exercised)):
+    lists = (
+        *(report.effects, report.configurations, report.profiles, visible.options),
+        *(suspects.options, suspects.methods, suspects.resources, visible.pairs_not_exercised),
+    )
+    if any(len(entries) > _MOST for entries in lists):
         raise ArtifactError(f"the report has a list of more than {_MOST} entries")
     return Report(
         mode=report.mode,
         subject="",
+        repository=address,
         verdict=report.verdict,
         interrupted=report.interrupted,
         base=_revision(report.base.revision),
@@ -81,6 +93,7 @@ def disarm(report: Report, *, head_sha: str) -> Report:
         effects=tuple(_effect(effect) for effect in report.effects),
         configurations=tuple(_configuration(one) for one in report.configurations),
         suspects=_suspects(suspects),
+        profiles=tuple(_profile(one) for one in report.profiles),
         visible=_visible(visible),
         spent=report.spent,
         environment=_environment(report.environment),
@@ -145,14 +158,14 @@ def _configuration(change: ConfigurationChange) -> ConfigurationChange:
 def _suspects(suspects: Suspects) -> Suspects:
     return Suspects(
         options=tuple(_effect(effect) for effect in suspects.options),
-        methods=tuple(_method(one) for one in suspects.methods if _kept(one.method, _METHOD)),
+        methods=tuple(_method(one) for one in suspects.methods),
         resources=tuple(_resource(one) for one in suspects.resources if one.feature in _FEATURES),
     )
 
 
 def _method(suspect: MethodSuspect) -> MethodSuspect:
     return MethodSuspect(
-        method=suspect.method,
+        method=_name(suspect.method),
         file=_kept(suspect.file, _FILE),
         line=suspect.line,
         base_self_seconds=suspect.base_self_seconds,
@@ -160,6 +173,36 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         calls=suspect.calls,
         share_of_change=suspect.share_of_change,
         terms=tuple(_term(term) for term in suspect.terms),
+        change=suspect.change,
+        interval=suspect.interval,
+        instructions=suspect.instructions,
+        callers=tuple(_name(caller) for caller in suspect.callers[-_MOST_CALLERS:]),
+        was=suspect.was and _name(suspect.was),
+        restored=suspect.restored,
+        restored_interval=suspect.restored_interval,
+        options=_options(suspect.options),
+    )
+
+
+def _name(method: str) -> str:
+    return _kept(method, _METHOD) or _UNNAMED
+
+
+def _profile(profile: ComparedProfile) -> ComparedProfile:
+    paths = profile.flame
+    if len(paths) > _MOST_PATHS or any(node.parent >= place for place, node in enumerate(paths)):
+        raise ArtifactError(f"the report has call paths that are no tree, or more than {_MOST_PATHS}")
+    return ComparedProfile(
+        options=_options(profile.options),
+        control=profile.control,
+        tool=_kept(profile.tool, _MACHINE) or "",
+        change_seconds=profile.change_seconds,
+        unexplained=profile.unexplained,
+        overhead=profile.overhead,
+        flame=tuple(
+            FlameNode(method=_name(node.method), parent=node.parent, base=node.base, head=node.head)
+            for node in paths
+        ),
     )
 
 

@@ -96,11 +96,12 @@ def publish(
     run_id: int,
     render: Render,
     policy: CommentPolicy = "always",
+    address: str = "",
 ) -> Outcome:
     """Posts the result of a measuring run on its pull request.
 
     The pull request is found through the API, never through the artifact; a fork's report is disarmed;
-    the Markdown is rendered here.
+    the Markdown is rendered here. address: where people read the repository's files ("": not known).
 
     Raises:
         ArtifactError: the artifact is not what a measuring run leaves; nothing is posted.
@@ -119,7 +120,7 @@ def publish(
         return Outcome("nothing", f"run {run.id} ({run.conclusion}) left no artifact named {ARTIFACT}")
     _check(report, run)
     fork = run.head_repository != repository
-    report = disarm(report, head_sha=run.head_sha) if fork else report
+    report = disarm(report, head_sha=run.head_sha, address=address) if fork else report
     pulls = _measured(forge, candidates, report)
     stamp = Stamp(run.id, run.attempt, run.head_sha)
     markdown = render(report, fork=fork)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -30,6 +29,8 @@ WIDE, NARROW = 9.1, 4.4
 """Inches of 72 SVG units, for screens wider and narrower than 48 rem."""
 ROW, FONT, LETTER = 0.24, 8.5, 0.6
 """Inches of a row, points of a label, and the width of a letter as a share of that."""
+LONGEST = 1e9
+"""Seconds; more, or what is no number, was not measured."""
 LEAST_WIDTH, LEAST_LETTERS = 0.012, 7
 """Inches of a box and letters of a cut name; less cannot be seen or read."""
 NAME_LENGTH = 200
@@ -99,7 +100,7 @@ def _frames(nodes: Sequence[FlameNode]) -> list[_Frame]:
     frames: list[_Frame] = []
     index: dict[int, int] = {}
     for number, node in enumerate(nodes):
-        usable = math.isfinite(node.base) and math.isfinite(node.head)
+        usable = abs(node.base) < LONGEST and abs(node.head) < LONGEST
         if not usable or (node.parent >= 0 and node.parent not in index):
             continue
         parent = index[node.parent] if node.parent >= 0 else -1

@@ -188,9 +188,11 @@ def probability_number(value: float) -> str:
 
 def engineering(number: int) -> str:
     """A large number with four digits that count: 3104882113 -> "3.105 G"."""
-    for border, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+    if number >= 10**15:
+        return f"{number // 10**12:,} T"
+    for border, letter in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number >= border:
-            return f"{number / border:,.4g} {letter}" if number < 1e15 else f"{number / border:,.0f} {letter}"
+            return f"{number / border:.4g} {letter}"
     return f"{number:,}"
 
 

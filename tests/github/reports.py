@@ -6,9 +6,11 @@ from typing import Any
 
 from bot.model.report import (
     BuildFailure,
+    ComparedProfile,
     ConfigurationChange,
     Effect,
     Environment,
+    FlameNode,
     MethodSuspect,
     Noise,
     Report,
@@ -66,6 +68,26 @@ def report(**changes: Any) -> Report:
                     head_self_seconds=1.1,
                     calls=(3, 3),
                     share_of_change=0.9,
+                    interval=(0.8, 1.0),
+                    instructions=(1000, 1100),
+                    callers=("pkg.main", "std::map<int, char>::at"),
+                    was="pkg.Class.method_",
+                    restored=0.95,
+                    restored_interval=(0.9, 1.0),
+                    options={"compress": True, "level": 6, "check": "crc64"},
+                ),
+            ),
+        ),
+        profiles=(
+            ComparedProfile(
+                options={"compress": True, "level": 6, "check": "crc64"},
+                tool="callgrind 3.19",
+                change_seconds=0.1,
+                unexplained=0.1,
+                overhead=40.0,
+                flame=(
+                    FlameNode(method="pkg.main", parent=-1, base=2.0, head=2.1),
+                    FlameNode(method="pkg.Class.method", parent=0, base=1.0, head=1.1),
                 ),
             ),
         ),

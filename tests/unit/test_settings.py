@@ -48,6 +48,21 @@ def test_the_runner_tells_who_and_where() -> None:
     assert (settings.event_path, settings.temp) == (Path("/event.json"), Path("/tmp/r"))
 
 
+@pytest.mark.parametrize(
+    ("server", "repository", "address"),
+    [
+        ("https://github.com", "ann/tools", "https://github.com/ann/tools"),
+        ("https://git.example:8443/", "ann/tools", "https://git.example:8443/ann/tools"),
+        ("http://localhost", "ann/tools", ""),
+        ("https://github.com", "../evil", ""),
+        ("https://github.com", None, ""),
+    ],
+)
+def test_files_can_be_read_where_the_repository_is(server: str, repository: str | None, address: str) -> None:
+    settings = Settings.read({"GITHUB_SERVER_URL": server})
+    assert settings.address(repository) == address
+
+
 def test_a_token_is_never_shown() -> None:
     settings = Settings.read({"INPUT_GITHUB-TOKEN": "s3cret", "GITHUB_TOKEN": "s3cret"})
     assert "s3cret" not in repr(settings)

@@ -159,7 +159,7 @@ def test_what_is_no_tree_of_numbers_is_not_drawn(tree: tuple[tuple[str, int, flo
     assert flames(blaming(profiles=(profile(*tree),))) is None
 
 
-@pytest.mark.parametrize("child", [(0.5, 1e300), (-1.0, 2.0), (0.0, 0.0), (9.0, 9.0)])
+@pytest.mark.parametrize("child", [(0.5, 1e8), (-1.0, 2.0), (0.0, 0.0), (9.0, 9.0)])
 def test_children_that_claim_more_than_their_parent_stay_inside(child: tuple[float, float]) -> None:
     found = drawn(("a", -1, 1.0, 1.0), ("b", 0, *child), ("c", 0, 1.0, 1.0))
     for name in ("b", "c"):

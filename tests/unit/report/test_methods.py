@@ -7,6 +7,7 @@ from bot.report.headline import headline
 from bot.report.media import html, markdown
 from bot.report.methods import methods
 from bot.report.parts import Bullets, Section, Table
+from bot.report.render import comment, page
 from tests.unit.report import builders, method_reports
 from tests.unit.report.builders import DEFAULT
 from tests.unit.report.method_reports import REPOSITORY, blaming, method, profile
@@ -198,3 +199,25 @@ def test_profiles_that_blame_nobody_say_so_and_a_control_alone_says_nothing() ->
 def test_configurations_whose_values_only_look_alike_are_kept_apart() -> None:
     found = blaming(method("m", 0.9, options={"a": True}), method("n", 0.9, options={"a": 1}))
     assert len([b for b in told(found, PAGE).blocks if isinstance(b, Table)]) == 2
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1e308, 1e308, 0.0])
+def test_numbers_that_nobody_measured_break_nothing(number: float) -> None:
+    odd = method(
+        "m",
+        number,
+        interval=(number, number),
+        base_self_seconds=number,
+        head_self_seconds=number,
+        calls=(10**400, -1),
+        instructions=(10**400, -1),
+        line=-(10**400),
+        restored=number,
+        restored_interval=(number, number),
+    )
+    node = ("m", -1, number, number)
+    found = blaming(
+        odd, profiles=(profile(node, change_seconds=number, unexplained=number, overhead=number),)
+    )
+    assert comment(found).startswith("### 🔴 Slower with ")
+    assert "<h1>" in page(found)
