@@ -8,13 +8,10 @@ from collections.abc import Iterable
 from bot.model.errors import ArtifactError
 from bot.model.report import (
     BuildFailure,
-    ComparedProfile,
     ConfigurationChange,
     Effect,
     Environment,
-    FlameNode,
     History,
-    MethodSuspect,
     Noise,
     OptionValue,
     Report,
@@ -24,6 +21,7 @@ from bot.model.report import (
     Visible,
     VisibleOption,
 )
+from bot.model.report_methods import ComparedProfile, FlameNode, MethodSuspect
 
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9_.:+-]{0,98}[A-Za-z0-9_+])?"
 _VALUE = r"[A-Za-z0-9_+-](?:[A-Za-z0-9_.,:+%/-]{0,98})"
@@ -178,6 +176,7 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         instructions=suspect.instructions,
         callers=tuple(_name(caller) for caller in suspect.callers[-_MOST_CALLERS:]),
         was=suspect.was and _name(suspect.was),
+        with_callees=suspect.with_callees,
         restored=suspect.restored,
         restored_interval=suspect.restored_interval,
         options=_options(suspect.options),

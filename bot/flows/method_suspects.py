@@ -14,7 +14,7 @@ from bot.flows.method_proof import LEAST_SHARE, prove
 from bot.flows.ports import Bench, ProfileBench
 from bot.flows.profiling_rounds import Profiled, ProfilingRounds
 from bot.model.profiles import Method
-from bot.model.report import ComparedProfile, MethodSuspect
+from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.model.space import Configuration
 
 METRICS = ("cpu", "wall")

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from bot.model.report_methods import ComparedProfile, MethodSuspect
+from bot.model.report_part import Part
 
 OptionValue: TypeAlias = bool | int | float | str
 Verdict: TypeAlias = Literal["regression", "improvement", "mixed", "none", "inconclusive"]
 State: TypeAlias = Literal["slower", "faster", "same", "unclear", "failed"]
 Interval: TypeAlias = tuple[float, float]
 _REPOSITORY = r"^(https://[A-Za-z0-9.-]+(:[0-9]+)?/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)?$"
-
-
-class Part(BaseModel):
-    """A frozen part of a report; unknown fields are errors, because reports of forks are read back."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_serialization_defaults_required=True,  # every field is always present
-    )
 
 
 class RevisionRef(Part):
@@ -60,62 +53,6 @@ class ConfigurationChange(Part):
     failed_pairs: int = 0
     failure: str = ""
     state: State
-
-
-class MethodSuspect(Part):
-    """A method whose own cost moved between base and head, in one flagged configuration (`options`).
-
-    Self seconds: without callees, of a trial that is not profiled. calls, instructions: null: the profiler
-    cannot tell. share_of_change: of the measured change, of the method alone or (with_callees) with all that
-    it calls; interval: its 90 % interval. change: `new` and
-    `vanished` methods exist on one side only. callers: the hottest path to it at head, outermost first.
-    was: its name at base, when that was another. restored: the share of the configuration's change that went
-    away in a build of head without the change of this method's text (null: not tried), with a 90 % interval.
-    """
-
-    method: str
-    file: str | None
-    line: int | None
-    base_self_seconds: float
-    head_self_seconds: float
-    calls: tuple[int | None, int | None]
-    share_of_change: float
-    terms: tuple[tuple[str, ...], ...] = ()
-    change: Literal["slower", "faster", "new", "vanished"] = "slower"
-    interval: Interval | None = None
-    instructions: tuple[int, int] | None = None
-    callers: tuple[str, ...] = ()
-    was: str | None = None
-    with_callees: bool = False
-    restored: float | None = None
-    restored_interval: Interval | None = None
-    options: dict[str, OptionValue] = Field(default_factory=dict)
-
-
-class FlameNode(Part):
-    """A call path's last method: seconds with callees at base and head; parent: its index, -1: a root."""
-
-    method: str
-    parent: int = Field(ge=-1)
-    base: float
-    head: float
-
-
-class ComparedProfile(Part):
-    """What the profiles of one configuration say: a flagged one, or an unflagged one as a control.
-
-    change_seconds: measured without a profiler, of one trial. unexplained: the share of it that no named
-    method explains (null: nothing changed). overhead: profiled seconds over unprofiled ones. flame: parents
-    come before their children.
-    """
-
-    options: dict[str, OptionValue]
-    control: bool = False
-    tool: str = ""
-    change_seconds: float
-    unexplained: float | None = None
-    overhead: float | None = None
-    flame: tuple[FlameNode, ...] = ()
 
 
 class ResourceSuspect(Part):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from bot.model.report import ComparedProfile, FlameNode, Report
+from bot.model.report import Report
+from bot.model.report_methods import ComparedProfile, FlameNode
 from bot.report import words
 from bot.report.formats import Prose, clean, code, join, prose, seconds, shorten
 from bot.report.methods import groups

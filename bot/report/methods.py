@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from bot.model.report import ComparedProfile, Effect, Interval, MethodSuspect, OptionValue, Report
+from bot.model.report import Effect, Interval, OptionValue, Report
+from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.report import words
 from bot.report.formats import Prose, Words, code, count, engineering, fraction, join, prose, seconds, strong
 from bot.report.links import place
@@ -86,7 +87,8 @@ def _located(report: Report, method: MethodSuspect) -> Prose:
     where = _place(report, method)
     state = {"new": "which is new", "vanished": "which is gone"}.get(method.change, "")
     more = join([p for p in (where, prose(state)) if p.spans], ", ")
-    return prose(code(method.method), " (", more, ")") if more.spans else code(method.method)
+    called = " and what it calls" if method.with_callees else ""
+    return prose(code(method.method), called, *((" (", more, ")") if more.spans else ()))
 
 
 def methods(report: Report, rows: int) -> Section | None:
@@ -240,7 +242,8 @@ def _instructions(method: MethodSuspect) -> Prose:
 
 
 def _share(method: MethodSuspect) -> Prose:
-    return prose(fraction(method.share_of_change), _interval(method.interval))
+    called = ", with what it calls" if method.with_callees else ""
+    return prose(fraction(method.share_of_change), _interval(method.interval), called)
 
 
 def _interval(interval: Interval | None) -> str:

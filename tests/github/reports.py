@@ -6,12 +6,9 @@ from typing import Any
 
 from bot.model.report import (
     BuildFailure,
-    ComparedProfile,
     ConfigurationChange,
     Effect,
     Environment,
-    FlameNode,
-    MethodSuspect,
     Noise,
     Report,
     Reproduction,
@@ -21,6 +18,7 @@ from bot.model.report import (
     Visible,
     VisibleOption,
 )
+from bot.model.report_methods import ComparedProfile, FlameNode, MethodSuspect
 from tests.github.fake import archive
 
 HEAD, BASE = "a" * 40, "b" * 40
@@ -72,6 +70,7 @@ def report(**changes: Any) -> Report:
                     instructions=(1000, 1100),
                     callers=("pkg.main", "std::map<int, char>::at"),
                     was="pkg.Class.method_",
+                    with_callees=True,
                     restored=0.95,
                     restored_interval=(0.9, 1.0),
                     options={"compress": True, "level": 6, "check": "crc64"},

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bot.analysis.methods.identity import Pairing
 from bot.model.profiles import Method, Profile
-from bot.model.report import FlameNode
+from bot.model.report_methods import FlameNode
 
 LEAST = 0.005
 """Share of the program's cost, at base or at head, below which a call path is not drawn."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.model.report import ComparedProfile, FlameNode, MethodSuspect, OptionValue, Report, Suspects
+from bot.model.report import OptionValue, Report, Suspects
+from bot.model.report_methods import ComparedProfile, FlameNode, MethodSuspect
 from tests.unit.report.builders import DEFAULT, changed, effect, regression, report
 
 REPOSITORY = "https://github.com/terser/terser"

@@ -13,7 +13,6 @@ from bot.model.report import (
     BuildFailure,
     ConfigurationChange,
     Effect,
-    MethodSuspect,
     Report,
     Reproduction,
     RevisionRef,
@@ -21,6 +20,7 @@ from bot.model.report import (
     Visible,
     VisibleOption,
 )
+from bot.model.report_methods import MethodSuspect
 from bot.report import render
 from bot.report.render import comment, summary
 from tests.unit.report import builders, method_reports

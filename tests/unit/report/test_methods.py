@@ -2,7 +2,8 @@
 
 import pytest
 
-from bot.model.report import ComparedProfile, MethodSuspect, OptionValue, Report
+from bot.model.report import OptionValue, Report
+from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.report.headline import headline
 from bot.report.media import html, markdown
 from bot.report.methods import methods
@@ -188,6 +189,12 @@ def test_what_reverting_a_method_restores_is_its_proof() -> None:
     )
     said = [str(b) for b in told(found).blocks]
     assert said[-1] == "A build of head without the change of m loses 93 % (86 to 101) of it."
+
+
+def test_a_share_that_includes_callees_says_so() -> None:
+    found = blaming(method("m", 0.9, with_callees=True, file=None))
+    assert markdown(headline(found).lead[2]) == "**90 %** of it (82 to 97) is in `m` and what it calls."
+    assert table(found)[0]["Share of the change"] == "90 % (82 to 97), with what it calls"
 
 
 def test_profiles_that_blame_nobody_say_so_and_a_control_alone_says_nothing() -> None:

@@ -5,11 +5,11 @@ from bot.model.report import (
     AssertionOutcome,
     ChangePoint,
     Influence,
-    MethodSuspect,
     Report,
     ResourceSuspect,
     Suspects,
 )
+from bot.model.report_methods import MethodSuspect
 from bot.report.formats import Listing, Prose
 from bot.report.media import markdown
 from bot.report.parts import Section, Table

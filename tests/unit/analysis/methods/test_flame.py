@@ -10,7 +10,7 @@ from hypothesis import given
 from bot.analysis.methods.flame import LEAST, MOST_DEPTH, MOST_NODES, flame
 from bot.analysis.methods.identity import Pairing, pair
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Tool
-from bot.model.report import FlameNode
+from bot.model.report_methods import FlameNode
 
 TOOL = Tool("callgrind", "3.19", "coarse", frozenset({"instructions", "edges"}))
 Own = dict[str, float]

@@ -1,0 +1,66 @@
+"""What a report says of methods: the blamed ones, and what profiles of base and head show."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from bot.model.report_part import Part
+from bot.model.space import Value
+
+
+class MethodSuspect(Part):
+    """A method whose own cost moved between base and head, in one flagged configuration (`options`).
+
+    Self seconds: without callees, of a trial that is not profiled. calls, instructions: null: the profiler
+    cannot tell. share_of_change: of the measured change, of the method alone or (with_callees) with all that
+    it calls; interval: its 90 % interval. change: `new` and `vanished` methods exist on one side only.
+    callers: the hottest path to it at head, outermost first. was: its name at base, when that was another.
+    restored: the share of the configuration's change that went away in a build of head without the change of
+    this method's text (null: not tried), with a 90 % interval.
+    """
+
+    method: str
+    file: str | None
+    line: int | None
+    base_self_seconds: float
+    head_self_seconds: float
+    calls: tuple[int | None, int | None]
+    share_of_change: float
+    terms: tuple[tuple[str, ...], ...] = ()
+    change: Literal["slower", "faster", "new", "vanished"] = "slower"
+    interval: tuple[float, float] | None = None
+    instructions: tuple[int, int] | None = None
+    callers: tuple[str, ...] = ()
+    was: str | None = None
+    with_callees: bool = False
+    restored: float | None = None
+    restored_interval: tuple[float, float] | None = None
+    options: dict[str, Value] = Field(default_factory=dict)
+
+
+class FlameNode(Part):
+    """A call path's last method: seconds with callees at base and head; parent: its index, -1: a root."""
+
+    method: str
+    parent: int = Field(ge=-1)
+    base: float
+    head: float
+
+
+class ComparedProfile(Part):
+    """What the profiles of one configuration say: a flagged one, or an unflagged one as a control.
+
+    change_seconds: measured without a profiler, of one trial. unexplained: the share of it that no named
+    method explains (null: nothing changed). overhead: profiled seconds over unprofiled ones. flame: parents
+    come before their children.
+    """
+
+    options: dict[str, Value]
+    control: bool = False
+    tool: str = ""
+    change_seconds: float
+    unexplained: float | None = None
+    overhead: float | None = None
+    flame: tuple[FlameNode, ...] = ()
