@@ -34,7 +34,6 @@ UNSUPPORTED: tuple[KeyPath, ...] = (
     ("program", "cache"),
     ("program", "submodules"),
     ("overlay",),
-    ("analysis",),
     ("run_on",),
     ("options", "uvl"),
     ("options", "dimacs"),

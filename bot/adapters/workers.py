@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,17 +16,18 @@ CONNECT_SECONDS = 15
 
 
 @contextmanager
-def workers(backend: str, *, jobs: int) -> Iterator[None]:
+def workers(backend: str, *, jobs: int | None = None) -> Iterator[None]:
     """Everything that `joblib.Parallel` does inside runs there; leaves no process behind.
 
-    backend: "local" (then on `jobs` processes) or dask://host:port. What a cluster is given are arrays of
-    costs and encoded configurations; what it gives back is trusted as much as this process is.
+    backend: dask://host:port, or "local": then on `jobs` processes, by default one for each core. What a
+    cluster is given are arrays of costs and encoded configurations; what it gives back is trusted as much as
+    this process is.
 
     Raises:
         UsageError: there is no scheduler at the address, or the package for it is not installed.
     """
     if not backend.startswith(DASK):
-        with _local(jobs):
+        with _local(jobs or len(os.sched_getaffinity(0))):
             yield
         return
     try:

@@ -13,6 +13,7 @@ from bot.commands.bisect import bisect
 from bot.commands.check import check
 from bot.commands.github import action_command, publish
 from bot.commands.history import history
+from bot.commands.influences import influences
 from bot.commands.nightly import nightly
 from bot.commands.pr import pr
 from bot.model.errors import UsageError
@@ -21,7 +22,6 @@ LATER = (
     "plan",
     "shard",
     "merge",
-    "influences",
     "assertions",
     "profiles",
     "rehearse",
@@ -77,6 +77,7 @@ application.command()(pr)
 application.command()(bisect)
 application.command()(nightly)
 application.command()(check)
+application.command()(influences)
 application.command()(publish)
 application.command("action")(action_command)
 application.add_typer(history, name="history")

@@ -16,6 +16,7 @@ from bot.analysis.influences.telling import entries, notes
 from bot.analysis.influences.trial_costs import NIGHTS, trial_costs
 from bot.analysis.published.influences.pipeline import PublishedInfluences
 from bot.flows.ports import Store
+from bot.model.errors import NothingMeasuredError
 from bot.model.history import Measurements, Selection, program_fingerprint
 from bot.model.profile_history import ProfileTable
 from bot.model.report import Influence
@@ -36,7 +37,7 @@ QUICK = ("constant", "few terms", "few factors", "small tree")
 TIMES = ("cpu", "wall")
 NOTHING = (
     "Influences are not known yet: history has neither profiles nor trials of enough configurations of this"
-    " program. `suspects nightly` measures them."
+    f" program ({FEWEST} are needed); `suspects nightly` measures them."
 )
 
 
@@ -95,18 +96,25 @@ def cost_metric(subject: Subject, measured: Collection[str]) -> str:
     return next((metric for metric in TIMES if metric in measured), TIMES[0])
 
 
-def learnt(known: Known, subject: Subject, *, rng: np.random.Generator, effort: Effort) -> Influences:
+def learnt(
+    known: Known, subject: Subject, *, rng: np.random.Generator, effort: Effort, method: str | None = None
+) -> Influences:
     """Influences on the program and its methods; without profiles, on the program by its trials.
 
-    Learning runs in the workers of the surrounding `joblib.parallel_config`.
+    method: only methods whose name ends so are learnt, which is quick. Learning runs in the workers of the
+    surrounding `joblib.parallel_config`.
+
+    Raises:
+        NothingMeasuredError: too few configurations were measured.
     """
-    past = remembered(subject.space, known.profiles)
+    only = None if method is None else {m.name for m in known.profiles.methods if m.name.endswith(method)}
+    past = remembered(subject.space, known.profiles, only=only)
     if past is not None and len(past.drawn) >= FEWEST:
         return _of_methods(past, subject, rng, effort)
     costs = trial_costs(subject.space, known.trials, known.metric)
     said = [f"Only {len(past.drawn)} configurations were profiled; {FEWEST} are needed."] if past else []
     if costs is None or len(costs.configurations) < FEWEST:
-        return Influences(notes=(*said, NOTHING))
+        raise NothingMeasuredError(" ".join([*said, NOTHING]))
     found = _of_program(costs, subject, rng, effort)
     return replace(found, notes=(*said, *found.notes))
 

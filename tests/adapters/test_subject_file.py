@@ -156,7 +156,6 @@ def test_a_mistake_is_one_line_with_place_key_and_remedy(old: str, new: str, mes
         ("cache: [~/.m2]", "stdin: null"),
         ("submodules: false", "stdin: null"),
         ("overlay: [bench]", "sandbox: auto"),
-        ("analysis: {backend: local}", "sandbox: auto"),
         ("run_on: {labels: []}", "sandbox: auto"),
         ("uvl: model.uvl", "extreme: {flag: --extreme, default: false}"),
         ("dimacs: model.dimacs", "extreme: {flag: --extreme, default: false}"),
@@ -167,6 +166,12 @@ def test_keys_of_later_versions_are_refused_and_not_ignored(key: str, old: str) 
     found = refusal(FULL.replace(old, key))
     assert found.startswith(f"suspects.yml:{line}: ")
     assert f"{key.partition(':')[0]}: not yet supported" in found
+
+
+def test_the_backend_of_analyses_is_read_and_checked() -> None:
+    with_cluster = FULL.replace("sandbox: auto", "analysis: {backend: 'dask://cluster:8786'}")
+    assert read(with_cluster).analysis.backend == "dask://cluster:8786"
+    assert "backend" in refusal(FULL.replace("sandbox: auto", "analysis: {backend: spark}"))
 
 
 def test_an_option_may_be_called_uvl() -> None:

@@ -11,7 +11,7 @@ from tests.end_to_end.builders import CODE, Place, config, shell
 
 COMMANDS = ["init", "check", "pr", "nightly", "bisect", "publish", "plan", "shard", "merge", "influences"]
 COMMANDS += ["assertions", "profiles", "rehearse", "dashboard", "history", "action"]
-HERE = ["init", "check", "pr", "nightly", "history", "bisect", "publish", "action"]
+HERE = ["init", "check", "pr", "nightly", "history", "bisect", "publish", "action", "influences"]
 HEAVY = ("matplotlib", "sklearn", "scipy", "numpy", "github", "pysat", "jinja2", "pyarrow")
 
 
@@ -36,7 +36,7 @@ def test_without_a_command_the_help_is_shown(place: Place) -> None:
     assert ended.code == 2 and "check" in ended.out
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["pr", "--help"], ["plan"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["pr", "--help"], ["influences", "--help"], ["plan"]])
 def test_what_measures_nothing_loads_nothing_heavy(arguments: list[str]) -> None:
     code = "import sys, bot.__main__ as m\ntry: m.main()\nexcept SystemExit: pass\nprint(*sys.modules)"
     done = subprocess.run(

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bot.flows.experience import Memory
-from bot.flows.influence_learning import NOTHING, QUICK, Effort, Influences, Known, known, learnt
+from bot.flows.influence_learning import QUICK, Effort, Influences, Known, known, learnt
 from bot.flows.method_memory import recall_terms
-from bot.model.errors import HistoryError
+from bot.model.errors import HistoryError, NothingMeasuredError
 from bot.model.history import EVERYTHING, Selection
 from bot.model.profile_history import ProfileTable
 from bot.model.profiles import Method
@@ -79,6 +79,15 @@ def test_nights_add_up() -> None:
     assert "60 profiled configurations at 2 revision(s)" in told(known(parts, SUBJECT)).notes[0]
 
 
+def test_one_method_is_learnt_alone_with_the_same_shares() -> None:
+    past = known(store(night(0, drawn(60), noise=0.02)), SUBJECT)
+    rng = np.random.default_rng(3)
+    with joblib.parallel_config(backend="sequential"):
+        found = learnt(past, SUBJECT, rng=rng, effort=FEW, method="ui:draw")
+    assert {i.method for i in found.entries} == {None, DRAW.name}
+    assert of(found, DRAW, "fancy").share == pytest.approx(1.0, abs=0.25)
+
+
 def test_without_profiles_the_program_is_learnt_from_trials() -> None:
     found = told(known(trials(60), SUBJECT))
     assert of(found, None, "fancy").influence == pytest.approx(0.1, rel=0.1)
@@ -95,7 +104,11 @@ def test_the_published_pipeline_names_the_same_methods() -> None:
 
 
 def test_an_empty_history_says_what_to_run() -> None:
-    assert told(Known()) == Influences(notes=(NOTHING,))
+    with pytest.raises(NothingMeasuredError, match="`suspects nightly` measures them"):
+        told(Known())
+    past = store(night(0, drawn(5)))
+    with pytest.raises(NothingMeasuredError, match="Only 5 configurations were profiled; 12 are needed"):
+        told(known(past, SUBJECT))
 
 
 def test_too_few_profiles_are_told_and_trials_used() -> None:

@@ -1,0 +1,64 @@
+"""`suspects influences`: which methods are behind an option, and which options are behind a method."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.commands import options
+
+# What is needed only once a command runs is imported there: `--help` and `--version` answer at once.
+
+Method = Annotated[
+    str | None,
+    typer.Option("--method", help="Only methods whose name ends so, with the options behind them."),
+]
+Option = Annotated[str | None, typer.Option("--option", help="Only this option, with the methods behind it.")]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="The subject's file; default: .github/suspects.yml.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the held-out configurations.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Write it as JSON; - is standard output.")]
+
+
+def influences(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contract
+    method: Method = None,
+    option: Option = None,
+    config: Config = None,
+    history: options.HistoryPlace = None,
+    estimator: options.Estimator = "ours",
+    seed: Seed = 0,
+    json: Json = None,
+    verbose: options.Verbose = False,  # noqa: ARG001  read by __main__ when something goes wrong
+    quiet: options.Quiet = False,
+) -> None:
+    """Learn from the history what each option costs, in the whole program and in its methods."""
+    from bot.compose.influences import AskedInfluences, learnt_influences
+    from bot.report.influence_text import influence_text
+    from bot.settings import Settings, environment
+
+    asked = AskedInfluences(
+        Settings.read(environment()),
+        config=config,
+        history=history,
+        seed=seed,
+        estimator=estimator,
+        method=method,
+        option=option,
+    )
+    with options.progress_for(quiet=quiet) as progress:
+        found = learnt_influences(asked, progress)
+    if json is not None:
+        told = [entry.model_dump(mode="json") for entry in found.entries]
+        text = jsonlib.dumps({"influences": told, "notes": found.notes}, indent=1, ensure_ascii=False) + "\n"
+        if str(json) == "-":
+            typer.echo(text, nl=False)
+            return
+        json.write_text(text, encoding="utf-8")
+    if not quiet:
+        typer.echo(influence_text(found.entries, method=method, option=option), nl=False)
+        for note in found.notes:
+            typer.echo(f"Note: {note}", err=True)
