@@ -10,6 +10,7 @@ from bot.analysis.methods.flame import flame
 from bot.analysis.methods.identity import pair
 from bot.flows.job import Job
 from bot.flows.method_choice import Flagged, choose
+from bot.flows.method_memory import recall_terms
 from bot.flows.method_proof import LEAST_SHARE, prove
 from bot.flows.ports import Bench, ProfileBench
 from bot.flows.profiling_rounds import Profiled, ProfilingRounds
@@ -90,6 +91,7 @@ class MethodInquiry:
                 suspects += [self._suspect(one, change) for change in found.changes[:METHODS]]
             compared.append(self._compared(one, found))
         if suspects:
+            suspects = self._driven(suspects)
             suspects[0], note = self._proved(suspects[0])
             said += [note] if note else []
         return MethodFindings(tuple(suspects), tuple(compared), tuple(dict.fromkeys(said)))
@@ -138,6 +140,12 @@ class MethodInquiry:
             with_callees=change.with_callees,
             options=self.job.subject.space.as_dict(one.configuration),
         )
+
+    def _driven(self, suspects: Sequence[MethodSuspect]) -> list[MethodSuspect]:
+        """With the terms that drive each method, as far as nights have learnt it."""
+        methods = {suspect.method: Method(suspect.method, suspect.file) for suspect in suspects}
+        terms = recall_terms(self.job.memory, self.job.subject, list(methods.values()), self.job.rng)
+        return [s.model_copy(update={"terms": terms.get(methods[s.method], ())}) for s in suspects]
 
     def _proved(self, suspect: MethodSuspect) -> tuple[MethodSuspect, str]:
         """The first suspect with what reverting its change alone restores, or why that is not known."""

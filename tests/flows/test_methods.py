@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bot.flows.experience import Memory
 from bot.flows.job import Job
 from bot.flows.ports import Bench
 from bot.flows.pull_request import pull_request
@@ -18,6 +19,8 @@ from bot.model.space import Configuration
 from bot.model.subject import Subject
 from bot.model.trials import Side
 from tests.fakes import FakeBench, FakeProfiles, job_of
+from tests.flows.nights import MemoryStore
+from tests.profiled import BEGAN, SUBJECT, drawn, night
 
 NAMES = ["extreme", "check", "sparse", "verbose"]
 Costs = Callable[[Side, Configuration], Mapping[str, float]]
@@ -115,6 +118,21 @@ def test_each_term_has_a_configuration_of_its_own() -> None:
     made, _ = job(both, truth=lambda c: (1.2 if c[0] else 1.0) * (1.3 if c[1] else 1.0))
     report = pull_request(made)
     assert set(named(report)) == {"find", "pack"}
+
+
+def test_the_terms_that_drive_a_method_come_from_the_nights() -> None:
+    def costs(side: Side, configuration: Configuration) -> Mapping[str, float]:
+        fancy = 0.3 if side == "head" else 0.2
+        return {"shop:main": 0.6, "shop.ui:draw": fancy if configuration[1] else 0.0}
+
+    store = MemoryStore()
+    store.append_profiles(night(0, drawn(60), noise=0.02))
+    memory = Memory(store, lambda: [], BEGAN)
+    bench = FakeBench(np.random.default_rng(1), budget=60.0, truth={"cpu": lambda c: 1.2 if c[1] else 1.0})
+    profiles = FakeProfiles(bench, costs)
+    made = replace(job_of(SUBJECT, bench), open_profiles=lambda: profiles, memory=memory)
+    (suspect,) = pull_request(made).suspects.methods
+    assert (suspect.method, suspect.terms) == ("shop.ui:draw", (("fancy",),))
 
 
 class Proving:
