@@ -1,7 +1,7 @@
 """Plants slow-downs in methods of real programs, profiles both builds and asks who is to blame.
 
 python -m benchmarks.methods.run --runtime native [--cases 24] [--same 20] [--seed 1000] [--seconds 3000]
-python -m benchmarks.methods.run --replay     scores the stored profiles again, with the code as it is
+python -m benchmarks.methods.run --replay    scores the stored profiles again, with the code as it is
 
 Programs come from their registries into --cache (outside of the tree); profiles of each case are kept there.
 Goes on where it was stopped. Pin it to one core (taskset): trials are timed.
@@ -15,16 +15,17 @@ import json
 import math
 import os
 import pickle
-import resource
 import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.methods import table
@@ -37,7 +38,7 @@ from bot.model.profiles import Method, Profile
 
 RESULTS = Path(__file__).with_name("results")
 RUNTIMES = ("native", "python", "node", "jvm")
-BASE_PROFILES, HEAD_PROFILES, PAIRS = 2, 2, 8
+BASE_PROFILES, HEAD_PROFILES, DUETS, TRIED_DUETS = 2, 1, 12, 5
 EVERY = 2000
 """Calls of a method that do planted work, roughly."""
 ATTEMPTS, CALIBRATIONS = 8, 4
@@ -68,31 +69,32 @@ class Yard:
         """After a change."""
         self.runtime.build(self.roots[side], self.case.program)
 
-    def seconds(self, side: str) -> float:
-        """CPU seconds of one trial without profiler."""
-        before = _children()
-        subprocess.run(
-            self.case.words,
-            cwd=self.roots[side],
-            env=self.env,
-            stdout=subprocess.DEVNULL,
-            check=True,
-            timeout=60,
-        )
-        return _children() - before
+    def duets(self, count: int) -> NDArray[np.float64]:
+        """CPU seconds of base and head that run at the same time, without profiler; shape (count, 2).
 
-    def pairs(self, count: int) -> np.ndarray:
-        """Seconds of interleaved trials, shape (count, 2): base, head."""
-        return np.array([[self.seconds("base"), self.seconds("head")] for _ in range(count)])
+        Raises:
+            subprocess.SubprocessError: one of them failed.
+        """
+        return np.array([self._duet(turn % 2 == 1) for turn in range(count)])
+
+    def _duet(self, reverse: bool) -> list[float]:
+        sides = ["head", "base"] if reverse else ["base", "head"]
+        running = [
+            subprocess.Popen(self.case.words, cwd=self.roots[s], env=self.env, stdout=subprocess.DEVNULL)
+            for s in sides
+        ]
+        spent = {}
+        for side, process in zip(sides, running, strict=True):
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = status
+            if status:
+                raise subprocess.CalledProcessError(status, self.case.words)
+            spent[side] = used.ru_utime + used.ru_stime
+        return [spent["base"], spent["head"]]
 
     def profile(self, side: str) -> Profile:
         """One profile."""
         return self.runtime.profiler.profile(self.case.target(self.roots[side], self.scratch, self.env))
-
-
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def play(runtime: Runtime, seed: int, cache: Path, *, same: bool) -> dict[str, Any]:
@@ -119,24 +121,26 @@ def play(runtime: Runtime, seed: int, cache: Path, *, same: bool) -> dict[str, A
                 base = [yard.profile("base")]
         base += [yard.profile("base") for _ in range(BASE_PROFILES - 1)]
         head = [yard.profile("head") for _ in range(HEAD_PROFILES)]
-        seconds, interval = _measured(yard.pairs(PAIRS))
+        duets = yard.duets(DUETS)
         texts = tuple(
             bodies(yard.roots[side], {m for p in profiles for m in p.methods})
             for side, profiles in (("base", base), ("head", head))
         )
+    ratio, interval = _measured(duets)
+    seconds = float(np.median(duets[:, 0])), float(np.median(duets[:, 0])) * ratio
     compared = Compared(base, head, seconds, interval, (texts[0], texts[1]))
     kept = cache / "profiles" / f"{runtime.name}-{seed}-{int(same)}.pickle"
     kept.parent.mkdir(exist_ok=True)
     kept.write_bytes(pickle.dumps((compared, truth)))
-    row |= {"effect": seconds[1] / seconds[0] - 1.0, "trial": seconds[0], "seconds": time.monotonic() - began}
+    row |= {"effect": ratio - 1.0, "trial": seconds[0], "seconds": time.monotonic() - began}
     return row | score(compared, truth)
 
 
 def _plant(yard: Yard, profile: Profile, rng: np.random.Generator) -> tuple[Slowdown, Method, Truth] | None:
     """A slow-down of about the wanted effect in head, and decoys; None: in no method that was tried."""
-    runtime, case = yard.runtime, yard.case
+    case = yard.case
     able = candidates(profile, rng)
-    trial = min(yard.seconds("base") for _ in range(3))
+    trial = float(np.median(yard.duets(2)))
     for method in able[:ATTEMPTS]:
         calls = profile.methods[method].calls or 1
         every = max(1, round(calls / EVERY))
@@ -145,13 +149,14 @@ def _plant(yard: Yard, profile: Profile, rng: np.random.Generator) -> tuple[Slow
             work = Slowdown(case.kind, amount, every, case.program.option[0] if case.gated else "")
             try:
                 guilty = _planted(yard, method, work)
-                effect = min(yard.seconds("head") for _ in range(3)) / trial - 1.0
+                effect = _measured(yard.duets(TRIED_DUETS))[0] - 1.0
             except (ValueError, subprocess.SubprocessError):
                 break
             if abs(effect / case.effect - 1.0) < 0.3:
                 others = [m for m in able if m != method][:DECOYS]
-                for other in others:
-                    _tried(runtime, yard, other)
+                if not _tried(yard, others):
+                    for other in others:
+                        _tried(yard, [other])
                 callers = {a.name for (a, b) in profile.edges if b == method}
                 return work, method, Truth(guilty | {method.name}, frozenset(callers))
             if effect > ENOUGH[1] and amount == 1:
@@ -171,37 +176,42 @@ def _planted(yard: Yard, method: Method, work: Slowdown) -> frozenset[str]:
     return guilty
 
 
-def _tried(runtime: Runtime, yard: Yard, method: Method) -> None:
-    """A decoy, if the program can still be built and run with it."""
-    assert method.file is not None
-    file = yard.roots["head"] / method.file
-    text = file.read_bytes()
+def _tried(yard: Yard, methods: Sequence[Method]) -> bool:
+    """Decoys, if the program can still be built and run with all of them; otherwise none."""
+    root = yard.roots["head"]
+    texts = {file: (root / file).read_bytes() for file in {str(method.file) for method in methods}}
     try:
-        runtime.decoy(yard.roots["head"], method)
+        for method in methods:
+            yard.runtime.decoy(root, method)
         yard.build("head")
-        yard.seconds("head")
+        yard.duets(1)
     except (ValueError, subprocess.SubprocessError):
-        file.write_bytes(text)
+        for file, text in texts.items():
+            (root / file).write_bytes(text)
         yard.build("head")
+        return False
+    return True
 
 
-def _measured(pairs: np.ndarray) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Median seconds at base, at head by the mean ratio; its 90 % interval."""
-    logs = np.log(pairs[:, 1] / pairs[:, 0])
-    middle = float(stats.trim_mean(logs, 0.13))
-    half = float(stats.sem(logs) * stats.t.ppf(0.95, len(logs) - 1))
-    base = float(np.median(pairs[:, 0]))
-    return (base, base * math.exp(middle)), (math.exp(middle - half), math.exp(middle + half))
+def _measured(duets: NDArray[np.float64]) -> tuple[float, tuple[float, float]]:
+    """Head / base: the mean of all but the extreme duets, and its 90 % interval."""
+    logs = np.sort(np.log(duets[:, 1] / duets[:, 0]))
+    kept = logs[1:-1]
+    half = float(stats.sem(np.clip(logs, kept[0], kept[-1])) * stats.t.ppf(0.95, len(logs) - 1))
+    middle = float(kept.mean())
+    return math.exp(middle), (math.exp(middle - half), math.exp(middle + half))
 
 
-def replay(cache: Path) -> None:
+def replay(cache: Path, results: Path) -> None:
     """Scores all stored profiles again."""
-    for path in sorted(RESULTS.glob("*.jsonl")):
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        for row in rows:
+    for path in sorted(results.glob("*.jsonl")):
+        rows = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
             kept = cache / "profiles" / f"{row['runtime']}-{row['seed']}-{int(row['same'])}.pickle"
             if "skipped" not in row and kept.exists():
-                row |= score(*pickle.loads(kept.read_bytes()))  # noqa: S301 - our own
+                row.update(score(*pickle.loads(kept.read_bytes())))
+            rows.append(row)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
@@ -213,18 +223,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/suspects-methods")
-    parser.add_argument("--results", default="", help="name of the results, of tuning say")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
     parser.add_argument("--replay", action="store_true")
     asked = parser.parse_args()
     end = time.monotonic() + asked.seconds
     if asked.replay:
-        replay(asked.cache)
+        replay(asked.cache, asked.results)
     else:
         runtime: Runtime = importlib.import_module(f"benchmarks.methods.{asked.runtime}").RUNTIME
         if not (asked.cache / runtime.name / "installed").exists():
             runtime.install(asked.cache / runtime.name)
             (asked.cache / runtime.name / "installed").touch()
-        path = RESULTS / f"{runtime.name}{asked.results}.jsonl"
+        path = asked.results / f"{runtime.name}.jsonl"
         path.parent.mkdir(exist_ok=True)
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         known = {(row["seed"], row["same"]) for row in map(json.loads, lines)}
@@ -237,8 +247,8 @@ def main() -> None:
                 row = play(runtime, seed, asked.cache, same=same)
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
-    text = table.markdown(RESULTS)
-    (RESULTS / "table.md").write_text(text, encoding="utf-8")
+    text = table.markdown(asked.results)
+    (asked.results / "table.md").write_text(text, encoding="utf-8")
     print(text)
 
 

@@ -20,7 +20,7 @@ def markdown(results: Path) -> str:
         "",
         "Guilty first: the changed method (its caller, when it is inlined) is the first that is named; "
         "among: it is named at all; without texts: first when no source text is known. "
-        "Share within 15 points: of the measured change, where it is named (truth: all of it). Equal programs: "
+        "Share within 15 points: where it is named (the truth is all). Equal programs: "
         "nothing is named by what was measured, and when a change of 10 % is claimed that is not there.",
         "",
         "| runtime | cases | guilty first | without texts | among | share within 15 | interval holds 1 | "
@@ -57,5 +57,5 @@ def _share(held: Sequence[bool]) -> str:
 
 def _missed(row: dict[str, Any]) -> str:
     named = ", ".join(f"`{name}`" for name in row["named"][:3]) or "nobody"
-    option = ", one option" if row["gated"] else ""
-    return f"* {row['runtime']} {row['seed']}: {row['program']}, `{row['method']}` ({row['kind']}{option}, +{row['effect']:.0%}): {named}"
+    what = f"{row['kind']}{', one option' if row['gated'] else ''}, +{row['effect']:.0%}"
+    return f"* {row['runtime']} {row['seed']}: {row['program']}, `{row['method']}` ({what}): {named}"
