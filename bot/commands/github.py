@@ -160,7 +160,8 @@ def measure_for(
 
     def measure(plan: Plan) -> Measured:
         with TerminalProgress() as progress:
-            report = analyse(settings, plan, progress)
+            found = analyse(settings, plan, progress)
+        report = found.model_copy(update={"repository": settings.address()})
         workspace = settings.workspace or Path()
         folder = workspace / RESULTS
         try:

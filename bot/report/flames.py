@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from markupsafe import Markup
 from bot.model.report import Report
 from bot.model.report_methods import ComparedProfile, FlameNode
 from bot.report import words
-from bot.report.formats import Prose, clean, code, join, prose, seconds, shorten
+from bot.report.formats import Prose, brief, clean, code, join, prose, seconds, shorten
 from bot.report.methods import groups
 from bot.report.parts import Block, Figure, Section, Table
 from bot.report.svg import BLUES, INK, PAPER, PLAIN, REDS, drawn
@@ -21,11 +20,11 @@ from bot.report.svg import BLUES, INK, PAPER, PLAIN, REDS, drawn
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-MOST_GRAPHS, MOST_ROWS, NEAREST = 4, 10, 3
+MOST_GRAPHS, MOST_ROWS, NEAREST = 4, 6, 3
 STEPS = (0.05, 0.2, 0.5)
 """A path's own difference as a share of the measured change, from which on it has each shade."""
 LEAST_CHANGE = 0.02
-"""A change is taken for at least this share of the program, so that a control is not all red and blue."""
+"""A change is taken for at least this share of the program; a control's for the largest one of the others."""
 WIDE, NARROW = 9.1, 4.4
 """Inches of 72 SVG units, for screens wider and narrower than 48 rem."""
 ROW, FONT, LETTER = 0.24, 8.5, 0.6
@@ -72,7 +71,8 @@ def _told(report: Report, profile: ComparedProfile, frames: list[_Frame], *, cap
     where = words.configuration(profile.options, words.default_options(report))
     named = {clean(m.method) for g in groups(report) if g.options == profile.options for m in g.methods}
     base, head = (sum(getattr(f, side) for f in frames if f.parent < 0) for side in ("base", "head"))
-    change = max(abs(profile.change_seconds), LEAST_CHANGE * (base + head) / 2)
+    measured = [abs(p.change_seconds) for p in report.profiles if p == profile or profile.control]
+    change = max(*measured, LEAST_CHANGE * (base + head) / 2)
     largest = sorted((f for f in frames if abs(f.own) >= STEPS[0] * change), key=lambda f: -abs(f.own))
     said = "; ".join(f"{shorten(f.name, 60)} {_signed(f.own)}" for f in largest[:MOST_ROWS])
     alt = f"Flame graph, {seconds(base)} at base to {seconds(head)} at head. {said or 'Nothing moved.'}"
@@ -169,17 +169,15 @@ def _shade(share: float) -> str:
 
 
 def _fitting(name: str, room: float, *, bold: bool) -> str:
-    """As much of a name as has room (in widths of the font's em): all, its last part, or its ends."""
+    """As much of a name as has room (in widths of the font's em): all, its last parts, or its ends."""
     letter = LETTER * (1.08 if bold else 1.0)
-    plain = re.fullmatch(r"[\w.:$/]+", name)
-    last = re.split(r"[.:/]", name)[-1] if plain else ""
-    for text in (name, last):
-        if text and _length(text, letter) <= room:
-            return text
-    text = last or name
-    wide = _length(text, letter) / len(text)
-    fits = int(room / wide)
-    return shorten(text, fits) if fits >= LEAST_LETTERS else ""
+    if _length(name, letter) <= room:
+        return name
+    letters = int(room / (_length(name, letter) / len(name)))
+    text = brief(name, letters)
+    if "…" in text:
+        text = brief(name, letters - 1) if letters > LEAST_LETTERS else ""
+    return text
 
 
 def _length(text: str, letter: float) -> float:
@@ -188,7 +186,7 @@ def _length(text: str, letter: float) -> float:
 
 def _path(frame: _Frame) -> Prose:
     cut = [prose("…")] if len(frame.path) > NEAREST else []
-    return join([*cut, *(code(name, limit=40) for name in frame.path[-NEAREST:])], " → ")
+    return join([*cut, *(code(brief(name, 40)) for name in frame.path[-NEAREST:])], " → ")
 
 
 def _signed(value: float) -> str:

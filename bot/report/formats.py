@@ -124,6 +124,19 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[: limit - 1 - tail]}…{text[-tail:]}"
 
 
+def brief(name: str, limit: int) -> str:
+    """The last parts of a qualified name that fit (`Class.method`); its ends when it has no such parts."""
+    if len(name) <= limit:
+        return name
+    if re.fullmatch(r"[\w.:$/]+", name):
+        ends = [name[part.end() :] for part in re.finditer(r"::|[.:/$]", name) if name[part.end() :]]
+        fitting = next((end for end in ends if len(end) <= limit), None)
+        if fitting:
+            return fitting
+        name = ends[-1] if ends else name
+    return shorten(name, limit)
+
+
 def log_tail(text: str) -> Listing:
     """The last lines of a log, cleaned."""
     lines = [shorten(clean(line).rstrip(), LOG_LINE_LENGTH) for line in _lines(text)]
@@ -201,7 +214,7 @@ def seconds(value: float) -> str:
     if not math.isfinite(value):
         return "unknown"
     if value < 1:
-        return f"{1000 * value:.0f} ms"
+        return _milliseconds(1000 * value)
     if value < 10:
         return f"{value:.1f} s"
     whole = round(value)
@@ -212,6 +225,12 @@ def seconds(value: float) -> str:
         return f"{minutes} min" + (f" {rest} s" if rest else "")
     hours, minutes = divmod(minutes, 60)
     return f"{hours:,} h" + (f" {minutes} min" if minutes else "")
+
+
+def _milliseconds(value: float) -> str:
+    if 0 < value < 1:
+        return f"{1000 * value:.0f} µs"
+    return f"{value:.{1 if 0 < value < 9.95 else 0}f} ms"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

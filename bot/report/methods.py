@@ -8,16 +8,29 @@ from dataclasses import dataclass
 from bot.model.report import Effect, Interval, OptionValue, Report
 from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.report import words
-from bot.report.formats import Prose, Words, code, count, engineering, fraction, join, prose, seconds, strong
+from bot.report.formats import (
+    Prose,
+    Words,
+    brief,
+    clean,
+    code,
+    count,
+    engineering,
+    fraction,
+    join,
+    prose,
+    seconds,
+    strong,
+)
 from bot.report.links import place
 from bot.report.parts import Block, Bullets, Section, Table
 from bot.report.ranges.moves import holds
 
 ROWS_PER_TABLE = 4
 """Tables of methods have a fourth of the rows that other tables may have: several stand in one section."""
-MOST_TABLES, MOST_BULLETS, MOST_IN_BULLET, MOST_PATHS = 20, 4, 3, 3
+MOST_TABLES, MOST_BULLETS, MOST_IN_BULLET = 20, 4, 3
 CALLERS, MORE_CALLERS = 2, 8
-"""The nearest callers of a hot path that a comment and a longer text name."""
+"""So many hot paths are told, and so many of the nearest callers on each, in a comment and elsewhere."""
 COMMENT_ROWS = 20
 LEAST_BLAMED, LEAST_ALSO = 0.25, 0.1
 """A headline names a method that explains so much of the change; and a second one. Arbitrary."""
@@ -65,7 +78,8 @@ def blamed(report: Report, effect: Effect) -> list[MethodSuspect]:
             continue
         sure = [m for m in group.methods if m.interval is None or m.interval[0] > 0]
         sure = sorted((m for m in sure if m.share_of_change >= LEAST_ALSO), key=lambda m: -m.share_of_change)
-        return sure[:2] if sure and sure[0].share_of_change >= LEAST_BLAMED else []
+        together = sum(m.share_of_change for m in sure[:2])
+        return sure[: 2 if together <= 1 else 1] if sure and sure[0].share_of_change >= LEAST_BLAMED else []
     return []
 
 
@@ -143,11 +157,12 @@ def _table(report: Report, group: Group, *, rows: int, titled: bool) -> list[Blo
     cells = list(zip(*(column for _, column in columns.values()), strict=True))
     unexplained = group.profile.unexplained if group.profile else None
     if unexplained is not None:
-        rest = {"Method": "not explained by a method", "Share of the change": fraction(unexplained)}
+        other = "the rest moved the other way" if unexplained < 0 else "not explained by a method"
+        rest = {"Method": other, "Share of the change": fraction(unexplained)}
         cells.append(tuple(prose(rest.get(name, "")) for name in columns))
     align = "".join(side for side, _ in columns.values())
     left = len(group.methods) - len(shown)
-    paths = tuple(_hot_path(m, near) for m in shown[:MOST_PATHS] if m.callers)
+    paths = tuple(_hot_path(m, near) for m in shown[:near] if m.callers)
     return [
         *([prose(words.configuration(group.options, words.default_options(report)), ":")] if titled else []),
         Table(tuple(columns), tuple(cells), align),
@@ -251,6 +266,6 @@ def _interval(interval: Interval | None) -> str:
 
 
 def _hot_path(method: MethodSuspect, near: int) -> Prose:
-    names = [code(name, limit=40) for name in method.callers[-near:]]
+    names = [code(brief(clean(name), 40)) for name in method.callers[-near:]]
     cut = [prose("…")] if len(method.callers) > near else []
     return prose(code(method.method), " is reached by ", join([*cut, *names], " → "))

@@ -130,7 +130,7 @@ def test_a_long_name_shows_its_last_part_or_its_ends_or_nothing() -> None:
         ("package.other:narrow", 0, 0.1, 0.1),
     )
     shown = labels(figures(blaming(profiles=(profile(*tree),)))[0].svgs[0])
-    assert "method_of_it" in shown and long not in shown
+    assert "Class.method_of_it" in shown and long not in shown
     assert any(t.startswith("std::") and "…" in t for t in shown)
     assert not any("narr" in t for t in shown)
 

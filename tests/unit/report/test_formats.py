@@ -69,6 +69,9 @@ def test_a_probability_has_words_and_a_number_and_is_never_flat(value: float, sa
 @pytest.mark.parametrize(
     ("value", "said"),
     [
+        (0.0, "0 ms"),
+        (0.000042, "42 µs"),
+        (0.0042, "4.2 ms"),
         (0.012, "12 ms"),
         (4.25, "4.2 s"),
         (59.4, "59 s"),
@@ -105,6 +108,24 @@ def test_a_long_name_loses_its_middle_only() -> None:
     shown = str(code("begin" + "x" * 10_000 + "end"))
     assert len(shown) == formats.NAME_LENGTH
     assert shown.startswith("begin") and shown.endswith("end") and "…" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "said"),
+    [
+        ("a.b:C.run", 9, "a.b:C.run"),
+        ("a.b:C.run", 8, "b:C.run"),
+        ("a.b:C.run", 5, "C.run"),
+        ("a.b:C.run", 3, "run"),
+        ("a.b:C.running", 5, "ru…ng"),
+        ("lzma::mf::find", 8, "mf::find"),
+        ("f<a::b>(c)", 7, "f<a…(c)"),
+        ("endless_name", 7, "end…ame"),
+        ("odd::", 4, "od…:"),
+    ],
+)
+def test_a_qualified_name_is_told_by_its_last_parts(name: str, limit: int, said: str) -> None:
+    assert formats.brief(name, limit) == said
 
 
 def test_nothing_that_hides_or_reorders_text_survives() -> None:

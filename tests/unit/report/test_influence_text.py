@@ -37,7 +37,7 @@ def test_a_method_names_its_options_with_error_and_noise() -> None:
     lines = influence_text(FOUND, method="crc").splitlines()
     assert lines[0] == "zip:crc  3.0 s in the mean (model error 5.2 %, noise 1 %)"
     assert lines[1] == "  compress  +3.0 s (+2.7 s to +3.3 s)  25 % of the program's influence"
-    assert lines[2].startswith("  blocks>=4 + check=crc64  +2 ms")
+    assert lines[2].startswith("  blocks>=4 + check=crc64  +2.0 ms")
     assert not any("deflate" in line for line in lines)
 
 

@@ -83,6 +83,17 @@ def test_what_no_method_explains_is_a_row() -> None:
     assert rows[-1]["Share of the change"] == "12 %"
 
 
+def test_a_rest_below_nothing_moved_the_other_way() -> None:
+    rows = table(blaming(method("m", 1.3), profiles=(profile(unexplained=-0.3),)))
+    assert (rows[-1]["Method"], rows[-1]["Share of the change"]) == ("the rest moved the other way", "-30 %")
+
+
+def test_two_methods_are_in_the_headline_when_they_explain_at_most_all_of_it() -> None:
+    for share, named in ((0.35, True), (0.45, False)):
+        said = markdown(headline(blaming(method("m", 0.6), method("n", share))).lead[2])
+        assert ("`n`" in said) is named and "`m`" in said
+
+
 def test_new_vanished_and_renamed_methods_are_said_to_be_so() -> None:
     new, renamed, gone, _ = table(method_reports.of_native())
     assert (new["Method"], new["Own time"]) == ("`mf_skip_raw` (new)", "nothing to 190 ms")
