@@ -187,9 +187,7 @@ class Scan:
         wished = [probe for configuration in basic for probe in self._spread(configuration, places)]
         yield wished
         self._choose.avoided = tuple(self._log.broken_levels())
-        fresh = self._choose.balanced(
-            want if number == 0 else want // 2, self._log.configurations[len(basic) :]
-        )
+        fresh = self._choose.balanced(want, self._log.configurations[len(basic) :])
         yield [probe for configuration in fresh for probe in self._spread(configuration, count)]
         if number > 0:
             yield self._at_both_ends()

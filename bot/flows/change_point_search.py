@@ -27,6 +27,8 @@ STEPS = 16
 """Steps looked for at most in one sweep."""
 NOISE_PER_ROUND, MOST_ROUNDS = 0.005, 3
 """Rounds of further scanning: one for each 0.5 % of noise, at most three."""
+CHEAP = 1500
+"""A round of so many trials that shows nothing new is the last one; with much noise a smaller one is not."""
 
 
 class ChangePointFinder:
@@ -125,7 +127,7 @@ class ChangePointFinder:
         """Sweeps until nothing new stands out, however often fresh configurations are scanned."""
         noise = round(self.log_.scale / NOISE_PER_ROUND)
         rounds = 1 if self.model_.exact else int(np.clip(noise, 1, MOST_ROUNDS))
-        scanned = 0
+        scanned, seen, fruitless, trials = 0, 0, 0, 0
         before: set[tuple[object, int]] | None = None
         for sweep in range(SWEEPS):
             self._sweep()
@@ -135,9 +137,11 @@ class ChangePointFinder:
                 before = None if changed else before
             nothing_new = state == before and all(step.settled for step in self.model_.steps)
             if nothing_new and not self._passing():
-                if scanned >= rounds:
+                fruitless += scanned > 0 and len(state) <= seen
+                patience = max(rounds - 1, 1) if len(self.log_) - trials < CHEAP else 1
+                if scanned >= rounds or fruitless >= patience:
                     break
-                scanned += 1
+                scanned, seen, trials = scanned + 1, len(state), len(self.log_)
                 yield from self._scan.again()
                 continue
             before = state
