@@ -54,7 +54,6 @@ class MethodInquiry:
         chosen, control = choose(self.job.subject.space, self.flagged)
         if not chosen or self.job.open_profiles is None:
             return MethodFindings()
-        self.job.progress.stage("profiling what changed")
         profiles = self.job.open_profiles()
         if missing := profiles.missing():
             return MethodFindings(notes=(*missing, "Methods were not profiled."))
@@ -65,6 +64,7 @@ class MethodInquiry:
             until=self.until,
             kept=PROVING_SHARE * (self.until - now) if self.job.open_reverted else 0.0,
             settled=lambda one: _settled(self._blame(profiles, one)),
+            tell=self.job.progress.stage,
         )
         wanted = [Profiled(c) for c in chosen] + ([Profiled(control, control=True)] if control else [])
         rounds.run(wanted)

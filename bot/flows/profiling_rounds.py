@@ -41,7 +41,7 @@ class ProfilingRounds:
     """Runs profiles until `until` on `clock` (seconds); one that would end later is not begun.
 
     kept: seconds before `until` that are left for what comes after, once the first configuration has what it
-    needs. settled: whether a configuration that has `enough` needs no more. notes: one of a kind.
+    needs. settled: whether a configuration that has `enough` needs no more. tell: what goes on, for people.
     """
 
     bench: ProfileBench
@@ -49,6 +49,7 @@ class ProfilingRounds:
     until: float
     kept: float
     settled: Callable[[Profiled], bool]
+    tell: Callable[[str], None]
     _notes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -59,7 +60,9 @@ class ProfilingRounds:
     def run(self, wanted: Sequence[Profiled]) -> None:
         """Fills `wanted`, the first first: it has what it needs before the next one is begun."""
         until = self.until
-        for one in wanted:
+        for number, one in enumerate(wanted, 1):
+            which = "one that did not" if one.control else f"{number} of {sum(not o.control for o in wanted)}"
+            self.tell(f"profiling configurations that changed: {which}")
             for place, side in enumerate(FIRST):
                 self._profile(one, side, left=(until - self.clock()) / (len(FIRST) - place))
             until = self.until - self.kept
