@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ from benchmarks.methods.cases import EFFECTS, Program, Slowdown
 from bot.adapters.profilers.python.coarse import PythonCoarse
 from bot.model.profiles import Method
 
-MAINS = Path(__file__).with_name("py")
 DISTRIBUTIONS = {
     "markdown": ("Markdown==3.11.3",),
     "sqlparse": ("sqlparse==0.6.1",),
@@ -26,6 +24,24 @@ _WORK = {
     "memory": ["for planted in sorted(planted * 7919 % 10007 for planted in range(AMOUNT)):", "    pass"],
     "text": ["planted = ''.join(str(planted) for planted in range(AMOUNT)).split('7')"],
     "calls": ["import work", "for planted in range(AMOUNT):", "    work.step(planted)"],
+}
+MAIN = '''"""Runs the program on a file."""
+
+import sys
+
+import {name} as program
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as file:
+        text = file.read()
+    option = len(sys.argv) > 2
+    {code}
+'''
+CODE = {
+    "markdown": "program.markdown(text, extensions=['extra'] if option else ['tables', 'toc'])",
+    "sqlparse": "program.format(text, keyword_case='upper', reindent=option)",
+    "jsbeautifier": "program.beautify(text, program.BeautifierOptions({'space_in_paren': option}))",
+    "python_minifier": "program.minify(text, rename_globals=option)",
 }
 WORK = '''"""What planted work calls; it is there in every build."""
 
@@ -71,7 +87,8 @@ class Python:
                 "--target",
             ]
             subprocess.run([*words, str(root), *DISTRIBUTIONS[program.name]], check=True, timeout=300)
-            shutil.copy(MAINS / f"run_{program.name}.py", root)
+            main = MAIN.replace("{name}", program.name).replace("{code}", CODE[program.name])
+            (root / program.words[1]).write_text(main, encoding="utf-8")
             (root / "work.py").write_text(WORK, encoding="utf-8")
             (root / "input").write_text(_INPUTS[program.name](root), encoding="utf-8")
 
@@ -129,7 +146,7 @@ def _words(rng: np.random.Generator, count: int) -> str:
 def _markdown(root: Path) -> str:  # noqa: ARG001
     rng = np.random.default_rng(1)
     parts = []
-    for number in range(300):
+    for number in range(170):
         parts += [f"## {_words(rng, 3)}", f"{_words(rng, 20)} **{_words(rng, 2)}** `{_words(rng, 1)}` *a* "]
         parts += [f"[{_words(rng, 2)}](http://a.example/{number}) {_words(rng, 20)}\n> {_words(rng, 9)}"]
         parts += ["\n".join(f"{'  ' * (i % 2)}* {_words(rng, 5)}" for i in range(6))]
@@ -145,7 +162,7 @@ def _sql(root: Path) -> str:  # noqa: ARG001
         f"left join u on t{i}.id = u.id where (d in (1, {i}) and e like '%{_words(rng, 1)}%') "
         f"or f is not null -- {i}\n"
         f"group by a, b having n > 3 order by a desc; insert into v{i} (a, b) values ({i}, 'y');"
-        for i in range(260)
+        for i in range(110)
     )
 
 
@@ -156,14 +173,14 @@ def _script(root: Path) -> str:  # noqa: ARG001
         f"for(var i=0;i<c.length;i++){{c[i]=a?b[i]:/re{i}+/g.test(b)}}}}else{{switch(b){{case 1:return c;"
         f"default:a+=b}}}}/* {_words(rng, 3)} */"
         f"try{{g(function(d){{return d*{i}}})}}catch(e){{throw new Error('e')}}}}"
-        for i in range(420)
+        for i in range(220)
     )
 
 
 def _module(root: Path) -> str:
     files = sorted((root / "python_minifier").rglob("*.py"))
     texts = [path.read_text(encoding="utf-8") for path in files]
-    return "\n".join(text for text in texts if "__future__" not in text)
+    return "\n".join(text for text in texts[::2] if "__future__" not in text)
 
 
 _INPUTS = {"markdown": _markdown, "sqlparse": _sql, "jsbeautifier": _script, "python_minifier": _module}

@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +31,7 @@ from scipy import stats
 
 from benchmarks.methods import table
 from benchmarks.methods.cases import DECOYS, Case, Runtime, Slowdown, candidates, draw
-from benchmarks.methods.scoring import Truth, score
+from benchmarks.methods.scoring import Truth, claimed, score
 from bot.adapters.profilers.sources import bodies
 from bot.adapters.threads import one_thread
 from bot.analysis.methods.blame import Compared
@@ -38,10 +39,10 @@ from bot.model.profiles import Method, Profile
 
 RESULTS = Path(__file__).with_name("results")
 RUNTIMES = ("native", "python", "node", "jvm")
-BASE_PROFILES, HEAD_PROFILES, DUETS, TRIED_DUETS = 2, 1, 12, 5
+BASE_PROFILES, HEAD_PROFILES, DUETS, TRIED_DUETS = 2, 1, 10, 3
 EVERY = 2000
 """Calls of a method that do planted work, roughly."""
-ATTEMPTS, CALIBRATIONS = 8, 4
+ATTEMPTS, CALIBRATIONS = 8, 3
 ENOUGH = (0.04, 0.36)
 """Effects that are used; others are planted again."""
 
@@ -202,17 +203,32 @@ def _measured(duets: NDArray[np.float64]) -> tuple[float, tuple[float, float]]:
     return math.exp(middle), (math.exp(middle - half), math.exp(middle + half))
 
 
-def replay(cache: Path, results: Path) -> None:
-    """Scores all stored profiles again."""
-    for path in sorted(results.glob("*.jsonl")):
-        rows = []
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            kept = cache / "profiles" / f"{row['runtime']}-{row['seed']}-{int(row['same'])}.pickle"
-            if "skipped" not in row and kept.exists():
-                row.update(score(*pickle.loads(kept.read_bytes())))
-            rows.append(row)
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+def stored(cache: Path, row: dict[str, Any]) -> tuple[Compared, Truth] | None:
+    """The profiles of a row."""
+    kept = cache / "profiles" / f"{row['runtime']}-{row['seed']}-{int(row['same'])}.pickle"
+    return pickle.loads(kept.read_bytes()) if kept.exists() and "skipped" not in row else None
+
+
+def replay(path: Path, cache: Path) -> None:
+    """Scores all stored profiles again, and profiles of equal programs from two cases against each other."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [row for row in rows if "other" not in row]
+    bases: dict[str, list[tuple[int, Compared]]] = defaultdict(list)
+    for row in rows:
+        if (found := stored(cache, row)) is not None:
+            row.update(score(*found))
+            if row.get("kind") != "calls":
+                bases[f"{row['program']} {row.get('gated', False)}"].append((row["seed"], found[0]))
+    for name, cases in bases.items():
+        for number, (seed, one) in enumerate(cases):
+            other, compared = cases[number - 1]
+            if other != seed:
+                same = replace(
+                    one, head=compared.base[:HEAD_PROFILES], bodies=(one.bodies[0], compared.bodies[0])
+                )
+                row = {"runtime": path.stem, "program": name.split()[0], "seed": seed, "other": other}
+                rows.append(row | {"same": True, "claimed": claimed(same)})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def main() -> None:
@@ -228,7 +244,8 @@ def main() -> None:
     asked = parser.parse_args()
     end = time.monotonic() + asked.seconds
     if asked.replay:
-        replay(asked.cache, asked.results)
+        for path in sorted(asked.results.glob("*.jsonl")):
+            replay(path, asked.cache)
     else:
         runtime: Runtime = importlib.import_module(f"benchmarks.methods.{asked.runtime}").RUNTIME
         if not (asked.cache / runtime.name / "installed").exists():
@@ -237,7 +254,7 @@ def main() -> None:
         path = asked.results / f"{runtime.name}.jsonl"
         path.parent.mkdir(exist_ok=True)
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        known = {(row["seed"], row["same"]) for row in map(json.loads, lines)}
+        known = {(row["seed"], row["same"]) for row in map(json.loads, lines) if "other" not in row}
         wanted = [(asked.seed + i, False) for i in range(asked.cases)]
         wanted += [(asked.seed + i, True) for i in range(asked.same)]
         with one_thread():
@@ -247,6 +264,7 @@ def main() -> None:
                 row = play(runtime, seed, asked.cache, same=same)
                 with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
+        replay(path, asked.cache)
     text = table.markdown(asked.results)
     (asked.results / "table.md").write_text(text, encoding="utf-8")
     print(text)

@@ -8,8 +8,8 @@ from typing import Any
 
 from bot.analysis.methods.blame import Blame, Compared, blame
 
-CLAIMED = 0.1
-"""A change that is claimed of equal programs, to see whether somebody is blamed for it."""
+CLAIMED = (0.1, -0.1, 0.02, -0.02)
+"""Changes that are claimed of equal programs, to see whether somebody is blamed for them."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,7 @@ def score(compared: Compared, truth: Truth) -> dict[str, Any]:
     full = blame(compared)
     seconds = time.process_time() - began
     if not truth.guilty:
-        claims = [_claimed(compared, sign * CLAIMED) for sign in (1.0, -1.0)]
-        return {
-            "named": _names(full),
-            "claimed": sorted({name for claim in claims for name in _names(claim)}),
-            "blame": seconds,
-        }
+        return {"named": _names(full), "claimed": claimed(compared), "blame": seconds}
     blind = blame(replace(compared, bodies=({}, {})))
     names = _names(full)
     heads = {method.name for profile in compared.head for method in profile.methods}
@@ -50,10 +45,15 @@ def score(compared: Compared, truth: Truth) -> dict[str, Any]:
     }
 
 
-def _claimed(compared: Compared, change: float) -> Blame:
+def claimed(compared: Compared) -> list[str]:
+    """Who is named for changes up and down that are claimed of profiles of equal programs."""
     base = compared.seconds[0]
-    ratio = 1.0 + change
-    return blame(replace(compared, seconds=(base, base * ratio), interval=(ratio - 0.01, ratio + 0.01)))
+    names: set[str] = set()
+    for change in CLAIMED:
+        ratio = 1.0 + change
+        found = blame(replace(compared, seconds=(base, base * ratio), interval=(ratio - 0.01, ratio + 0.01)))
+        names |= {*_names(found)}
+    return sorted(names)
 
 
 def _names(found: Blame) -> list[str]:
