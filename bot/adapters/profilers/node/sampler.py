@@ -18,6 +18,9 @@ from bot.model.profiles import Method, Profile, Target, Tool
 
 INTERVAL_SECONDS = 250e-6
 """10 % more CPU time than every millisecond, for four times the samples."""
+ENOUGH_SAMPLES, MOST_ROUNDS = 4000, 3
+"""A trial is sampled again until there are so many samples, or so often: when V8 optimises what differs from
+trial to trial, which moves the shares of a short one more than chance does."""
 FEW_SAMPLES = 400
 """Below this many, the share even of a dominant method is rough: its standard deviation exceeds 5 %."""
 MOST_SLOWDOWN = 5.0
@@ -101,25 +104,39 @@ class NodeSampler:
         return preloading.what_is_missing(target)
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:  # noqa: ARG002 - sees all
-        """One sampled trial, and one in which calls are counted if that was asked for."""
-        settings = {"interval": round(INTERVAL_SECONDS * 1e6), "inlining": self._inlining}
+        """Sampled trials, and one in which calls are counted if that was asked for."""
         try:
-            hooked = preloading.run_hooked(target, "sampler.cjs", settings, slowdown=MOST_SLOWDOWN)
-            profile = _begun(self.tool, hooked)
-            sampled, notes = _validated(hooked, SampledReport)
+            profile, sampled, rounds = self._sampled(target)
             if not sampled:
-                return _with_notes(profile, *notes, "No method was seen.")
+                return _with_notes(profile, "No method was seen.")
             counted: list[CountedReport] = []
+            notes: list[str] = []
             if self._counts and profile.outcome == "ok":
                 hooked = preloading.run_hooked(target, "sampler.cjs", {"interval": 0}, slowdown=MOST_SLOWDOWN)
-                counted, more = _validated(hooked, CountedReport)
-                notes = [*notes, *more]
+                counted, notes = _validated(hooked, CountedReport)
                 if hooked.launched.outcome != "ok":
                     counted = []
                     notes.append(hooked.launched.ended.reason("The trial whose calls were counted"))
-            return _explained(_with_notes(profile, *notes), (sampled, counted), target)
+            return _explained(_with_notes(profile, *notes), (sampled, counted), target, rounds=rounds)
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}.",))
+
+    def _sampled(self, target: Target) -> tuple[Profile, list[SampledReport], int]:
+        """What trials sampled until there is enough, and their number. Raises OSError as `run_hooked`."""
+        settings = {"interval": round(INTERVAL_SECONDS * 1e6), "inlining": self._inlining}
+        profiles: list[Profile] = []
+        sampled: list[SampledReport] = []
+        while True:
+            hooked = preloading.run_hooked(target, "sampler.cjs", settings, slowdown=MOST_SLOWDOWN)
+            reports, notes = _validated(hooked, SampledReport)
+            profiles.append(_with_notes(_begun(self.tool, hooked), *notes))
+            sampled += reports
+            enough = sum(sum(report.hits) for report in sampled) >= ENOUGH_SAMPLES
+            if enough or profiles[-1].outcome != "ok" or not reports or len(profiles) == MOST_ROUNDS:
+                break
+        told = tuple(dict.fromkeys(note for profile in profiles for note in profile.notes))
+        seconds = sum(profile.seconds for profile in profiles) / len(profiles)
+        return replace(profiles[-1], seconds=seconds, notes=told), sampled, len(profiles)
 
 
 def _begun(tool: Tool, hooked: Hooked) -> Profile:
@@ -147,9 +164,13 @@ def _validated(hooked: Hooked, kind: type[_AnyReport]) -> tuple[list[_AnyReport]
 
 
 def _explained(
-    profile: Profile, reports: tuple[Sequence[SampledReport], Sequence[CountedReport]], target: Target
+    profile: Profile,
+    reports: tuple[Sequence[SampledReport], Sequence[CountedReport]],
+    target: Target,
+    *,
+    rounds: int,
 ) -> Profile:
-    """Names what the reports hold and sums it up."""
+    """Names what the reports hold and sums it up, for one of so many sampled trials."""
     sampled, counted = reports
     sources = Sources(target)
     frames = {Frame(*frame) for report in sampled for frame in report.frames}
@@ -159,10 +180,10 @@ def _explained(
     )
     named = {frame: sources.method(frame) for frame in frames}
     tree = CallTree()
-    samples = sum(_graft(tree, report, named) for report in sampled)
+    samples = sum(_graft(tree, report, named, rounds=rounds) for report in sampled)
     costs = tree_costs(tree)
     # Other threads (V8's compilers, say) cost time that no method has.
-    whole = min(profile.seconds, sum(report.whole for report in sampled) / 1e9)
+    whole = min(profile.seconds, sum(report.whole for report in sampled) / 1e9 / rounds)
     few = (f"Only {samples} samples: shares are rough.",) if samples < FEW_SAMPLES else ()
     return replace(
         profile,
@@ -174,14 +195,16 @@ def _explained(
     )
 
 
-def _graft(tree: CallTree, report: SampledReport, named: Mapping[Frame, Method | None]) -> int:
+def _graft(
+    tree: CallTree, report: SampledReport, named: Mapping[Frame, Method | None], *, rounds: int
+) -> int:
     """Adds one thread's stacks to the tree, in CPU seconds where they are known; its number of samples.
 
-    Elapsed time is longer than that when other programs have the core.
+    The seconds are those of one of so many trials. Elapsed time is longer when other programs have the core.
     """
     idle = [frame[0] == "(idle)" and not frame[1] for frame in report.frames]
     elapsed = sum(micros for micros, waits in zip(report.micros, idle, strict=True) if not waits)
-    scale = report.cpu / 1e9 / elapsed if report.cpu and elapsed else 1e-6
+    scale = (report.cpu / 1e9 / elapsed if report.cpu and elapsed else 1e-6) / rounds
     numbers: list[int] = []
     samples = 0
     rows = zip(report.frames, report.parents, report.micros, report.hits, idle, strict=True)
