@@ -7,6 +7,8 @@ import pytest
 
 from bot.adapters.terminal import LINE_EVERY, QuietProgress, TerminalProgress, show_comment
 from bot.flows.ports import Progress
+from bot.report.render import comment
+from tests.unit.report.method_reports import of_strangers
 
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
@@ -148,3 +150,12 @@ def test_a_stream_that_cannot_write_a_letter_gets_a_question_mark() -> None:
     stream = io.TextIOWrapper(raw, encoding="ascii")
     show_comment("🔴 Slower", stream)
     assert raw.getvalue() == b"? Slower\n"
+
+
+def test_methods_of_strangers_control_no_terminal() -> None:
+    name = "std::map<a, `b|c`>\x1b[2J\x1b]8;;http://evil.example\x07here\x1b]8;;\x07 \u202e[x](http://evil.example)"
+    stream = Terminal()
+    show_comment(comment(of_strangers(name)), stream)
+    shown = stream.getvalue()
+    assert set(re.findall(r"\x1b[^a-zA-Z]*(.)", shown)) == {"m"}  # nothing but colours
+    assert "\u202e" not in shown and "std::map<a" in shown

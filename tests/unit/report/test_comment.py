@@ -139,6 +139,17 @@ def test_hostile_names_stay_names(name: str, make: Callable[[str], Report]) -> N
     assert text.count("<details>") == text.count("</details>") or "<details>" in name
 
 
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_a_summary_tells_methods_of_strangers_as_names_too(name: str) -> None:
+    for token in GITHUB.parse(summary(method_reports.of_strangers(name))):
+        assert token.type != "html_block" or not OURS.sub("", token.content).strip()
+        for child in token.children or []:
+            assert child.type not in ("image", "em_open", "s_open"), child
+            assert child.type != "html_inline" or OURS.fullmatch(child.content), child
+            if child.type == "link_open":
+                assert str(child.attrs["href"]).startswith(f"{method_reports.REPOSITORY}/blob/"), child
+
+
 @pytest.mark.parametrize("make", [hostile, method_reports.of_strangers])
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_github_finds_nothing_to_mention_or_link(name: str, make: Callable[[str], Report]) -> None:
