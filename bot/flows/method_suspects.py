@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.analysis.methods.blame import Blame, Compared, MethodChange, blame
@@ -14,14 +14,18 @@ from bot.flows.method_memory import recall_terms
 from bot.flows.method_proof import LEAST_SHARE, prove
 from bot.flows.ports import Bench, ProfileBench
 from bot.flows.profiling_rounds import Profiled, ProfilingRounds
-from bot.model.profiles import Method
+from bot.model.profiles import Method, Profile
 from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.model.space import Configuration
+from bot.model.trials import Side
 
 METRICS = ("cpu", "wall")
 """Their changes are explained by methods."""
 PROVING_SHARE = 0.3
 """Of the time for methods, kept for measuring what reverting one restores."""
+RELEVANT = 1e-3
+"""Share of a profile's cost from which on a method's text is read."""
+MOST_TEXTS = 5000
 METHODS = 10
 """Told for each configuration."""
 WELL_KNOWN = 0.2
@@ -48,6 +52,7 @@ class MethodInquiry:
     flagged: Flagged
     until: float
     _blamed: dict[tuple[Configuration, int], Blame] = field(default_factory=dict)
+    _texts: dict[Side, dict[Method, str]] = field(default_factory=lambda: {"base": {}, "head": {}})
 
     def run(self) -> MethodFindings:
         """Methods of each flagged configuration, largest share first; whatever fails ends in notes."""
@@ -107,13 +112,25 @@ class MethodInquiry:
                     head,
                     seconds=self._seconds(one.configuration),
                     interval=self._interval(one.configuration),
-                    bodies=(
-                        profiles.bodies("base", {m for p in base for m in p.methods}),
-                        profiles.bodies("head", {m for p in head for m in p.methods}),
-                    ),
+                    bodies=self._bodies(profiles, one),
                 )
             )
         return self._blamed[key]
+
+    def _bodies(
+        self, profiles: ProfileBench, one: Profiled
+    ) -> tuple[Mapping[Method, str], Mapping[Method, str]]:
+        """Texts of the methods that cost something, or that one side alone has; each is read once."""
+        seen = {side: {m for profile in found for m in profile.methods} for side, found in one.sides.items()}
+        dear = {m for found in one.sides.values() for profile in found for m in costly(profile)}
+        for side, methods in seen.items():
+            other = seen["head" if side == "base" else "base"]
+            known = self._texts[side]
+            wanted = [m for m in methods if (m in dear or m not in other) and m not in known]
+            known.update(dict.fromkeys(wanted, ""))
+            known.update(profiles.bodies(side, wanted[:MOST_TEXTS]))
+        base, head = ({m: text for m, text in self._texts[side].items() if text} for side in ("base", "head"))
+        return base, head
 
     def _seconds(self, configuration: Configuration) -> tuple[float, float]:
         seconds = self.flagged.seconds[configuration]
@@ -183,6 +200,15 @@ class MethodInquiry:
             overhead=spent / base if base > 0 else None,
             flame=flame(before, after, pair(before.methods, after.methods), (base, head)),
         )
+
+
+def costly(profile: Profile) -> Iterator[Method]:
+    """Methods with `RELEVANT` of a profile's cost, by themselves or with callees."""
+    yield from (method for method, cost in profile.methods.items() if cost.self_share >= RELEVANT)
+    whole = max((cost.total for cost in profile.edges.values()), default=0.0)
+    for ends, cost in profile.edges.items():
+        if cost.total >= RELEVANT * whole:
+            yield from ends
 
 
 def _settled(found: Blame) -> bool:
