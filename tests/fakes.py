@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bot.flows.job import Job
-from bot.model.profiles import Method, MethodCost, Profile, Tool
+from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
 from bot.model.report import Environment
 from bot.model.revisions import Build, Comparison, Revision
 from bot.model.space import Configuration
@@ -100,6 +100,9 @@ class FakeWorkshop:
         return ()
 
 
+FINE = Tool("fake", "1", "fine", frozenset({"calls", "durations", "arguments"}))
+
+
 @dataclass
 class FakeProfiles:
     """Profiles of `seconds` of each method at a side in a configuration; each takes `takes` on the clock."""
@@ -110,6 +113,7 @@ class FakeProfiles:
     outcome: Outcome = "ok"
     lacking: tuple[str, ...] = ()
     asked: list[tuple[Side, Configuration]] = field(default_factory=list)
+    watched: list[tuple[Side, Configuration, tuple[Method, ...]]] = field(default_factory=list)
 
     def missing(self) -> Sequence[str]:
         return self.lacking
@@ -130,6 +134,31 @@ class FakeProfiles:
             for name in costs
         }
         return Profile(tool, self.outcome, total, methods, samples=10_000)
+
+    def watch(
+        self,
+        side: Side,
+        configuration: Configuration,
+        methods: Sequence[Method],
+        coarse: Profile,
+        *,
+        seconds: float = math.inf,
+    ) -> Profile:
+        """Ten calls of each method, every second one with twice the work."""
+        self.watched.append((side, configuration, tuple(methods)))
+        self.bench.clock += min(self.takes, seconds)
+        if self.takes > seconds:
+            return Profile(FINE, "cut", seconds)
+        costs = self.seconds(side, configuration)
+        each = np.array([1.0, 2.0] * 5) / 15
+        given = (("n=int 1",), ("n=int 2",)) * 5
+        empty = np.zeros(0)
+        series = [
+            CallSeries(m, (), 10, costs[m.name], costs[m.name] * each, empty, empty.astype(np.int64), given)
+            for m in methods
+            if m in coarse.methods
+        ]
+        return Profile(FINE, self.outcome, 1.1 * sum(costs.values()), series=series, notes=("Watched.",))
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         del side, methods

@@ -1,4 +1,4 @@
-"""Runs trials at built sites under the coarse profiler of the program's runtime."""
+"""Runs trials at built sites under the coarse and the fine profiler of the program's runtime."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bot.adapters import checkout
 from bot.adapters.profilers import sources
+from bot.adapters.profilers.fine import FineProfiler
 from bot.adapters.profilers.jvm.sampler import JvmSampler
 from bot.adapters.profilers.native.coarse import Coarse
 from bot.adapters.profilers.node.sampler import NodeSampler
@@ -54,6 +55,7 @@ class SiteProfiler:
         self._scratch, self._stop = scratch, stop
         self._starter = Starter(subject, pass_env=pass_env or {}, place=place)
         self._profiler = COARSE[subject.program.runtime]()
+        self._fine = FineProfiler(subject.program.runtime, overhead=subject.overhead)
 
     def missing(self) -> Sequence[str]:
         """What the profiler lacks for the program, as its default configuration is started at head."""
@@ -65,9 +67,33 @@ class SiteProfiler:
 
     def profile(self, side: Side, configuration: Configuration, *, seconds: float = inf) -> Profile:
         """One coarse profile; `cut` when the seconds are over or a signal came."""
+        return self._run(side, configuration, self._profiler.profile, seconds=seconds)
+
+    def watch(
+        self,
+        side: Side,
+        configuration: Configuration,
+        methods: Sequence[Method],
+        coarse: Profile,
+        *,
+        seconds: float = inf,
+    ) -> Profile:
+        """One fine profile of these methods, beside a trial without a profiler; `cut` as `profile`."""
+        return self._run(
+            side, configuration, lambda target: self._fine.watch(target, methods, coarse), seconds=seconds
+        )
+
+    def _run(
+        self,
+        side: Side,
+        configuration: Configuration,
+        make: Callable[[Target], Profile],
+        *,
+        seconds: float,
+    ) -> Profile:
         try:
             with self._target(side, configuration, seconds=seconds) as target:
-                profile = self._profiler.profile(target)
+                profile = make(target)
                 over = target.stop is not None and target.stop()
         except (OSError, UsageError) as error:
             return Profile(self._profiler.tool, "not-started", 0.0, notes=(_cannot(error),))

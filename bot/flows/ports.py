@@ -202,7 +202,7 @@ class Profiler(Protocol):
 
 
 class ProfileBench(Protocol):
-    """Runs trials of built sides under a coarse profiler; never raises for what a program does."""
+    """Runs trials of built sides under profilers; never raises for what a program does."""
 
     def missing(self) -> Sequence[str]:
         """What stands in the way of any profile, one sentence each; empty: it can run."""
@@ -210,6 +210,21 @@ class ProfileBench(Protocol):
 
     def profile(self, side: Side, configuration: Configuration, *, seconds: float = math.inf) -> Profile:
         """One coarse profile. `seconds`: wall time that is left; a profile that needs more ends as `cut`."""
+        ...
+
+    def watch(
+        self,
+        side: Side,
+        configuration: Configuration,
+        methods: Sequence[Method],
+        coarse: Profile,
+        *,
+        seconds: float = math.inf,
+    ) -> Profile:
+        """One fine profile: the single calls of those methods that the overhead lets it watch.
+
+        coarse: the same configuration's, which tells how often methods are called.
+        """
         ...
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:

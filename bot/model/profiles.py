@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -124,7 +124,8 @@ class Profile:
     """What one tool saw of one trial; `outcome` other than `ok`: what is there is unfinished, see notes.
 
     seconds: CPU seconds that the profiled trial took in all, tool included. samples: of a sampling tool.
-    series: of a fine tool. notes: sentences for the report.
+    series: of a fine tool. notes: sentences for the report. unprofiled: CPU seconds of the same trial without
+    the tool, where it was run for comparison; NaN: it was not.
     """
 
     tool: Tool
@@ -135,3 +136,4 @@ class Profile:
     samples: int | None = None
     series: Sequence[CallSeries] = ()
     notes: tuple[str, ...] = ()
+    unprofiled: float = nan

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from bot.adapters.profiling import SiteProfiler
-from bot.model.profiles import Method
+from bot.model.profiles import Method, MethodCost, Profile, Tool
 from bot.model.sites import Account, Site
 from bot.model.subject import FlagOption, Program, Subject, Workload
 from bot.model.trials import Side
@@ -24,6 +25,17 @@ for line in open(sys.argv[-1]):
     for _ in range(int(line)):
         slow() if "--slow" in sys.argv else quick()
 """
+NATIVE = """
+#include <stdlib.h>
+#include <string.h>
+__attribute__((noinline)) int work(int n) { volatile int s = 0; while (n-- > 0) s += n; return s; }
+int main(int c, char **v) {
+  int s = 0, n = !strcmp(v[c - 2], "--slow") ? 2000000 : 1000000;
+  for (int i = 0; i < 50; i++) s += work(i % 2 ? n : 2 * n);
+  return s == 1;
+}
+"""
+COUNTED = Tool("counter", "1", "coarse", frozenset({"calls"}), slowdown=50.0)
 _UID = 62000 + os.getpid() % 900
 
 
@@ -33,6 +45,7 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self.folder, self.stopped = folder, False
         self.program: dict[str, object] = {"runtime": "python", "run": "python3 work.py {options} {workload}"}
+        self.overhead = 0.5
         self.sites: dict[Side, Site] = {}
         workload = folder / "rounds"
         workload.write_text("20\n")
@@ -44,12 +57,19 @@ class Shelf:
             account = Account(_UID + number, _UID + number) if os.geteuid() == 0 else None
             self.sites[side] = Site(side, root, account, {"rounds": workload})  # type: ignore[index,arg-type]
 
+    def compile(self, text: str) -> None:
+        """Makes the program a native one at head."""
+        (self.sites["head"].root / "work.c").write_text(text)
+        subprocess.run(["gcc", "-g", "-O1", "-o", "work", "work.c"], cwd=self.sites["head"].root, check=True)
+        self.program = {"runtime": "native", "run": "./work {options} {workload}"}
+
     def profiler(self, **options: FlagOption) -> SiteProfiler:
         """A profiler of both sites."""
         subject = Subject(
             program=Program.model_validate(self.program),
             options={"slow": FlagOption(flag="--slow"), **options},
             workloads={"rounds": Workload(path="rounds")},
+            overhead=self.overhead,
         )
         return SiteProfiler(subject, self.sites, scratch=self.folder, stop=lambda: self.stopped)
 
@@ -106,3 +126,62 @@ def test_no_room_for_a_scratch_folder_is_an_outcome(shelf: Shelf) -> None:
         ("Methods could not be profiled: No such file or directory.",),
     )
     assert profiler.missing() == profile.notes
+
+
+def coarse(calls: int, *methods: Method) -> Profile:
+    """A profile of a trial that took long because each call was counted."""
+    return Profile(COUNTED, "ok", 1e6, {method: MethodCost(1.0, calls=calls) for method in methods})
+
+
+def test_single_calls_are_watched_with_what_they_were_given(shelf: Shelf) -> None:
+    (shelf.sites["head"].root / "work.py").write_text(
+        "def work(n):\n    return sum(i * i for i in range(n))\nfor i in range(40): work(40_000 << i % 2)\n"
+    )
+    work = Method("work:work", "work.py")
+    profile = shelf.profiler().watch("head", (False,), [work], coarse(40, work))
+    (series,) = profile.series
+    assert (profile.outcome, profile.tool.grain, series.calls) == ("ok", "fine", 40)
+    assert set(series.arguments) == {("n=int ~2^16",), ("n=int ~2^17",)}
+    assert profile.unprofiled > 0
+
+
+def test_single_calls_of_a_native_program_are_watched(shelf: Shelf) -> None:
+    shelf.compile(NATIVE)
+    work = Method("work", "work.c")
+    before = sorted(shelf.folder.iterdir())
+    profile = shelf.profiler().watch("head", (True,), [work], coarse(50, work))
+    (series,) = profile.series
+    assert (profile.outcome, series.calls) == ("ok", 50)
+    assert set(series.arguments) == {("n=int ~2^21",), ("n=int ~2^22",)}
+    assert sorted(shelf.folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_what_is_called_too_often_is_not_watched(shelf: Shelf, native: bool) -> None:
+    if native:
+        shelf.compile(NATIVE)
+    work = Method("work", "work.c") if native else Method("work:slow", "work.py")
+    profile = shelf.profiler().watch("head", (True,), [work], coarse(10**10, work))
+    assert not profile.series
+    assert any("called too often" in note for note in profile.notes)
+
+
+def test_more_overhead_than_was_asked_for_is_told(shelf: Shelf) -> None:
+    shelf.overhead = 0.9
+    (shelf.sites["head"].root / "work.py").write_text("def work(): pass\nfor _ in range(300_000): work()\n")
+    work = Method("work:work", "work.py")
+    # The coarse profile was of another workload: timing each call takes far longer than the program.
+    profile = shelf.profiler().watch("head", (False,), [work], coarse(3, work))
+    assert any("longer, more than the 90% that were asked for" in note for note in profile.notes)
+
+
+def test_a_program_that_fails_without_a_profiler_is_not_watched(shelf: Shelf) -> None:
+    (shelf.sites["head"].root / "work.py").write_text("import sys\nsys.exit(3)\n")
+    profile = shelf.profiler().watch("head", (False,), [Method("work:work")], coarse(1))
+    assert profile.outcome == "exit" and not profile.series
+    assert any("without a profiler" in note for note in profile.notes)
+
+
+def test_watching_that_may_not_run_on_is_cut(shelf: Shelf) -> None:
+    shelf.stopped = True
+    assert shelf.profiler().watch("head", (False,), [Method("work:slow")], coarse(1)).outcome == "cut"
