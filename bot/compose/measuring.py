@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from types import FrameType
 
@@ -20,6 +21,7 @@ from bot.adapters.run_folder import first_uid, run_folder
 from bot.adapters.simulated import SimulatedBench, simulated_comparison
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
+from bot.adapters.touched import changed_lines
 from bot.compose.opening import Opener
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import Run
@@ -32,6 +34,7 @@ from bot.compose.subjects import (
     read_checked,
     refuse_simulated,
 )
+from bot.flows.diff_aware import Aim
 from bot.flows.experience import Memory
 from bot.flows.job import Job
 from bot.flows.ports import Progress
@@ -43,6 +46,7 @@ from bot.model.revisions import Comparison
 from bot.model.subject import Program
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.pull_request import pull_request_sample
+from bot.sampling.weighted import weighted_sample
 from bot.settings import Settings, environment
 
 REMEMBERED = 5000
@@ -140,8 +144,13 @@ def real_job(
         raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
     cache = asked.cache or own_cache(repository.top)
     opener = Opener(repository, subject, comparison, run, given.of, cache, passed)
-    sampling, measuring, deciding, proving = np.random.default_rng(asked.seed).spawn(4)
+    sampling, measuring, deciding, proving, learning = np.random.default_rng(asked.seed).spawn(5)
     solver = ConstraintSolver(subject.space)
+    aim = Aim(
+        partial(changed_lines, repository),
+        lambda count, terms: weighted_sample(subject.space, solver, count, terms=terms, rng=sampling),
+        learning,
+    )
     return Job(
         subject=subject,
         name=repository.top.name,
@@ -156,6 +165,7 @@ def real_job(
         notes=(*local.notes, *given.notes, *_default_note(solver)),
         open_profiles=opener.profiles,
         open_reverted=lambda method, seconds: opener.reverted(method, seconds, rng=proving),
+        aim=aim,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bot.flows.diff_aware import Aim
 from bot.flows.experience import Memory
 from bot.flows.ports import Bench, ProfileBench, Progress, Sampler, Solver, Workshop
 from bot.model.profiles import Method
@@ -23,7 +24,7 @@ class Job:
     memory: where the history is; None: there is none. open_profiles: profiles of the built sides, asked for
     once something is flagged; None: the subject has no methods. open_reverted: a bench on which base is head
     without the change of one method's text, within so many seconds, builds included; None, and why, when
-    there is no such program.
+    there is no such program. aim: lets the sample aim at what the diff touches; None: it cannot.
     """
 
     subject: Subject
@@ -40,3 +41,4 @@ class Job:
     memory: Memory | None = None
     open_profiles: Callable[[], ProfileBench] | None = None
     open_reverted: Callable[[Method, float], tuple[Bench | None, str]] | None = None
+    aim: Aim | None = None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bot.analysis.diagnose import PairedEstimator, Rule
 from bot.flows.conclusion import PROFILING_SHARE, conclude, report
+from bot.flows.diff_aware import target
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled, recall
 from bot.flows.job import Job
@@ -46,10 +48,21 @@ def pull_request(job: Job) -> Report:
     )
     if failures:
         return report(job, verdict="inconclusive", build_failures=failures, spent=spent, recalled=recalled)
+    job = aimed(job)
     job.progress.stage("measuring")
     reporting = min(REPORTING_SHARE * job.budget, REPORTING_SECONDS) if job.workshop else 0.0
     measuring = job.budget - reporting
     return _measure(job, job.open_bench(measuring), measuring, spent=spent, recalled=recalled)
+
+
+def aimed(job: Job) -> Job:
+    """The job with a sample that aims at what drives the methods which the diff touches, if that is known."""
+    aim = job.aim
+    found = target(aim, job.memory, job.subject, job.comparison) if aim and job.memory else None
+    if aim is None or found is None:
+        return job
+    terms = found.terms
+    return replace(job, sampler=lambda count: aim.sampler(count, terms), notes=(*job.notes, found.note))
 
 
 def rules(subject: Subject) -> list[Rule]:

@@ -42,9 +42,9 @@ def pull_request_sample(
     pair-wise covering, distance-based and random samplers, and from random starts improved one option at a
     time. Greedy as in AETG (Cohen et al., IEEE TSE 1997), with diminishing instead of single returns.
     """
-    balance = _Balance(OneHot(space), rng)
+    balance = Balance(OneHot(space), rng)
     listed = solver.configurations(max(LISTED, count))
-    pool = _Pool(balance, listed if listed is not None else _proposals(space, solver, rng))
+    pool = Pool(balance, listed if listed is not None else proposals(space, solver, rng))
     sample: dict[Configuration, None] = {}
     chosen: Configuration | None = solver.default()
     while chosen is not None and len(sample) < count:
@@ -52,7 +52,7 @@ def pull_request_sample(
         pool.add(chosen)
         candidates = pool.best()
         if listed is None:
-            candidates += _improved(space, solver, balance, rng)
+            candidates += improved(space, solver, balance, rng)
         fresh = [c for c in candidates if c not in sample]
         if not fresh and listed is None:
             another = solver.complete(near=random_values(space, rng), excluding=sample)
@@ -61,7 +61,7 @@ def pull_request_sample(
     return list(sample)
 
 
-def _proposals(space: Space, solver: ConstraintSolver, rng: np.random.Generator) -> list[Configuration]:
+def proposals(space: Space, solver: ConstraintSolver, rng: np.random.Generator) -> list[Configuration]:
     """Distinct configurations of the other samplers; fewer, and no covering, in very large spaces."""
     columns = OneHot(space).columns
     large = len(space.options) * columns > WORK // 2
@@ -72,25 +72,25 @@ def _proposals(space: Space, solver: ConstraintSolver, rng: np.random.Generator)
     return list(dict.fromkeys(found))
 
 
-def _improved(
-    space: Space, solver: ConstraintSolver, balance: _Balance, rng: np.random.Generator
+def improved(
+    space: Space, solver: ConstraintSolver, balance: Balance, rng: np.random.Generator
 ) -> list[Configuration]:
     """Random starts, improved and made valid."""
     codes = balance.codes
     effort = WORK // (len(space.options) * codes.columns)
     drawn = [codes.encode(random_values(space, rng)) for _ in range(min(STARTS, max(1, effort)))]
-    improved = balance.improve(np.array(drawn), sweeps=min(SWEEPS, max(1, effort)))
-    completed = (solver.complete(near=codes.decode(columns)) for columns in improved)
+    moved = balance.improve(np.array(drawn), sweeps=min(SWEEPS, max(1, effort)))
+    completed = (solver.complete(near=codes.decode(columns)) for columns in moved)
     return [configuration for configuration in completed if configuration is not None]
 
 
-def _worth(most: int) -> Floats:
+def worth(most: int) -> Floats:
     """What a pair is worth when seen 0, 1, ..., `most` times."""
     late = 1 / (1 + np.arange(len(WORTH), max(most + 1, len(WORTH))))
     return np.concatenate([WORTH, late])
 
 
-class _Balance:
+class Balance:
     """How often each value and each pair of values was chosen, and what seeing one again is worth.
 
     Tables of shape (columns, columns); the diagonal holds the values themselves.
@@ -107,7 +107,7 @@ class _Balance:
         cells = np.add.outer(columns * self.codes.columns, columns)
         before = self._worth.take(cells)
         seen = self._seen.take(cells) + 1
-        after = _worth(int(seen.max()))[seen]
+        after = worth(int(seen.max()))[seen]
         self._seen.put(cells, seen)
         self._worth.put(cells, after)
         change: Floats = after - before
@@ -143,10 +143,10 @@ class _Balance:
         return columns
 
 
-class _Pool:
+class Pool:
     """Known configurations with their scores, kept up to date as configurations are chosen."""
 
-    def __init__(self, balance: _Balance, configurations: list[Configuration]) -> None:
+    def __init__(self, balance: Balance, configurations: list[Configuration]) -> None:
         self._balance = balance
         self._configurations = configurations
         self._place = {configuration: i for i, configuration in enumerate(configurations)}
@@ -163,10 +163,14 @@ class _Pool:
         if chosen in self._place:
             self._scores[self._place[chosen]] = -np.inf
 
-    def best(self) -> list[Configuration]:
-        """The worthiest configuration, ties at random; empty when all were chosen."""
-        highest = self._scores.max()
+    def best(self, bonus: Floats | float = 0.0) -> list[Configuration]:
+        """The worthiest configuration, ties at random; empty when all were chosen.
+
+        bonus: further worth of each configuration, shape (n_configurations,).
+        """
+        scores = self._scores + bonus
+        highest = scores.max()
         if highest == -np.inf:
             return []
-        ties = np.flatnonzero(self._scores >= highest - 1e-9)
+        ties = np.flatnonzero(scores >= highest - 1e-9)
         return [self._configurations[int(self._balance.rng.choice(ties))]]
