@@ -13,7 +13,7 @@ from bot.adapters.threads import one_thread
 from bot.compose.exchanging import exported
 from bot.compose.measuring import stop_on_signals
 from bot.compose.nightly_git import night_of_branch
-from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of
+from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of, teaching_of
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.subjects import CONFIG, Subjected, load_checked
 from bot.flows.night import NightJob, night
@@ -88,7 +88,7 @@ def _simulated(
     revisions = [Revision(i, source.revisions[int(i)]) for i in ids[anchor:]]
     metric = subject.program.metric if isinstance(subject.program, TableProgram) else "cpu"
     budget = asked.budget or subject.budget.nightly
-    searching, measuring = remembered.generators(asked.seed, 2)
+    searching, measuring, learning = remembered.generators(asked.seed, 3)
     past = nights(remembered.past, subject.space, revisions, metric)
     name = local.folder.resolve().name
     return NightJob(
@@ -106,4 +106,7 @@ def _simulated(
         history=remembered.history(),
         progress=progress,
         notes=(*local.notes, *remembered.notes(past, writes=asked.writes)),
+        teaching=teaching_of(
+            remembered, subject, metric, rng=learning, tip=revisions[-1], candidates=source.configurations
+        ),
     )

@@ -7,25 +7,30 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from bot.adapters.config_files import ConfigFiles
 from bot.adapters.confine import what_is_missing
 from bot.adapters.duet_range import DuetRange
 from bot.adapters.git import Repository
 from bot.adapters.process import accounts
+from bot.adapters.profiling import SiteProfiler
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
-from bot.compose.nights import AskedNight, Remembered, record, search_of
+from bot.compose.nights import AskedNight, Remembered, record, search_of, teaching_of
 from bot.compose.ranging import Opened, build_failure, measuring_seconds, pairs_of, workshop_of
 from bot.compose.runs import Run
 from bot.compose.searching import AskedRange
 from bot.flows.bisect import unmeasured
 from bot.flows.night import NightJob, night
 from bot.flows.night_past import FARTHEST, FIRST_REACH, nights
-from bot.flows.ports import Progress
+from bot.flows.night_profiles import PROFILING_SHARE
+from bot.flows.ports import ProfileBench, Progress
 from bot.model.errors import UsageError
 from bot.model.history import NO_METRIC, Measurements
 from bot.model.report import BuildFailure, Report
 from bot.model.revisions import Range
+from bot.model.sites import Site
 from bot.model.subject import Program, Subject
+from bot.model.trials import Side
 from bot.sampling.constraints import ConstraintSolver
 
 
@@ -86,9 +91,10 @@ def _job(
 ) -> NightJob:
     """The night's work; partner: the newest revision that can be built, beside which all others run."""
     subject, name = opened.subject, opened.repository.top.name
-    searching, measuring, drawing = remembered.generators(asked.seed, 3)
+    searching, measuring, drawing, learning = remembered.generators(asked.seed, 4)
     budget = asked.budget or subject.budget.nightly
-    seconds = measuring_seconds(budget)
+    profiler, cannot = _profiler(opened, workshop, partner)
+    seconds = measuring_seconds(budget) - (PROFILING_SHARE * budget if profiler else 0.0)
     bench = DuetRange(
         pairs_of(opened, workshop, partner, budget=seconds, rng=drawing),
         workshop,
@@ -118,10 +124,37 @@ def _job(
         run=record(asked, subject, revisions[-1], name=name),
         history=remembered.history(),
         progress=progress,
-        notes=(*remembered.notes(past, writes=asked.writes), *([default] if default else [])),
+        notes=(*remembered.notes(past, writes=asked.writes), *([default] if default else []), *cannot),
         partner=partner,
         higher_is_better=rule is not None and rule.better == "higher",
+        teaching=teaching_of(
+            remembered,
+            subject,
+            metric,
+            rng=learning,
+            tip=revisions[-1],
+            profiler=profiler,
+            budget=budget,
+        ),
     )
+
+
+def _profiler(
+    opened: Opened, workshop: RangeWorkshop, partner: int
+) -> tuple[ProfileBench | None, Sequence[str]]:
+    """Profiles of the newest revision that builds; None, and why: there are none."""
+    sites: dict[Side, Site] = {"base": workshop.site(partner, "base"), "head": workshop.site(partner)}
+    files = opened.subject.files
+    profiler = SiteProfiler(
+        opened.subject,
+        sites,
+        scratch=workshop.scratch,
+        stop=opened.run.stop.is_set,
+        pass_env=opened.passed,
+        place=ConfigFiles(files, sites, workshop.scratch).place if files else None,
+    )
+    missing = profiler.missing()
+    return (None, [*missing, "Methods were not profiled."]) if missing else (profiler, ())
 
 
 def _window(repository: Repository, head: str, past: Measurements) -> Range:

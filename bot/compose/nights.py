@@ -14,10 +14,14 @@ import numpy as np
 
 from bot import __version__
 from bot.adapters.github_issues import GithubIssues
+from bot.adapters.workers import workers
+from bot.flows.influence_learning import Known, profiles_of
 from bot.flows.night_issues import Issues
 from bot.flows.night_past import NIGHTS, Night, window
+from bot.flows.night_profiles import PROFILING_SHARE, plan
 from bot.flows.night_search import NightSearch
-from bot.flows.ports import Store
+from bot.flows.night_teaching import Teaching
+from bot.flows.ports import ProfileBench, Store
 from bot.model.history import (
     Measurements,
     RunRecord,
@@ -26,12 +30,17 @@ from bot.model.history import (
     program_fingerprint,
     told,
 )
+from bot.model.profile_history import ProfileTable
 from bot.model.report import History
 from bot.model.revisions import Revision
 from bot.model.space import Configuration
 from bot.model.subject import Subject
 from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.random_uniform import random_uniform
 from bot.settings import Settings
+
+SAMPLE = 40
+"""Random configurations a night that show what options cost where no method can be profiled."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class Remembered:
 
     store: Store
     past: Measurements
+    profiles: ProfileTable
     issues: Issues | None = None
 
     @classmethod
@@ -68,7 +78,7 @@ class Remembered:
         """Reads the newest nights."""
         program = program_fingerprint(subject)
         wanted = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
-        return cls(store, store.read(wanted), issues)
+        return cls(store, store.read(wanted), profiles_of(store, subject), issues)
 
     def generators(self, seed: int, count: int) -> list[np.random.Generator]:
         """Sources of randomness that no earlier night had: its configurations are not drawn once more."""
@@ -116,6 +126,36 @@ def search_of(
         rng=rng,
         candidates=candidates,
         threshold=subject.threshold,
+    )
+
+
+def teaching_of(
+    remembered: Remembered,
+    subject: Subject,
+    metric: str,
+    *,
+    rng: np.random.Generator,
+    tip: Revision,
+    profiler: ProfileBench | None = None,
+    budget: float = 0.0,
+    candidates: Sequence[Configuration] | None = None,
+) -> Teaching:
+    """What the night learns of options, with a share of its budget where methods can be profiled."""
+    planning, learning = rng.spawn(2)
+    solver = ConstraintSolver(subject.space)
+    sample: Sequence[Configuration] = ()
+    if profiler is None and candidates is not None:
+        sample = [candidates[i] for i in planning.permutation(len(candidates))[:SAMPLE]]
+    elif profiler is None:
+        sample = random_uniform(subject.space, solver, SAMPLE, rng=planning)
+    return Teaching(
+        Known(remembered.profiles, remembered.past, metric),
+        learning,
+        profiler=profiler,
+        wanted=plan(subject.space, solver, remembered.profiles, tip.id, rng=planning) if profiler else (),
+        seconds=PROFILING_SHARE * budget,
+        sample=sample,
+        workers=lambda: workers(subject.analysis.backend, jobs=1),
     )
 
 

@@ -132,7 +132,7 @@ def _of_methods(past: Past, subject: Subject, rng: np.random.Generator, effort: 
 
 def _of_program(costs: CostTable, subject: Subject, rng: np.random.Generator, effort: Effort) -> Influences:
     """From trials, which know the program only."""
-    where = f"trials of {len(costs.configurations)} configurations; no method was profiled"
+    where = f"trials of {len(costs.configurations)} configurations, which say nothing of methods"
     if effort.published:
         published = [i for i in PublishedInfluences(rng=rng).fit(costs).entries() if i.method is None]
         return Influences(tuple(published), (f"Learnt by the published pipeline from {where}.",))

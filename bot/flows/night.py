@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,15 +13,17 @@ from bot.flows.chaining import Chain
 from bot.flows.night_issues import Issues, announce
 from bot.flows.night_past import Night
 from bot.flows.night_search import NightSearch
+from bot.flows.night_teaching import Taught, Teaching
 from bot.flows.night_telling import Telling
 from bot.flows.ports import Progress, RevisionBench, Store
 from bot.flows.series import series
-from bot.model.change_points import Observation
+from bot.model.change_points import Observation, Probe
 from bot.model.errors import HistoryError
-from bot.model.history import RunRecord
+from bot.model.history import Measurements, RunRecord
 from bot.model.recording import Recorder
 from bot.model.report import History, Report, RevisionRef, Verdict
 from bot.model.revisions import Revision
+from bot.model.space import Configuration
 from bot.model.subject import Subject
 from bot.model.trials import Trial
 
@@ -32,7 +35,8 @@ class NightJob:
     revisions: from the anchor to the tip. past: earlier nights, oldest first. store: where the night is
     written to, None: nowhere. run: the record of this night, still without its environment. metric: what a
     trial's value is: seconds, or with a `partner` the ratio to that revision, which ran beside it. history:
-    what is told of what was read. issues: where confirmed slow-downs are announced, None: nowhere.
+    what is told of what was read. issues: where confirmed slow-downs are announced, None: nowhere. teaching:
+    what is learnt of options besides; None: nothing.
     """
 
     subject: Subject
@@ -51,6 +55,7 @@ class NightJob:
     partner: int | None = None
     issues: Issues | None = None
     higher_is_better: bool = False
+    teaching: Teaching | None = None
 
     @property
     def unit(self) -> Literal["seconds", "ratio"]:
@@ -70,9 +75,14 @@ def night(job: NightJob) -> Report:
     try:
         _measure(job, measured)
     finally:
-        failure += _remembered(job, measured)
+        trials = _trials(job, measured)
+        failure += _remembered(job, lambda store: store.append(trials)) if len(trials) else []
+    taught = _taught(job, measured, trials)
+    if len(taught.profiles):
+        failure += _remembered(job, lambda store: store.append_profiles(taught.profiles))
     job.progress.stage("concluding")
-    report = _report(job, measured, notes=failure)
+    report = _report(job, measured, notes=[*failure, *taught.notes])
+    report = report.model_copy(update={"influences": taught.influences})
     if job.issues is None or not report.measured:
         return report
     return report.model_copy(update={"notes": (*report.notes, *announce(job.issues, report, job.revisions))})
@@ -91,25 +101,50 @@ def _measure(job: NightJob, measured: list[Observation]) -> None:
             job.progress.trials(len(measured), job.bench.elapsed(), job.budget, found)
         job.search.partial_fit(chain.seconds(taken))
         if len(taken) < len(wishes):
-            break
+            return
+    sample = job.teaching.sample if job.teaching else ()
+    for observation in job.bench.measure([Probe(c, len(job.revisions) - 1) for c in sample]):
+        measured.append(observation)
+        job.progress.trials(len(measured), job.bench.elapsed(), job.budget, "")
 
 
-def _remembered(job: NightJob, measured: Sequence[Observation]) -> list[str]:
-    """Writes the night's trials; why they could not be written, as a note."""
-    if job.store is None or not measured:
-        return []
+def _trials(job: NightJob, measured: Sequence[Observation]) -> Measurements:
+    """The night's trials as history keeps them."""
     recorder = Recorder()
     for pair, observation in enumerate(measured):
         if observation.built:
             _record(recorder, job, observation, pair)
-    if not len(recorder):
+    return recorder.measurements(_run(job))
+
+
+def _run(job: NightJob) -> RunRecord:
+    return job.run.model_copy(update={"environment": job.bench.environment()})
+
+
+def _remembered(job: NightJob, write: Callable[[Store], str]) -> list[str]:
+    """Writes what the night measured; why it could not be written, as a note."""
+    if job.store is None:
         return []
-    run = job.run.model_copy(update={"environment": job.bench.environment()})
     try:
-        job.store.append(recorder.measurements(run))
+        write(job.store)
     except HistoryError as error:
         return [f"This night is not remembered: {error}. Tomorrow starts without it."]
     return []
+
+
+def _taught(job: NightJob, measured: Sequence[Observation], trials: Measurements) -> Taught:
+    """Profiles of the tip, and the influences that all nights show."""
+    if job.teaching is None or job.bench.stopped():
+        return Taught()
+    job.progress.stage("profiling the tip")
+    seconds: dict[Configuration, list[float]] = defaultdict(list)
+    for observation in measured:
+        if job.metric == "cpu" and job.partner is not None and observation.anchor > 0:
+            seconds[observation.probe.configuration].append(observation.anchor)
+    tip = _named(job.revisions[-1])
+    return job.teaching.teach(
+        job.subject, tip, _run(job), trials=trials, clock=job.bench.elapsed, seconds=seconds
+    )
 
 
 def _record(recorder: Recorder, job: NightJob, observation: Observation, pair: int) -> None:

@@ -92,7 +92,7 @@ def test_without_profiles_the_program_is_learnt_from_trials() -> None:
     found = told(known(trials(60), SUBJECT))
     assert of(found, None, "fancy").influence == pytest.approx(0.1, rel=0.1)
     assert {i.method for i in found.entries} == {None}
-    assert "trials of 60 configurations; no method was profiled" in found.notes[0]
+    assert "trials of 60 configurations, which say nothing of methods" in found.notes[0]
 
 
 def test_the_published_pipeline_names_the_same_methods() -> None:

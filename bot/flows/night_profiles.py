@@ -1,0 +1,182 @@
+"""A night's profiles: which configurations are profiled at the tip, and what came of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+import numpy as np
+
+from bot.analysis.hindsight import configurations
+from bot.flows.ports import ProfileBench
+from bot.model.history import OUTCOMES
+from bot.model.profile_history import ProfileRecorder, ProfileTable
+from bot.model.profiles import Profile
+from bot.model.report import RevisionRef
+from bot.model.space import Configuration, Space
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.covering import pair_wise
+from bot.sampling.feature_wise import feature_wise
+from bot.sampling.random_uniform import UniformDraw
+
+PROFILING_SHARE = 0.3
+"""Of a night's budget, for profiles and what is learnt from them."""
+LEARNING_SHARE = 0.15
+"""Of that, for learning."""
+ANCHORS = 4
+"""Configurations that are profiled at each new tip: they show which methods cost what they did before."""
+MOST_DESIGNED = 200
+PAIRED = range(2, 200)
+"""Options between which pairs are covered; more would take long to cover and longer to profile."""
+REPEATED = 6
+"""Configurations of a program that are profiled twice, the first ones: their spread is the noise."""
+RETRIES = 20
+"""Random draws in a row that were profiled before, until the space counts as known."""
+HOPELESS = 3
+"""Profiles that fail in a row, and none did well before, until the night gives up."""
+NOTES = 5
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A configuration to profile; drawn: at random from all valid ones."""
+
+    configuration: Configuration
+    drawn: bool = False
+
+
+def plan(
+    space: Space, solver: ConstraintSolver, past: ProfileTable, tip: str, *, rng: np.random.Generator
+) -> Iterator[Wanted]:
+    """What to profile at the tip, the most instructive first; endless only where the space is.
+
+    Anchors where earlier nights profiled other revisions; then in turn a random configuration, on which
+    models are judged, and one of a design: each option on alone, then all pairs of values. What earlier
+    nights profiled is left out until all is known; then it comes again, the longest ago first.
+    """
+    known = _last_profiled(space, past)
+    default = solver.default()
+    anchors: list[Configuration] = []
+    if any(revision.revision != tip for revision in past.revisions):
+        anchors = sorted(known, key=lambda c: (c != default, -known[c][1]))[:ANCHORS]
+    yield from map(Wanted, anchors)
+    fresh = {default: None} if default not in known else {}
+    yield from map(Wanted, fresh)
+    seen = set(known) | set(fresh)
+    designed = iter([c for c in _design(space, solver, rng=rng) if c not in seen])
+    drawn = _draws(UniformDraw(space, solver), seen, rng)
+    for random, chosen in zip_longest(drawn, designed):
+        for configuration in (random, chosen):
+            if configuration is not None and (configuration is random or configuration not in seen):
+                seen.add(configuration)
+                yield Wanted(configuration, configuration is random)
+    yield from (Wanted(c) for c in sorted(known, key=lambda c: known[c][0]) if c not in anchors)
+
+
+def _last_profiled(space: Space, past: ProfileTable) -> Mapping[Configuration, tuple[float, int]]:
+    """Of each configuration that was profiled well, when it was last, and how often."""
+    found, codes = configurations(past, space)
+    rows = past.where(past.outcome == OUTCOMES.index("ok"))
+    _, first = np.unique(rows.run.astype(np.int64) << 32 | rows.profile, return_index=True)
+    last: dict[Configuration, tuple[float, int]] = {}
+    for run, code in zip(rows.run[first], codes[rows.configuration[first]], strict=True):
+        if code >= 0:
+            when, times = last.get(found[code], (0.0, 0))
+            last[found[code]] = (max(when, past.runs[run].started.timestamp()), times + 1)
+    return last
+
+
+def _design(space: Space, solver: ConstraintSolver, *, rng: np.random.Generator) -> list[Configuration]:
+    sample = feature_wise(space, solver, MOST_DESIGNED, rng=rng)
+    if len(space.options) in PAIRED:
+        sample += pair_wise(space, solver, MOST_DESIGNED, rng=rng)
+    return list(dict.fromkeys(sample))
+
+
+def _draws(draw: UniformDraw, seen: set[Configuration], rng: np.random.Generator) -> Iterator[Configuration]:
+    """Random configurations that were not profiled yet, until `RETRIES` draws find none."""
+    while True:
+        fresh = next((c for _ in range(RETRIES) if (c := draw(rng)) not in seen), None)
+        if fresh is None:
+            return
+        yield fresh
+
+
+@dataclass
+class Profiling:
+    """Runs profiles of the tip until `until` seconds on a clock.
+
+    repeated: configurations that earlier nights profiled twice. seconds: CPU seconds of a configuration's
+    trials without a profiler, as far as known.
+    """
+
+    bench: ProfileBench
+    wanted: Iterable[Wanted]
+    clock: Callable[[], float]
+    until: float
+    repeated: int = 0
+    recorder: ProfileRecorder = field(default_factory=ProfileRecorder)
+    profiled: int = 0
+    """Profiles that went well."""
+    _notes: dict[str, str] = field(default_factory=dict)
+    _longest: float = 0.0
+    _failed: int = 0
+
+    def run(
+        self, tip: RevisionRef, space: Space, seconds: Mapping[Configuration, Sequence[float]]
+    ) -> tuple[str, ...]:
+        """Fills the recorder; what a reader must know."""
+        for wanted in self.wanted:
+            again = 2 if self.repeated < REPEATED else 1
+            for time in range(again):
+                if self.clock() + self._longest >= self.until:
+                    return self._told()
+                profile = self._profile(wanted.configuration)
+                if profile.outcome == "cut":
+                    return self._told()
+                self.recorder.add(
+                    profile,
+                    tip,
+                    space.as_dict(wanted.configuration),
+                    drawn=wanted.drawn,
+                    unprofiled=float(np.median(seconds.get(wanted.configuration, np.nan))),
+                )
+                if not self._went_well(profile):
+                    break
+                self.repeated += time
+            if self._failed >= HOPELESS and not self.profiled:
+                return (*self._told(), "Methods were not profiled: trials fail under the profiler.")
+        return self._told()
+
+    def _profile(self, configuration: Configuration) -> Profile:
+        began = self.clock()
+        profile = self.bench.profile("head", configuration, seconds=self.until - began)
+        self._longest = max(self._longest, self.clock() - began)
+        return profile
+
+    def _went_well(self, profile: Profile) -> bool:
+        well = profile.outcome == "ok" and bool(profile.methods)
+        self.profiled += well
+        self._failed += not well
+        for note in profile.notes:  # one of those that differ in a number only
+            self._notes.setdefault(_NUMBER.sub("", note), note)
+        return well
+
+    def _told(self) -> tuple[str, ...]:
+        """Of the profiles' notes the first few, and how many profiles there are."""
+        failed = f"; {self._failed} failed" if self._failed else ""
+        return (
+            *list(self._notes.values())[:NOTES],
+            f"{self.profiled} profiles were made at the tip{failed}.",
+        )
+
+
+def repeated(past: ProfileTable) -> int:
+    """Configurations that were profiled twice in one run."""
+    keys = np.stack([past.run, past.configuration, past.profile], axis=1) if len(past) else np.empty((0, 3))
+    profiles = np.unique(keys, axis=0)[:, :2]
+    _, times = np.unique(profiles, axis=0, return_counts=True)
+    return int((times > 1).sum())

@@ -1,0 +1,81 @@
+"""What a night learns of options: it profiles the tip, then models methods and program from all nights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bot.flows.influence_learning import MOST, QUICK, Effort, Known, learnt
+from bot.flows.night_profiles import LEARNING_SHARE, Profiling, Wanted, repeated
+from bot.flows.ports import ProfileBench
+from bot.model.errors import NothingMeasuredError
+from bot.model.history import Measurements, RunRecord
+from bot.model.profile_history import ProfileTable
+from bot.model.report import Influence, RevisionRef
+from bot.model.space import Configuration
+from bot.model.subject import Subject
+
+ENTRIES = 300
+"""Influences that a report has at most: the program's, and those of its costliest methods."""
+SECONDS_EACH, LEAST = 0.3, 10
+"""What learning a method takes, and methods that are learnt however little time there is."""
+
+
+@dataclass(frozen=True)
+class Taught:
+    """Tonight's profiles, and what all nights show."""
+
+    profiles: ProfileTable = field(default_factory=ProfileTable.empty)
+    influences: tuple[Influence, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """known: what history has. workers: where learning runs.
+
+    profiler: None: the subject has no methods, or none can be profiled. wanted: what it shall profile.
+    seconds: wall seconds for that and for learning. sample: random configurations whose trials at the tip
+    teach what the program's options cost; measured when nothing else is left to ask.
+    """
+
+    known: Known
+    rng: np.random.Generator
+    profiler: ProfileBench | None = None
+    wanted: Iterable[Wanted] = ()
+    seconds: float = 0.0
+    sample: Sequence[Configuration] = ()
+    workers: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    def teach(
+        self,
+        subject: Subject,
+        tip: RevisionRef,
+        run: RunRecord,
+        *,
+        trials: Measurements,
+        clock: Callable[[], float],
+        seconds: Mapping[Configuration, Sequence[float]],
+    ) -> Taught:
+        """Profiles and learns. trials: tonight's; seconds: CPU seconds of the tip's, by configuration."""
+        profiles, notes, most = ProfileTable.empty(), tuple[str, ...](), MOST
+        if self.profiler is not None:
+            until = clock() + (1.0 - LEARNING_SHARE) * self.seconds
+            job = Profiling(self.profiler, self.wanted, clock, until, repeated=repeated(self.known.profiles))
+            notes = job.run(tip, subject.space, seconds)
+            profiles = job.recorder.table(run)
+            most = int(np.clip(LEARNING_SHARE * self.seconds / SECONDS_EACH, LEAST, MOST))
+        known = replace(
+            self.known,
+            profiles=ProfileTable.concatenated([self.known.profiles, profiles]),
+            trials=Measurements.concatenated([self.known.trials, trials]),
+        )
+        try:
+            with self.workers():
+                found = learnt(known, subject, rng=self.rng, effort=Effort(QUICK, most))
+        except NothingMeasuredError as error:
+            return Taught(profiles, notes=(*notes, str(error)))
+        return Taught(profiles, found.entries[:ENTRIES], (*notes, *found.notes))

@@ -1,0 +1,227 @@
+"""What a night profiles, what it learns from that, and what it says when it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bot.flows.influence_learning import NOTHING, Known
+from bot.flows.night import night as run_night
+from bot.flows.night_profiles import ANCHORS, HOPELESS, REPEATED, Profiling, Wanted, plan, repeated
+from bot.flows.night_teaching import Taught, Teaching
+from bot.model.history import Measurements
+from bot.model.profile_history import ProfileTable
+from bot.model.profiles import Method, Profile
+from bot.model.report import RevisionRef
+from bot.model.space import Configuration
+from bot.model.trials import Outcome, Side
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.feature_wise import feature_wise
+from tests.flows.nights import MemoryStore, Moving, job
+from tests.profiled import DRAW, SPACE, SUBJECT, TOOL, drawn, night, profile, record, shop
+
+SOLVER = ConstraintSolver(SPACE)
+TIP = RevisionRef(revision=f"{1:040x}", label="v1")
+
+
+@dataclass
+class FakeProfiler:
+    """The port ProfileBench: each profile of the shop takes `takes` seconds of its own clock."""
+
+    takes: float = 1.0
+    outcome: Outcome = "ok"
+    asked: list[Configuration] = field(default_factory=list)
+    now: float = 0.0
+
+    def missing(self) -> Sequence[str]:
+        return ()
+
+    def profile(self, side: Side, configuration: Configuration, *, seconds: float = np.inf) -> Profile:
+        assert side == "head"
+        self.asked.append(configuration)
+        self.now += min(self.takes, seconds)
+        note = (f"{len(self.asked)} samples are few.",)
+        if self.takes > seconds or self.outcome != "ok":
+            return Profile(TOOL, "cut" if self.takes > seconds else self.outcome, 0.1, notes=note)
+        rng = np.random.default_rng(len(self.asked))
+        return replace(profile(shop(SPACE.as_dict(configuration)), noise=0.02, rng=rng), notes=note)
+
+    def watch(
+        self,
+        side: Side,
+        configuration: Configuration,
+        methods: Sequence[Method],
+        coarse: Profile,
+        *,
+        seconds: float = np.inf,
+    ) -> Profile:
+        raise AssertionError("not asked for")
+
+    def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
+        raise AssertionError("not asked for")
+
+
+class Flat(Teaching):
+    """Brings profiles of the shop whatever the subject is."""
+
+    def teach(self, *arguments: Any, **named: Any) -> Taught:
+        (_, _, run), found = arguments, super().teach(*arguments, **named)
+        return replace(found, profiles=replace(night(0, drawn(3)), runs=(run,)))
+
+
+def wanted(count: int, *past: ProfileTable, tip: str = TIP.revision, seed: int = 0) -> list[Wanted]:
+    joined = ProfileTable.concatenated(past)
+    return list(islice(plan(SPACE, SOLVER, joined, tip, rng=np.random.default_rng(seed)), count))
+
+
+def teaching(profiler: FakeProfiler, *past: ProfileTable, seconds: float = 100.0) -> Teaching:
+    table = ProfileTable.concatenated(past)
+    rng = np.random.default_rng(1)
+    return Teaching(
+        Known(table),
+        rng,
+        profiler=profiler,
+        wanted=plan(SPACE, SOLVER, table, TIP.revision, rng=rng),
+        seconds=seconds,
+    )
+
+
+def taught(found: Teaching, seconds: Mapping[Configuration, Sequence[float]] | None = None) -> Taught:
+    assert isinstance(found.profiler, FakeProfiler)
+    profiler = found.profiler
+    return found.teach(
+        SUBJECT,
+        TIP,
+        record(1),
+        trials=Measurements.empty(),
+        clock=lambda: profiler.now,
+        seconds=seconds or {},
+    )
+
+
+def test_a_first_night_begins_with_the_default_and_mixes_random_and_designed_configurations() -> None:
+    found = wanted(31)
+    assert found[0] == Wanted(SPACE.default)
+    assert 10 <= sum(one.drawn for one in found[1:21]) <= 13  # a designed one may have been drawn
+    chosen = [one.configuration for one in found]
+    assert len(set(chosen)) == len(chosen) and all(map(SOLVER.valid, chosen))
+    assert set(feature_wise(SPACE, SOLVER, None, rng=np.random.default_rng(0))) <= set(chosen)
+
+
+def test_a_night_at_a_new_tip_looks_at_some_known_configurations_again_and_then_at_new_ones() -> None:
+    known = [SPACE.default, *drawn(20)]
+    found = wanted(20, night(0, known))
+    anchors = [one.configuration for one in found[:ANCHORS]]
+    assert anchors[0] == SPACE.default and set(anchors) <= set(known)
+    assert not {one.configuration for one in found[ANCHORS:]} & set(known)
+
+
+def test_a_night_at_the_same_tip_goes_on_where_the_last_one_ended() -> None:
+    known = [SPACE.default, *drawn(20)]
+    again = wanted(10, night(0, known), tip=f"{0:040x}")
+    assert not {one.configuration for one in again} & set(known)
+
+
+def test_a_space_that_is_known_is_profiled_again_the_oldest_first() -> None:
+    every = SOLVER.configurations(100)
+    assert every is not None
+    found = wanted(200, night(0, every[30:]), night(1, every[:30]))
+    fresh = {one.configuration for one in found[ANCHORS : len(every) - 30]}
+    assert fresh <= set(every[30:]) and len(found) == len(every) == len({w.configuration for w in found})
+
+
+def test_the_first_configurations_are_profiled_twice() -> None:
+    profiler = FakeProfiler()
+    taught(teaching(profiler, seconds=40.0))
+    times = [profiler.asked.count(c) for c in dict.fromkeys(profiler.asked)]
+    assert times[:REPEATED] == [2] * REPEATED and set(times[REPEATED:]) == {1}
+    later = FakeProfiler()
+    taught(teaching(later, night(0, [SPACE.default, *drawn(REPEATED)]), seconds=40.0))
+    assert len(set(later.asked)) == len(later.asked)
+
+
+def test_repetitions_are_counted_by_run_and_configuration() -> None:
+    once = night(0, drawn(5), repetitions=1)
+    assert repeated(ProfileTable.concatenated([once, night(1, drawn(3))])) == 3
+    assert repeated(ProfileTable.empty()) == 0
+
+
+def test_profiles_end_with_their_share_of_the_time_and_none_is_begun_that_would_be_cut() -> None:
+    profiler = FakeProfiler(takes=7.0)
+    found = taught(teaching(profiler, seconds=100.0))
+    assert profiler.now <= 85.0 and len(profiler.asked) == 12
+    assert "12 profiles were made at the tip." in found.notes
+    assert sum("samples are few" in note for note in found.notes) == 1
+
+
+def test_a_profile_that_takes_longer_than_there_is_time_ends_the_profiles() -> None:
+    profiler = FakeProfiler(takes=100.0)
+    found = taught(teaching(profiler, seconds=50.0))
+    assert len(profiler.asked) == 1 and not len(found.profiles)
+    assert NOTHING in found.notes
+
+
+def test_a_program_that_fails_under_the_profiler_is_given_up() -> None:
+    profiler = FakeProfiler(outcome="signal")
+    found = taught(teaching(profiler))
+    assert len(profiler.asked) == HOPELESS
+    assert "0 profiles were made at the tip; 3 failed." in found.notes
+    assert "Methods were not profiled: trials fail under the profiler." in found.notes
+
+
+def test_a_night_tells_the_influences_of_all_nights() -> None:
+    past = night(0, [SPACE.default, *drawn(30)], noise=0.02)
+    found = taught(teaching(FakeProfiler(), past, seconds=40.0))
+    entry = next(i for i in found.influences if i.method == DRAW.name and i.term == ("fancy",))
+    assert entry.influence == pytest.approx(0.1, rel=0.15)
+    assert any("at 2 revision(s)" in note for note in found.notes)
+    assert len(found.profiles) and found.profiles.revisions == (TIP,)
+
+
+def test_seconds_of_trials_without_a_profiler_are_kept_where_they_are_known() -> None:
+    found = taught(teaching(FakeProfiler(), seconds=40.0), {SPACE.default: [0.3, 0.1, 0.2]})
+    first = found.profiles.where(found.profiles.profile == 0)
+    assert first.unprofiled.tolist() == [0.2] * len(first)
+    assert np.isnan(found.profiles.unprofiled[-1])
+
+
+def test_configurations_that_were_drawn_are_marked() -> None:
+    table = taught(teaching(FakeProfiler(), seconds=40.0)).profiles
+    assert 0.3 < table.drawn[np.unique(table.profile, return_index=True)[1]].mean() < 0.6
+
+
+def test_a_cut_profile_is_not_kept() -> None:
+    profiler = FakeProfiler(takes=2.0)
+    work = Profiling(profiler, [Wanted(SPACE.default)], lambda: 0.0, 1.0)
+    work.run(TIP, SPACE, {})
+    assert not len(work.recorder) and not work.profiled
+
+
+def test_a_night_without_methods_learns_the_program_from_its_trials() -> None:
+    store = MemoryStore()
+    asked = job(Moving(), store, 40)
+    solver = ConstraintSolver(asked.subject.space)
+    every = solver.configurations(100)
+    assert every is not None
+    report = run_night(replace(asked, teaching=Teaching(Known(), np.random.default_rng(0), sample=every)))
+    told = {i.term: i.influence for i in report.influences}
+    assert told["alpha",] == pytest.approx(0.3, rel=0.15) and told["delta",] == pytest.approx(0.2, rel=0.15)
+    assert {i.method for i in report.influences} == {None}
+    assert not store.tables and len(store.runs[0].configurations) == len(every)
+
+
+def test_profiles_are_remembered_with_the_trials_of_their_night() -> None:
+    store = MemoryStore()
+    run_night(replace(job(Moving(), store, 40), teaching=Flat(Known(), np.random.default_rng(0))))
+    assert store.tables[0].runs[0].id == store.runs[0].runs[0].id == "night-0"
+
+
+def test_a_history_that_cannot_be_written_is_told_once() -> None:
+    asked = job(Moving(), MemoryStore(full=True), 40)
+    report = run_night(replace(asked, teaching=Flat(Known(), np.random.default_rng(0))))
+    assert sum("not remembered" in note for note in report.notes) == 1
