@@ -226,7 +226,8 @@ def _beyond(found: Blame, control: Blame | None) -> tuple[Blame, list[str]]:
     dropped: list[MethodChange] = []
     for change in found.changes:
         moved = change.self_seconds[1] - change.self_seconds[0]
-        (dropped if still.get(change.method, 0.0) / moved > AS_MUCH else kept).append(change)
+        same = still.get(change.method, 0.0) * moved > AS_MUCH * moved**2  # moved may be 0: with callees
+        (dropped if same else kept).append(change)
     if not dropped:
         return found, []
     rest = (found.unexplained or 0.0) + sum(change.share for change in dropped)
