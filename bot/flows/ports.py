@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from bot.model.change_points import Observation, Probe
+from bot.model.duration_history import DurationTable
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection
 from bot.model.profile_history import ProfileTable
 from bot.model.profiles import Method, Profile, Target, Tool
@@ -102,7 +103,7 @@ class Sampler(Protocol):
 
 
 class Store(Protocol):
-    """The history: measurements and profiles of earlier runs, in one place or several."""
+    """The history: measurements, profiles and durations of earlier runs, in one place or several."""
 
     @property
     def source(self) -> str | None:
@@ -123,6 +124,10 @@ class Store(Protocol):
         """Adds the profiles of one run, as `append` its measurements; the new segment's name."""
         ...
 
+    def append_durations(self, durations: DurationTable) -> str:
+        """Adds the durations of one run, as `append` its measurements; the new segment's name."""
+        ...
+
     def segments(self) -> Sequence[Segment]:
         """What is there, oldest first, unreadable segments included."""
         ...
@@ -137,6 +142,10 @@ class Store(Protocol):
 
     def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
         """The wanted profiles piece by piece, newest run first; they have no metrics to select."""
+        ...
+
+    def durations(self, wanted: Selection = EVERYTHING) -> Iterator[DurationTable]:
+        """The wanted durations piece by piece, as `profiles`."""
         ...
 
     def notes(self) -> Sequence[str]:

@@ -16,6 +16,7 @@ from bot.flows.night import NightJob
 from bot.flows.night_past import anchor_of, nights, window
 from bot.flows.night_search import NightSearch
 from bot.model.change_points import Observation, Probe
+from bot.model.duration_history import DurationTable
 from bot.model.errors import HistoryError
 from bot.model.history import EVERYTHING, Measurements, RunRecord, Segment, Selection
 from bot.model.profile_history import ProfileTable
@@ -39,6 +40,7 @@ class MemoryStore:
     def __init__(self, *, full: bool = False) -> None:
         self.full, self.runs = full, list[Measurements]()
         self.tables = list[ProfileTable]()
+        self.calls = list[DurationTable]()
 
     @property
     def source(self) -> str | None:
@@ -58,6 +60,15 @@ class MemoryStore:
 
     def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
         return (t for t in reversed(self.tables) if wanted.program in (None, t.runs[0].program))
+
+    def append_durations(self, durations: DurationTable) -> str:
+        if self.full:
+            raise HistoryError("the disk is full")
+        self.calls.append(durations)
+        return durations.runs[0].id
+
+    def durations(self, wanted: Selection = EVERYTHING) -> Iterator[DurationTable]:
+        return (t for t in reversed(self.calls) if wanted.program in (None, t.runs[0].program))
 
     def segments(self) -> Sequence[Segment]:
         raise NotImplementedError

@@ -12,6 +12,7 @@ from bot.flows.experience import NO_HISTORY, Memory, recall
 from bot.flows.job import Job
 from bot.flows.ports import Solver
 from bot.flows.pull_request import pull_request, rules
+from bot.model.duration_history import DurationTable
 from bot.model.errors import HistoryError
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection, program_fingerprint
 from bot.model.profile_history import ProfileTable
@@ -46,6 +47,12 @@ class FakeStore:
         raise AssertionError("a pull request never writes")
 
     def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
+        return iter(())
+
+    def append_durations(self, durations: DurationTable) -> str:
+        raise AssertionError("a pull request never writes")
+
+    def durations(self, wanted: Selection = EVERYTHING) -> Iterator[DurationTable]:
         return iter(())
 
     def segments(self) -> Sequence[Segment]:

@@ -7,9 +7,10 @@ from itertools import islice
 
 from bot.adapters.stores import segments
 from bot.adapters.stores.place import Place
-from bot.adapters.stores.rows import PROFILES, TRIALS, Layout, Rows
+from bot.adapters.stores.rows import DURATIONS, PROFILES, TRIALS, Layout, Rows
+from bot.model.duration_history import DurationTable
 from bot.model.errors import DamagedSegmentError, HistoryError
-from bot.model.history import EVERYTHING, Measurements, Segment, Selection
+from bot.model.history import EVERYTHING, Columnar, Measurements, Segment, Selection
 from bot.model.profile_history import ProfileTable
 
 CHUNK = 64
@@ -49,7 +50,11 @@ class LayeredStore:
         """Adds the profiles of one run, as `append`."""
         return self._append(profiles)
 
-    def _append(self, rows: Measurements | ProfileTable) -> str:
+    def append_durations(self, durations: DurationTable) -> str:
+        """Adds the durations of one run, as `append`."""
+        return self._append(durations)
+
+    def _append(self, rows: Columnar) -> str:
         name, content = segments.encode(rows)
         self.add(name, content)
         return name
@@ -82,6 +87,10 @@ class LayeredStore:
     def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
         """The wanted profiles piece by piece, newest run first."""
         return self._scan(PROFILES, wanted)
+
+    def durations(self, wanted: Selection = EVERYTHING) -> Iterator[DurationTable]:
+        """The wanted durations piece by piece, newest run first."""
+        return self._scan(DURATIONS, wanted)
 
     def _scan(self, layout: Layout[Rows], wanted: Selection) -> Iterator[Rows]:
         kind = layout.kind
@@ -129,6 +138,10 @@ class LayeredStore:
     def profiles_of(self, name: str) -> Iterator[ProfileTable]:
         """All rows of one segment of profiles, as `of_segment`."""
         return segments.rows(PROFILES, name, self.content(name))
+
+    def durations_of(self, name: str) -> Iterator[DurationTable]:
+        """All rows of one segment of durations, as `of_segment`."""
+        return segments.rows(DURATIONS, name, self.content(name))
 
     def notes(self) -> Sequence[str]:
         """What could not be reached or read, in the order it was found, and an empty history."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute
 from pydantic import TypeAdapter
 
+from bot.model.duration_history import NO_BIN, DurationTable
 from bot.model.history import (
     NO_EXIT_CODE,
     NO_METRIC,
@@ -187,4 +188,5 @@ PROFILES = Layout(
         "instructions": NO_COUNT,
     },
 )
-LAYOUTS: Mapping[str, Layout[Any]] = {layout.kind: layout for layout in (TRIALS, PROFILES)}
+DURATIONS = Layout("durations", 1, DurationTable, {"unprofiled": np.nan, "bin": NO_BIN})
+LAYOUTS: Mapping[str, Layout[Any]] = {layout.kind: layout for layout in (TRIALS, PROFILES, DURATIONS)}

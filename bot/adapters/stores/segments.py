@@ -17,10 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
-from bot.adapters.stores.rows import LAYOUTS, PROFILES, TRIALS, Head, Layout, Rows
+from bot.adapters.stores.rows import LAYOUTS, TRIALS, Head, Layout, Rows
 from bot.model.errors import DamagedSegmentError, NewerSegmentError
-from bot.model.history import EVERYTHING, Measurements, RunRecord, Segment, Selection
-from bot.model.profile_history import ProfileTable
+from bot.model.history import EVERYTHING, Columnar, Measurements, RunRecord, Segment, Selection
 
 NAME = re.compile(r"(?P<date>\d{8}T\d{6}Z)-(?P<kind>[a-z]{1,20})-(?P<digest>[0-9a-f]{32})\.parquet")
 GROUP_ROWS = 1 << 17
@@ -40,7 +39,7 @@ class Encoded(NamedTuple):
     content: bytes
 
 
-def encode(part: Measurements | ProfileTable) -> Encoded:
+def encode(part: Columnar) -> Encoded:
     """The segment of one run; equal rows give equal bytes and so the same name.
 
     Raises:
@@ -48,7 +47,7 @@ def encode(part: Measurements | ProfileTable) -> Encoded:
     """
     if len(part.runs) != 1:
         raise ValueError(f"a segment holds one run, not {len(part.runs)}")
-    layout: Layout[Any] = TRIALS if isinstance(part, Measurements) else PROFILES
+    layout = next(known for known in LAYOUTS.values() if isinstance(part, known.make))
     run = part.runs[0]
     labels = {revision.revision: revision.label for revision in part.revisions}
     table = layout.table(part).replace_schema_metadata(
@@ -114,7 +113,7 @@ def decode(name: str, content: bytes, wanted: Selection = EVERYTHING) -> Iterato
 def rows(layout: Layout[Rows], name: str, content: bytes, wanted: Selection = EVERYTHING) -> Iterator[Rows]:
     """The wanted rows piece by piece; the bytes have been checked. `wanted.last` is the store's affair.
 
-    Failed trials have no metric, and profiles none at all: they belong to any selection of metrics.
+    Failed trials have no metric, profiles and durations none at all: they belong to any selection of metrics.
 
     Raises:
         NewerSegmentError: a later version wrote it.

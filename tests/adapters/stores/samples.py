@@ -1,13 +1,16 @@
-"""Measurements and profiles of small runs, and what they mean in full words."""
+"""Measurements, profiles and durations of small runs, and what they mean in full words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
+
+from bot.model.duration_history import DurationRecorder, DurationTable
 from bot.model.history import KnownOption, Measurements, RunMode, RunRecord
 from bot.model.profile_history import ProfileRecorder, ProfileTable
-from bot.model.profiles import Method, MethodCost, Profile, Tool
+from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
 from bot.model.recording import Recorder
 from bot.model.report import Environment, RevisionRef
 from bot.model.space import Option, Space
@@ -71,6 +74,7 @@ def run(number: int = 0, *, pairs: int = 3, program: str = "xz", mode: RunMode =
 
 ONE = Method("shop.cart:Cart.price", "shop/cart.py", 3)
 TWO = Method("lzma_mf_hc4_find::<a, b>")
+FINE = Tool("suspects agent", "1", "fine", frozenset({"calls", "durations"}))
 TOOL = Tool("cProfile", "3.12", "coarse", frozenset({"calls", "seconds"}))
 
 
@@ -90,7 +94,27 @@ def profiles(number: int = 0, *, count: int = 3, program: str = "xz") -> Profile
     return recorder.table(record(number, program=program))
 
 
-def profile_meaning(part: ProfileTable) -> list[tuple[object, ...]]:
+def durations(number: int = 0, *, count: int = 3, program: str = "xz") -> DurationTable:
+    """A run of watched trials over three configurations; the second method is called in the first alone."""
+    recorder = DurationRecorder()
+    nothing = np.zeros(0)
+    for i in range(count):
+        seconds = np.array([0.25, 0.5, 0.5]) * (1 + number)
+        given = (("self=Cart", f"n=int {i}"), ("n=int 9",), ("n=int 9",))
+        series = [CallSeries(ONE, (TWO,), 3, 1.25, seconds, nothing, nothing.astype(np.int64), given)]
+        if i == 0:
+            edges, counts = np.array([1e-6, 2e-6, 4e-6]), np.array([10, 1])
+            series.append(CallSeries(TWO, (), 11, 2e-5, nothing, edges, counts))
+        recorder.add(
+            Profile(FINE, "ok", 2.5, series=series, unprofiled=2.0 if i else float("nan")),
+            sides(number)["head"],
+            SPACE.as_dict((bool(i % 2), "64" if i % 3 else "none", (0, 6.5, 9)[i % 3])),
+            uncalled=(TWO,) if i else (),
+        )
+    return recorder.table(record(number, program=program))
+
+
+def profile_meaning(part: ProfileTable | DurationTable) -> list[tuple[object, ...]]:
     """Each row in full words."""
     tables = [(getattr(part, name), getattr(part, code)) for name, code in part.tables.items()]
     plain = [name for name in part.kinds if name not in part.tables.values()]

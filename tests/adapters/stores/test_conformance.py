@@ -14,7 +14,7 @@ from bot.adapters.stores.object import ObjectPlace
 from bot.model.errors import HistoryError
 from bot.model.history import Measurements, Selection
 from tests.adapters.stores.conftest import Ground
-from tests.adapters.stores.samples import profile_meaning, profiles, record, run, same, sides
+from tests.adapters.stores.samples import durations, profile_meaning, profiles, record, run, same, sides
 
 
 def test_what_is_appended_is_read_back_as_it_was(ground: Ground) -> None:
@@ -175,6 +175,43 @@ def test_damaged_profiles_are_told_and_the_rest_stays_usable(ground: Ground) -> 
     ground.spoil(names[0], b"PAR1")
     store = ground.store()
     assert [part.runs[0].id for part in store.profiles()] == ["run-1"]
+    (note,) = store.notes()
+    assert names[0] in note and "damaged" in note
+
+
+def test_durations_are_read_back_as_they_were_beside_the_rest_of_their_run(ground: Ground) -> None:
+    ground.store().append(run())
+    ground.store().append_profiles(profiles())
+    name = ground.store().append_durations(durations())
+    assert ground.store().append_durations(durations()) == name
+    store = ground.store()
+    (part,) = store.durations()
+    assert profile_meaning(part) == profile_meaning(durations())
+    assert profile_meaning(next(store.durations_of(name))) == profile_meaning(durations())
+    assert same(store.read(), run()) and len(list(store.profiles())) == 1 and list(store.notes()) == []
+    listed = {segment.kind: segment for segment in store.segments()}
+    assert listed["durations"].run == record() and listed["durations"].rows == len(durations())
+    assert [s.problem for s in ground.store().verify()] == ["", "", ""]
+
+
+def test_durations_are_selected_as_profiles_are(ground: Ground) -> None:
+    for number in range(3):
+        ground.store().append_durations(durations(number, program="other" if number == 1 else "xz"))
+    store = ground.store()
+
+    def ids(wanted: Selection) -> list[str]:
+        return [part.runs[0].id for part in store.durations(wanted)]
+
+    assert ids(Selection(last=1)) == ["run-2"]
+    assert ids(Selection(program="xz", metrics=frozenset({"cpu"}))) == ["run-2", "run-0"]
+    assert ids(Selection(revisions=frozenset({sides(1)["head"].revision}))) == ["run-1"]
+
+
+def test_damaged_durations_are_told_and_the_rest_stays_usable(ground: Ground) -> None:
+    names = [ground.store().append_durations(durations(number)) for number in range(2)]
+    ground.spoil(names[0], b"PAR1")
+    store = ground.store()
+    assert [part.runs[0].id for part in store.durations()] == ["run-1"]
     (note,) = store.notes()
     assert names[0] in note and "damaged" in note
 

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from bot.adapters.stores import segments
-from bot.adapters.stores.rows import PROFILES
+from bot.adapters.stores.rows import DURATIONS, PROFILES
 from bot.model.errors import DamagedSegmentError, NewerSegmentError
 from bot.model.history import NO_EXIT_CODE, Measurements
 from bot.model.profile_history import ProfileTable
-from tests.adapters.stores.samples import meaning, profile_meaning, profiles, run, same
+from tests.adapters.stores.samples import durations, meaning, profile_meaning, profiles, run, same
 
 VERSION_1 = Path(__file__).with_name("20240102T030405Z-trials-version-1.parquet")
 
@@ -65,6 +65,12 @@ def test_profiles_of_a_newer_schema_are_refused_in_one_sentence() -> None:
     name, content = changed(segments.encode(profiles()).content, schema="2")
     with pytest.raises(NewerSegmentError, match="schema 2, this one reads up to 1"):
         list(segments.rows(PROFILES, name, content))
+
+
+def test_durations_of_a_newer_schema_are_refused_in_one_sentence() -> None:
+    name, content = changed(segments.encode(durations()).content, schema="2")
+    with pytest.raises(NewerSegmentError, match="schema 2, this one reads up to 1"):
+        list(segments.rows(DURATIONS, name, content))
 
 
 def test_a_name_tells_date_kind_and_content() -> None:
