@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ NO_METHOD = NO_COUNT = -1
 MOST_METHODS = 10_000
 """Methods of a profile that are kept, those with the largest shares."""
 MOST_COUNT = 2**62
+EXACTNESS = 2.0**-20
+"""Part of a profile's total to which shares and seconds are kept."""
 
 PROFILE_COLUMNS: Mapping[str, type[np.generic]] = {
     "run": np.int32,
@@ -123,13 +126,16 @@ class ProfileRecorder:
         }
         self._profiles += 1
         kept = sorted(profile.methods.items(), key=lambda i: -i[1].self_share)[:MOST_METHODS]
-        coded = [(self._code(method), cost) for method, cost in kept] or [(NO_METHOD, MethodCost(0.0))]
+        # In the same order in every profile: what repeats itself is stored in a few bytes.
+        coded = sorted(((self._code(method), cost) for method, cost in kept), key=lambda i: i[0])
+        coded = coded or [(NO_METHOD, MethodCost(0.0))]
+        total = sum(cost.self_seconds or 0.0 for _, cost in kept)
         for name, value in same.items():
             self._columns[name] += [value] * len(coded)
         for method, cost in coded:
             self._columns["method"].append(method)
-            self._columns["self_share"].append(cost.self_share)
-            self._columns["self_seconds"].append(np.nan if cost.self_seconds is None else cost.self_seconds)
+            self._columns["self_share"].append(_rounded(cost.self_share, 1.0))
+            self._columns["self_seconds"].append(_rounded(cost.self_seconds, total))
             self._columns["calls"].append(_count(cost.calls))
             self._columns["instructions"].append(_count(cost.instructions))
 
@@ -149,6 +155,14 @@ class ProfileRecorder:
 
     def _code(self, method: Method) -> int:
         return self._methods.setdefault((method, method.line), len(self._methods))
+
+
+def _rounded(value: float | None, total: float) -> float:
+    """To a part of the total that no profiler can tell; digits beyond it are noise that must be stored."""
+    if value is None or not total > 0:
+        return math.nan if value is None else value
+    unit = EXACTNESS * 2.0 ** math.floor(math.log2(total))
+    return round(value / unit) * unit
 
 
 def _count(value: int | None) -> int:

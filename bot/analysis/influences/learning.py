@@ -24,6 +24,8 @@ PROBE = 0.2
 USELESS = 0.25
 """A model with a larger error on the probe, and more than `NOISY` times the noise floor, is not learnt."""
 NOISY = 2.0
+WORTHLESS = 0.5
+"""Whatever the noise: a model with a larger error is not learnt."""
 CHUNKS = 8
 """Pieces of work per worker."""
 
@@ -74,7 +76,7 @@ class Learnt:
         """Whether the model may be used: its probe error is small, or not far above noise, and no guess."""
         if self.model is None or self.seen < FEWEST:
             return "too rare"
-        limit = max(USELESS, NOISY * np.nan_to_num(self.noise_floor))
+        limit = min(max(USELESS, NOISY * np.nan_to_num(self.noise_floor)), WORTHLESS)
         return "learnt" if self.error <= limit else "not learnt"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bot.model.history import OUTCOMES
 from bot.model.profile_history import MOST_METHODS, NO_COUNT, NO_METHOD, ProfileRecorder, ProfileTable
@@ -42,6 +43,23 @@ def test_of_too_many_methods_the_costliest_are_kept() -> None:
     costs = {Method(f"m{i}"): MethodCost(float(i)) for i in range(MOST_METHODS + 5)}
     table = recorded(Profile(TOOL, "ok", 1.0, costs))
     assert len(table) == MOST_METHODS and table.self_share.min() == 5.0
+
+
+def test_shares_and_seconds_are_kept_to_a_millionth_of_the_whole() -> None:
+    costs = {
+        Method(f"m{i}"): MethodCost(share, 40 * share) for i, share in enumerate((0.7, 0.3 - 1e-9, 1e-9))
+    }
+    table = recorded(Profile(TOOL, "ok", 1.0, costs))
+    assert table.self_share == pytest.approx([0.7, 0.3, 0.0], abs=1e-6)
+    assert table.self_seconds == pytest.approx([28.0, 12.0, 0.0], abs=4e-5)
+
+
+def test_methods_come_in_the_same_order_in_every_profile() -> None:
+    one, two = Method("one"), Method("two")
+    profiles = [
+        Profile(TOOL, "ok", 1.0, {one: MethodCost(share), two: MethodCost(1 - share)}) for share in (0.9, 0.1)
+    ]
+    assert recorded(*profiles).method.tolist() == [0, 1, 0, 1]
 
 
 def test_a_count_that_no_column_can_hold_is_bounded() -> None:
