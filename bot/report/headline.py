@@ -12,7 +12,6 @@ from bot.report.formats import (
     Prose,
     code,
     count,
-    fraction,
     join,
     percent,
     prose,
@@ -153,9 +152,7 @@ def _title(report: Report, found: list[Effect], *, bad: bool, capital: bool = Tr
     if first is None:
         return prose(verb, ", but no option could be named")
     guilty = methods.blamed(report, first)[:1]
-    named = prose(
-        *(part for m in guilty for part in (f" ({fraction(m.share_of_change)} in ", code(m.method), ")"))
-    )
+    named = prose(*(x for m in guilty for x in (f" ({methods.part(m)} in ", code(m.method), ")")))
     title = prose(f"{verb} ", words.within(first.term), f": {percent(first.ratio)} ", spoken.noun, named)
     others = len({e.term for e in found} - {first.term})
     return prose(title, f", and {count(others, 'more suspect')}") if others else title

@@ -34,6 +34,7 @@ CALLERS, MORE_CALLERS = 2, 8
 COMMENT_ROWS = 20
 LEAST_BLAMED, LEAST_ALSO = 0.25, 0.1
 """A headline names a method that explains so much of the change; and a second one. Arbitrary."""
+ALL = 0.995
 _CHANGES = {"slower": "slower", "faster": "faster", "new": "new", "vanished": "gone"}
 _TIMES = ("cpu", "wall")
 """Metrics of which a method's seconds can be a share."""
@@ -83,11 +84,16 @@ def blamed(report: Report, effect: Effect) -> list[MethodSuspect]:
     return []
 
 
+def part(method: MethodSuspect) -> str:
+    """A method's share of the change; more than all of it is all."""
+    return fraction(method.share_of_change) if method.share_of_change < ALL else "all"
+
+
 def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
     """Where an effect's change is, in one sentence: "81 % of it (72 to 90) is in ..."."""
     first, *others = found
     parts = [
-        prose(strong(fraction(first.share_of_change)), " of it", _interval(first.interval), " is in "),
+        prose(strong(part(first).capitalize()), " of it", _interval(first.interval), " is in "),
         _located(report, first),
         *(prose(", ", fraction(m.share_of_change), " in ", _located(report, m)) for m in others),
     ]

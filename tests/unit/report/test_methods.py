@@ -88,6 +88,12 @@ def test_a_rest_below_nothing_moved_the_other_way() -> None:
     assert (rows[-1]["Method"], rows[-1]["Share of the change"]) == ("the rest moved the other way", "-30 %")
 
 
+def test_more_than_all_of_a_change_is_all_of_it() -> None:
+    found = blaming(method("m", 1.29))
+    assert "CPU time (all in `m`)" in title(found)
+    assert markdown(headline(found).lead[2]).startswith("**All** of it (121 to 136) is in `m`")
+
+
 def test_two_methods_are_in_the_headline_when_they_explain_at_most_all_of_it() -> None:
     for share, named in ((0.35, True), (0.45, False)):
         said = markdown(headline(blaming(method("m", 0.6), method("n", share))).lead[2])
