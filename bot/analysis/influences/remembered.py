@@ -125,17 +125,19 @@ class _Profiles:
         return found
 
     def _seconds(self) -> Floats:
-        """Seconds of trials without a profiler, as far as known: the profiler's, scaled to their sum."""
+        """The trial's CPU seconds, shared out as the profiler's: on a busy machine its clock runs on.
+
+        As far as it is known what trials take without a profiler, all seconds are made shorter alike.
+        """
         rows = self._rows
         timed = self._dense(rows.self_seconds, ~np.isnan(rows.self_seconds))
         shares = self._dense(rows.self_share, np.ones(len(rows), bool))
         total = np.nansum(timed, axis=1)
+        shorter = (self._unprofiled / self._profiled)[np.isfinite(self._unprofiled) & (self._profiled > 0)]
+        whole = self._profiled * (float(np.median(shorter)) if len(shorter) else 1.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            factor = np.where(total > 0, self._unprofiled / total, np.nan)
-        usual = float(np.nanmedian(factor)) if np.isfinite(factor).any() else 1.0
-        factor = np.where(np.isfinite(factor), factor, usual)
-        whole = np.where(np.isfinite(self._unprofiled), self._unprofiled, self._profiled)
-        return np.asarray(np.where((total > 0)[:, None], timed * factor[:, None], shares * whole[:, None]))
+            own = np.where((total > 0)[:, None], timed / total[:, None], shares)
+        return np.asarray(own * whole[:, None])
 
     def _dense(self, values: Floats, known: NDArray[np.bool_]) -> Floats:
         shape = (len(self.configuration), len(self.names))
