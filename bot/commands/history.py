@@ -15,19 +15,20 @@ from bot.model.errors import UsageError
 
 if TYPE_CHECKING:
     from bot.adapters.stores.layered import LayeredStore
-    from bot.compose.exchanging import Exchanged
     from bot.model.history import Segment
 
 history = typer.Typer(help="What earlier runs measured.", no_args_is_help=True)
 Json = Annotated[Path | None, typer.Option("--json", help="Write it as JSON; - is standard output.")]
 Config = Annotated[Path | None, typer.Option("--config", help="The subject's file, which names the places.")]
+ROWS = {"trials": "measurements", "profiles": "profiled costs", "durations": "bins of durations"}
+"""What the rows of each kind are called."""
 DAMAGED = "damaged"
 """What `verify --fail-on` may be given."""
 
 
 @history.command("list")
 def list_(place: options.HistoryPlace = None, config: Config = None, json: Json = None) -> None:
-    """List all segments: when, which mode, trials or profiles, how many rows, which run."""
+    """List all segments: when, which mode, trials, profiles or durations, how many rows, which run."""
     from bot.compose.exchanging import listed
 
     with _store(place, config) as store:
@@ -36,11 +37,8 @@ def list_(place: options.HistoryPlace = None, config: Config = None, json: Json 
             return
         for segment in found:
             typer.echo(_line(segment))
-        rows = {kind: sum(s.rows for s in found if s.kind == kind) for kind in ("trials", "profiles")}
-        profiled = f", {rows['profiles']:,} profiled costs" if rows["profiles"] else ""
-        typer.echo(
-            f"{len(found)} segments, {rows['trials']:,} measurements{profiled}, {store.source or 'no source'}"
-        )
+        rows = {kind: sum(s.rows for s in found if s.kind == kind) for kind in ROWS}
+        typer.echo(f"{len(found)} segments, {_rows(rows)}, {store.source or 'no source'}")
         _tell(store)
 
 
@@ -78,19 +76,23 @@ def show(
     json: Json = None,
 ) -> None:
     """Show one run: where and when it measured, the median of every configuration, its costliest methods."""
-    from bot.compose.exchanging import chosen, costliest, listed, medians
+    from bot.compose.exchanging import chosen, costliest, listed, longest, medians
+    from bot.model.duration_history import DurationTable
     from bot.model.history import Measurements
     from bot.model.profile_history import ProfileTable
 
     with _store(place, config) as store:
         found = chosen(store, run)
         segment = next(iter(found.values()))
-        rows, methods = [], []
+        rows, methods, watched = [], [], []
         if "trials" in found:
             rows = medians(Measurements.concatenated(list(store.of_segment(found["trials"].name))))
         if "profiles" in found:
             methods = costliest(ProfileTable.concatenated(list(store.profiles_of(found["profiles"].name))))
-        if _as_json(json, {**listed([segment])[0], "medians": rows, "methods": methods}):
+        if "durations" in found:
+            watched = longest(DurationTable.concatenated(list(store.durations_of(found["durations"].name))))
+        told = {**listed([segment])[0], "medians": rows, "methods": methods, "watched": watched}
+        if _as_json(json, told):
             return
         assert segment.run is not None
         known = segment.run.model_dump(mode="json", exclude={"options"})
@@ -102,6 +104,8 @@ def show(
             typer.echo(_median_line(row))
         for row in methods:
             typer.echo(_method_line(row))
+        for row in watched:
+            typer.echo(_watched_line(row))
 
 
 def _median_line(row: Mapping[str, Any]) -> str:
@@ -122,6 +126,15 @@ def _method_line(row: Mapping[str, Any]) -> str:
     return f"{100 * row['share']:5.1f} %  {clean(row['method'])}: {', '.join(told)}"
 
 
+def _watched_line(row: Mapping[str, Any]) -> str:
+    from bot.report.formats import clean, seconds
+
+    if not row["calls"]:
+        return f"watched  {clean(row['method'])}: no durations"
+    mean, most = seconds(row["mean"]), seconds(row["nine_in_ten_below"])
+    return f"watched  {clean(row['method'])}: {row['calls']:,} calls of {mean} in the mean, 90 % below {most}"
+
+
 @history.command()
 def export(
     target: Annotated[Path, typer.Argument(help="A .csv or .parquet file, or a folder for all segments.")],
@@ -132,6 +145,10 @@ def export(
     metric: Annotated[list[str] | None, typer.Option("--metric", help="Only these metrics.")] = None,
     profiles: Annotated[
         bool, typer.Option("--profiles", help="A table of profiles: what each method cost in each.")
+    ] = False,
+    durations: Annotated[
+        bool,
+        typer.Option("--durations", help="A table of durations: single calls of watched methods, in bins."),
     ] = False,
 ) -> None:
     """Write measurements as a table, or all segments as they are (what a workflow uploads)."""
@@ -144,9 +161,9 @@ def export(
             revisions=frozenset(revision) if revision else None,
             metrics=frozenset(metric) if metric else None,
         )
-        done = exported(store, target, wanted, profiles=profiles)
-        rows = f"{done.rows:,} profiled costs" if profiles else f"{done.rows:,} measurements{_profiled(done)}"
-        typer.echo(f"{done.runs} runs, {rows}: {target}")
+        kind = "profiles" if profiles else "durations" if durations else "trials"
+        done = exported(store, target, wanted, kind=kind)
+        typer.echo(f"{done.runs} runs, {_rows(done.rows)}: {target}")
         _tell(store)
 
 
@@ -166,11 +183,13 @@ def import_(
     with _store(place, config) as store:
         done = imported(store, files, kind=kind, revision=revision)
         known = f", {done.known} were there already" if done.known else ""
-        typer.echo(f"{done.runs} runs, {done.rows:,} measurements{_profiled(done)} imported{known}")
+        typer.echo(f"{done.runs} runs, {_rows(done.rows)} imported{known}")
 
 
-def _profiled(done: Exchanged) -> str:
-    return f", {done.profiled:,} profiled costs" if done.profiled else ""
+def _rows(rows: Mapping[str, int]) -> str:
+    """How many there are of each kind; of measurements even if there is none and nothing else."""
+    told = [f"{rows[kind]:,} {name}" for kind, name in ROWS.items() if rows.get(kind)]
+    return ", ".join(told) or "0 measurements"
 
 
 @contextmanager

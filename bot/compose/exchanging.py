@@ -11,26 +11,27 @@ from typing import Any
 
 import numpy as np
 
-from bot.adapters.importers import formats, profile_tables, tabular
+from bot.adapters.importers import duration_tables, formats, profile_tables, tabular
 from bot.adapters.stores import segments
 from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
-from bot.adapters.stores.rows import PROFILES, TRIALS
+from bot.adapters.stores.rows import DURATIONS, PROFILES, TRIALS, Rows
+from bot.model.duration_history import NO_BIN, DurationTable, lower_edges
 from bot.model.errors import UsageError
-from bot.model.history import EVERYTHING, NO_METRIC, OUTCOMES, Columnar, Measurements, Segment, Selection
+from bot.model.history import EVERYTHING, NO_METRIC, OUTCOMES, Measurements, Segment, Selection
 from bot.model.profile_history import NO_COUNT, NO_METHOD, ProfileTable
 
 TABLES = (".csv", ".parquet")
+MOST_CALLS = 0.9
 
 
 @dataclass(frozen=True)
 class Exchanged:
-    """How many runs and rows went over (rows of profiles apart), and how many runs were there already."""
+    """How many runs and rows of each kind went over, and how many runs were there already."""
 
     runs: int
-    rows: int
+    rows: Mapping[str, int]
     known: int = 0
-    profiled: int = 0
 
 
 def listed(found: Sequence[Segment]) -> list[dict[str, Any]]:
@@ -107,15 +108,36 @@ def costliest(part: ProfileTable, most: int = 20) -> list[dict[str, Any]]:
     return told
 
 
+def longest(part: DurationTable, most: int = 20) -> list[dict[str, Any]]:
+    """The watched methods with the most seconds: calls, their mean, and what nine in ten are below."""
+    told = []
+    spent = np.bincount(part.method, part.seconds, len(part.methods))
+    for code in np.argsort(-spent, kind="stable")[:most]:
+        rows = (part.method == code) & (part.bin != NO_BIN)
+        counted = np.bincount(part.bin[rows], part.count[rows])
+        calls = int(counted.sum())
+        most_of_them = np.searchsorted(np.cumsum(counted), MOST_CALLS * calls)
+        told.append(
+            {
+                "method": part.methods[code].name,
+                "file": part.methods[code].file,
+                "calls": calls,
+                "mean": float(part.seconds[rows].sum() / calls) if calls else None,
+                "nine_in_ten_below": float(lower_edges(most_of_them + 1)) if calls else None,
+            }
+        )
+    return told
+
+
 def _mean(values: np.ndarray, nothing: float) -> float | None:
     known = values[~np.isnan(values) & (values != nothing)]
     return float(known.mean()) if len(known) else None
 
 
 def exported(
-    store: LayeredStore, target: Path, wanted: Selection = EVERYTHING, *, profiles: bool = False
+    store: LayeredStore, target: Path, wanted: Selection = EVERYTHING, *, kind: str = TRIALS.kind
 ) -> Exchanged:
-    """Writes a table (`.csv`, `.parquet`) of trials or profiles, or copies of all segments into a folder.
+    """Writes a table (`.csv`, `.parquet`) of one kind, or copies of all segments into a folder.
 
     Raises:
         UsageError: a selection does not go with a folder, or there is nothing to export.
@@ -123,40 +145,41 @@ def exported(
         OSError: the file cannot be written.
     """
     if target.suffix.lower() not in TABLES:
-        if wanted != EVERYTHING or profiles:
+        if wanted != EVERYTHING or kind != TRIALS.kind:
             raise UsageError(
                 f"{target}: a folder gets all segments; a selection needs a {' or '.join(TABLES)} file"
             )
         return _copied(store, DirectoryPlace(target))
-    if profiles:
-        return _written(
-            store.profiles(wanted),
-            lambda path, options: profile_tables.write(store.profiles(wanted), path, options=options),
-            target,
-        )
-    return _written(
-        store.scan(wanted),
-        lambda path, options: tabular.write(store.scan(wanted), path, options=options),
-        target,
-    )
+    if kind == PROFILES.kind:
+        return _written(store.profiles, profile_tables.write, kind, wanted=wanted, target=target)
+    if kind == DURATIONS.kind:
+        return _written(store.durations, duration_tables.write, kind, wanted=wanted, target=target)
+    return _written(store.scan, tabular.write, kind, wanted=wanted, target=target)
 
 
-def _written(parts: Iterable[Columnar], write: Callable[[Path, set[str]], int], target: Path) -> Exchanged:
+def _written(
+    read: Callable[[Selection], Iterable[Rows]],
+    write: Callable[..., int],
+    kind: str,
+    *,
+    wanted: Selection,
+    target: Path,
+) -> Exchanged:
     """Writes one table, whole or not at all."""
     options: set[str] = set()
     runs: set[str] = set()
-    for part in parts:
+    for part in read(wanted):
         options.update(name for configuration in part.configurations for name in configuration)
         runs.update(run.id for run in part.runs)
     if not runs:
         raise UsageError(f"{target}: there is nothing to export")
     written = target.with_name(f".{target.name}.part").with_suffix(target.suffix.lower())
     try:
-        rows = write(written, options)
+        rows = write(read(wanted), written, options=options)
         written.replace(target)
     finally:
         written.unlink(missing_ok=True)
-    return Exchanged(len(runs), rows)
+    return Exchanged(len(runs), {kind: rows})
 
 
 def imported(
@@ -195,7 +218,7 @@ def imported(
             known.add((TRIALS.kind, id_))
             runs.add(id_)
             rows[TRIALS.kind] += len(part)
-    return Exchanged(len(runs), rows[TRIALS.kind], len(before - runs), rows[PROFILES.kind])
+    return Exchanged(len(runs), rows, len(before - runs))
 
 
 def _segments_in(path: Path) -> list[Path]:
@@ -219,4 +242,4 @@ def _copied(store: LayeredStore, target: DirectoryPlace) -> Exchanged:
             target.add(segment.name, store.content(segment.name))
             rows[segment.kind] += segment.rows
             runs.add(segment.run.id if segment.run else segment.name)
-    return Exchanged(len(runs), rows[TRIALS.kind], profiled=rows[PROFILES.kind])
+    return Exchanged(len(runs), rows)

@@ -93,7 +93,7 @@ def bins_of(seconds: NDArray[np.float64]) -> NDArray[np.int16]:
     return np.asarray(place.astype(np.int16))
 
 
-def lower_edges(bins: NDArray[np.integer]) -> NDArray[np.float64]:
+def lower_edges(bins: NDArray[np.integer] | np.integer) -> NDArray[np.float64]:
     """Seconds at which bins begin, shape (n,); a bin ends where the next one begins."""
     return np.asarray(FIRST_SECONDS * BIN_RATIO ** bins.astype(np.float64))
 

@@ -12,7 +12,7 @@ import pytest
 
 from bot.adapters.stores import segments
 from tests.adapters.importers import files
-from tests.adapters.stores.samples import profiles, run
+from tests.adapters.stores.samples import ONE, TWO, durations, profiles, run
 from tests.end_to_end.builders import CONFIG, Place, config
 
 OWN = ".suspects/history"
@@ -32,6 +32,13 @@ def with_profiles(place: Place, number: int) -> None:
     """The run `number`, which measured trials and profiles."""
     fill(place, number)
     name, content = segments.encode(profiles(number))
+    (place.repository / OWN / name).write_bytes(content)
+
+
+def with_durations(place: Place, number: int) -> None:
+    """The run `number`, which measured all there is."""
+    with_profiles(place, number)
+    name, content = segments.encode(durations(number))
     (place.repository / OWN / name).write_bytes(content)
 
 
@@ -108,6 +115,28 @@ def test_trials_and_profiles_of_a_run_move_together(place: Place) -> None:
     assert "0 runs, 0 measurements imported, 1 were there already" in place.suspects(*words).out
     assert len(listed(place, "--history", "elsewhere")["segments"]) == 2
     place.suspects("history", "export", str(folder), "--profiles").refused("a folder gets all")
+
+
+def test_durations_are_listed_shown_exported_and_imported(place: Place) -> None:
+    with_durations(place, 0)
+    ended = place.suspects("history", "list")
+    assert "3 segments, 11 measurements, 5 profiled costs, 10 bins of durations" in ended.out
+    assert "3 of 3 segments are whole" in place.suspects("history", "verify").out
+    shown = place.suspects("history", "show", "run-0").out
+    assert "watched  shop.cart:Cart.price: 9 calls of 417 ms in the mean, 90 % below 5" in shown
+    told = json.loads(place.suspects("history", "show", "run-0", "--json", "-").out)
+    assert [(m["method"], m["calls"]) for m in told["watched"]] == [(ONE.name, 9), (TWO.name, 11)]
+    target = place.out / "calls.csv"
+    ended = place.suspects("history", "export", str(target), "--durations")
+    assert "1 runs, 10 bins of durations" in ended.out
+    rows = pacsv.read_csv(target).to_pylist()
+    first = next(row for row in rows if row["arguments"] == "self=Cart, n=int 0")
+    assert first["from"] <= 0.25 < first["below"] and (first["calls"], first["path"]) == (1, TWO.name)
+    assert [row["from"] for row in rows if row["calls"] == 0] == [None, None]
+    folder = place.out / "all"
+    words = "1 runs, 11 measurements, 5 profiled costs, 10 bins of durations"
+    assert words in place.suspects("history", "export", str(folder)).out
+    assert words in place.suspects("history", "import", str(folder), "--history", "elsewhere").out
 
 
 def test_verify_quarantines_what_is_damaged_and_the_rest_stays_usable(place: Place) -> None:
