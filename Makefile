@@ -61,7 +61,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/mypy examples
+	@for example in examples/*/; do MYPYPATH=examples $(BIN)/mypy "$$example"; done   # scripts of one name
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml composite/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml

@@ -1,0 +1,128 @@
+"""Makes a git repository of jsoup: a release, and a commit that slows one method down.
+
+The sources are a Debian source package's, through apt's client from the machine's mirror, pinned by SHA-256.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import making  # noqa: E402  beside the examples, and these are started as scripts
+
+RELEASE = "1.15.3"
+SUITE = "bookworm"
+"""The distribution's release that has it."""
+SHA256 = "052511f0be47511f9b2a17d44fc1eccc4b5373e77cc5a3221e34b6af437e1e2e"
+FOLDER = "src/main/java/"
+SLOWER = "slower"
+"""The tag of the planted change."""
+ENTITIES = "src/org/jsoup/nodes/Entities.java"
+PLANTED = b"""            int index = codeKeys.length - 1; // of several names the last
+            while (index >= 0 && codeKeys[index] != codepoint) {
+                index--;
+            }
+"""
+MARKS = ("Nonnull", "Nullable", "ParametersAreNonnullByDefault", "WillClose")
+"""Annotations of the sources that only checkers read: declared here, so that no other package is needed."""
+META = b"""package javax.annotation.meta;
+
+public @interface TypeQualifierDefault {
+    java.lang.annotation.ElementType[] value();
+}
+"""
+
+
+def make(directory: Path) -> list[tuple[str, str]]:
+    """Builds the repository; (tag, commit id) in order.
+
+    Raises:
+        ExampleError: the directory is something else, or the source package cannot be had.
+    """
+    files = tree(archive())
+    making.begin(directory)
+    own = making.own_files(HERE) | marks()
+    return [
+        making.commit(directory, RELEASE, files | own, message=f"jsoup {RELEASE}"),
+        making.commit(directory, SLOWER, slower(files) | own, message="Entities: the last of several names"),
+    ]
+
+
+def slower(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The sources with a search for the name of a character that looks at one after the other."""
+    text = files[ENTITIES]
+    method = text.find(b"String nameForCodepoint(")
+    planted = making.between(
+        text[method:], b"            final int index", b"            if (", replacement=PLANTED
+    )
+    return files | {ENTITIES: text[:method] + planted}
+
+
+def tree(archive: Path) -> dict[str, bytes]:
+    """The library's sources, in `src`, and their licence."""
+    files = {}
+    for path, content in making.files_of(archive):
+        if path.startswith(FOLDER):
+            files[f"src/{path.removeprefix(FOLDER)}"] = content
+        elif path == "LICENSE":
+            files[path] = content
+    return files
+
+
+def marks() -> dict[str, bytes]:
+    """What the sources import from a library of annotations."""
+    simple = {name: f"package javax.annotation;\npublic @interface {name} {{}}\n".encode() for name in MARKS}
+    simple["meta/TypeQualifierDefault"] = META
+    return {f"src/javax/annotation/{name}.java": text for name, text in simple.items()}
+
+
+def archive() -> Path:
+    """The source package's archive."""
+    name = f"jsoup_{RELEASE}.orig.tar.xz"
+    with tempfile.TemporaryDirectory() as folder:
+
+        def fetch() -> Path:
+            place = Path(folder)
+            for needed in ("lists/partial", "cache/archives/partial"):
+                (place / needed).mkdir(parents=True)
+            (place / "sources.list").write_text(f"deb-src {mirror()} {SUITE} main\n", encoding="utf-8")
+            own = [
+                "-o",
+                f"Dir::Etc::SourceList={place / 'sources.list'}",
+                "-o",
+                "Dir::Etc::SourceParts=/dev/null",
+            ]
+            own += ["-o", f"Dir::State::Lists={place / 'lists'}", "-o", f"Dir::Cache={place / 'cache'}"]
+            own += ["-o", "APT::Sandbox::User=root", "-qq"]
+            for words in (["update"], ["source", "--download-only", "--tar-only", f"jsoup/{SUITE}"]):
+                making.run(["apt-get", *own, *words], what=f"jsoup {RELEASE} from {SUITE}", cwd=place)
+            return place / name
+
+        return making.fetched(name, SHA256, fetch)
+
+
+def mirror() -> str:
+    """Where this machine's packages come from.
+
+    Raises:
+        ExampleError: it is no machine of this distribution.
+    """
+    words = ["apt-get", "indextargets", "--format", "$(RELEASE) $(SITE)", "Created-By: Packages"]
+    try:
+        listed = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        listed = []
+    for line in listed:
+        release, _, site = line.partition(" ")
+        if "security" not in release:
+            return site
+    raise making.ExampleError("apt-get, and a Debian mirror that it uses, are needed to fetch jsoup")
+
+
+if __name__ == "__main__":
+    sys.exit(making.answer(make, purpose=__doc__.splitlines()[0]))
