@@ -59,7 +59,8 @@ def judgement(
         notes += _unexplained(reading, named)
     for reading in readings:
         changes += _changes(space, configurations, reading)
-    options.sort(key=lambda e: -e.probability)
+    # Percents of probability are what a reader sees; of what is as sure, the larger change first.
+    options.sort(key=lambda e: (-round(e.probability, 2), -abs(math.log(e.ratio or 1.0))))
     doubts = _doubts(readings)
     verdict = _verdict(readings, settled=not doubts)
     if verdict == "inconclusive":
