@@ -33,7 +33,7 @@ DEFAULT: dict[str, OptionValue] = {
     "source_map": False,
 }
 LATER = (
-    "Not part of this version yet, so their lists are empty: methods, resource features, assertions, "
+    "Not part of this version yet, so their lists are empty: resource features, assertions, "
     "change points, influences."
 )
 NO_HISTORY = "No history was read: this run stands on its own pairs, and prior probabilities are not known."
