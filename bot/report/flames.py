@@ -20,8 +20,8 @@ from bot.report.svg import BLUES, INK, PAPER, PLAIN, REDS, drawn
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-# Drawn by matplotlib as all pictures are: what zooms (d3-flame-graph, plotly) needs scripts, which a page that
-# may hold a stranger's names does not allow, and up to 4.5 MB of them.
+# Drawn by matplotlib as all pictures are: what zooms (d3-flame-graph, plotly) needs up to 4.5 MB of scripts,
+# and a page that may hold a stranger's names allows none.
 MOST_GRAPHS, MOST_ROWS, NEAREST = 4, 6, 3
 STEPS = (0.05, 0.2, 0.5)
 """A path's own difference as a share of the measured change, from which on it has each shade."""
