@@ -4,7 +4,7 @@ python -m benchmarks.methods.run --runtime native [--cases 24] [--same 20] [--se
 python -m benchmarks.methods.run --replay    scores the stored profiles again, with the code as it is
 
 Programs come from their registries into --cache (outside of the tree); profiles of each case are kept there.
-Goes on where it was stopped. Pin it to one core (taskset): trials are timed.
+Goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ from bot.model.profiles import Method, Profile
 RESULTS = Path(__file__).with_name("results")
 RUNTIMES = ("native", "python", "node", "jvm")
 BASE_PROFILES, HEAD_PROFILES, DUETS, TRIED_DUETS = 2, 1, 10, 3
+CORE = str(max(os.sched_getaffinity(0)) // 2 + 1)
+"""Both trials of a duet run here."""
 EVERY = 2000
 """Calls of a method that do planted work, roughly."""
 ATTEMPTS, CALIBRATIONS = 8, 3
@@ -81,7 +83,12 @@ class Yard:
     def _duet(self, reverse: bool) -> list[float]:
         sides = ["head", "base"] if reverse else ["base", "head"]
         running = [
-            subprocess.Popen(self.case.words, cwd=self.roots[s], env=self.env, stdout=subprocess.DEVNULL)
+            subprocess.Popen(
+                ["taskset", "-c", CORE, *self.case.words],
+                cwd=self.roots[s],
+                env=self.env,
+                stdout=subprocess.DEVNULL,
+            )
             for s in sides
         ]
         spent = {}

@@ -23,6 +23,8 @@ MORE_CALLS, DEARER_CALLS = 1.1, 1.25
 """Growth of calls from which on a caller is asked, and of the cost of a call up to which. Arbitrary."""
 MOSTLY_OWN = 0.6
 """Share of what a method cost more with its callees, from which on its own cost tells enough. Arbitrary."""
+ITSELF = 0.3
+"""Share that a rewritten method's own cost explains, from which on nobody's callees are asked. Arbitrary."""
 MOST_NOTED = 3
 
 
@@ -104,7 +106,8 @@ def blame(compared: Compared) -> Blame:
         return Blame((), 1.0, ("The profiles of the two builds have no quantity in common.",))
     order, notes = _ordered(book, callers, found, measured, text)
     changes = tuple(_change(book, callers, found, measured, row) for row in order)
-    sources = origins(book, callers, (base, head), seconds=compared.seconds, text=text)
+    rewrote = any(text[row] == 1.0 and found.delta[row] / measured.change >= ITSELF for row in order)
+    sources = [] if rewrote else origins(book, callers, (base, head), seconds=compared.seconds, text=text)
     changes = _under(changes, [_origin(book, callers, found, measured, one) for one in sources])
     rest = 1.0 - sum(change.share for change in changes)
     return Blame(changes, rest, (*notes, *book.pairing.notes()))
@@ -124,26 +127,35 @@ def _ordered(
         "that was moved): what is told is the difference."
         for caller, callee in found.settled
     ]
-    calls = [side.calls.mean(axis=0) for side in (book.base, book.head)]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        growth = calls[1] / calls[0]
-        dearer = found.after / found.before / growth
+    growth = _growth(book)
     for row in order[:]:
-        if not (growth[row] >= MORE_CALLS and dearer[row] <= DEARER_CALLS):
-            continue
-        origin = callers.origin(row, growth)
+        origin = _more_calls(callers, found, row, growth)
         if origin is None:
             continue
-        notes.append(
-            f"`{names[row]}` is called {growth[row]:.3g} times as often and costs no more a call: "
-            f"`{names[origin]}` makes the additional calls."
-        )
-        if text[origin] == 1.0 and text[row] != 1.0:
+        often = f"{growth[row]:.3g} times as often" if np.isfinite(growth[row]) else "now"
+        notes.append(f"`{names[row]}` is called {often}: `{names[origin]}` makes the additional calls.")
+        foreign = book.methods[row].file is None and book.methods[origin].file is not None
+        if foreign or (text[origin] == 1.0 and text[row] != 1.0):
             order = [other for other in order if other != origin]
             order.insert(order.index(row), origin)
         elif origin not in order:
             order.insert(order.index(row) + 1, origin)
     return order, notes
+
+
+def _growth(book: Ledger) -> Array:
+    """Calls at head / base, shape (methods,): infinite where there were none, NaN: not known."""
+    calls = [side.calls.mean(axis=0) for side in (book.base, book.head)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(calls[1] / calls[0])
+
+
+def _more_calls(callers: Callers, found: Moves, row: int, growth: Array) -> int | None:
+    """Who makes the additional calls of a method that is called more often and costs no more a call."""
+    seconds = found.before[row] * growth[row] if np.isfinite(growth[row]) else np.inf
+    if not growth[row] >= MORE_CALLS or found.after[row] > DEARER_CALLS * seconds:
+        return None
+    return callers.origin(row, growth)
 
 
 def _change(book: Ledger, callers: Callers, found: Moves, measured: Measured, row: int) -> MethodChange:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,12 +20,12 @@ MOST_OF = 0.5
 
 @dataclass(frozen=True)
 class Edge:
-    """Calls from one row to another (at head, at base; None: not known) and their cost at head."""
+    """Calls from one row to another (at base, at head; None: not known) and their costs with callees."""
 
     caller: int
     callee: int
     calls: tuple[float | None, float | None]
-    total: float
+    costs: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class Callers:
         found: dict[int, list[Edge]] = defaultdict(list)
         for (source, goal), (before, after) in costs.items():
             calls = (0 if before is None else before.calls, 0 if after is None else after.calls)
-            found[goal].append(Edge(source, goal, calls, 0.0 if after is None else after.total))
+            spent = 0.0 if before is None else before.total, 0.0 if after is None else after.total
+            found[goal].append(Edge(source, goal, calls, spent))
         return found
 
     @cached_property
@@ -77,26 +78,43 @@ class Callers:
             ]
             if not edges:
                 break
-            row = max(edges, key=lambda edge: edge.total).caller
+            row = max(edges, key=lambda edge: edge.costs[1]).caller
             seen.add(row)
             path.append(self.book.methods[row])
         return tuple(reversed(path))
 
-    def origin(self, row: int, growth: Sequence[float]) -> int | None:
+    def _counted(self, row: int) -> Sequence[Edge]:
+        """Edges from others; uncounted calls are their parts of the method's, by cost; none: not known."""
+        edges = [edge for edge in self.incoming.get(row, ()) if edge.caller != row]
+        if not any(None in edge.calls for edge in edges):
+            return edges
+        calls = [float(side.calls[:, row].mean()) for side in (self.book.base, self.book.head)]
+        sums = [sum(edge.costs[side] for edge in edges) for side in (0, 1)]
+        if not np.isfinite(calls).all():
+            return ()
+        each = [count / total if total > 0.0 else 0.0 for count, total in zip(calls, sums, strict=True)]
+        return [replace(e, calls=(e.costs[0] * each[0], e.costs[1] * each[1])) for e in edges]
+
+    def _beyond(self, edge: Edge, growth: float) -> float:
+        """Additional calls beyond those of a caller that is itself called more often."""
+        before, after = edge.calls[0] or 0.0, edge.calls[1] or 0.0
+        if np.isfinite(growth):
+            return after - before * growth
+        # A new method is where its calls come from, unless it belongs to a library that is now used.
+        return after if self.book.methods[edge.caller].file is not None else 0.0
+
+    def origin(self, row: int, growth: Array) -> int | None:
         """The caller that calls more on the way to `row` though it is not called more itself; None: unknown.
 
         growth: of calls of each method, head / base, shape (methods,); NaN: not known.
         """
         seen = {row}
         for _ in range(LONGEST):
-            edges = [e for e in self.incoming.get(row, ()) if e.caller != row]
-            if not edges or any(None in edge.calls for edge in edges):
+            edges = self._counted(row)
+            if not edges:
                 return None
             more = np.array([(e.calls[1] or 0) - (e.calls[0] or 0) for e in edges], dtype=float)
-            own = np.array([growth[e.caller] if np.isfinite(growth[e.caller]) else 1.0 for e in edges])
-            excess = np.array(
-                [(e.calls[1] or 0) - (e.calls[0] or 0) * g for e, g in zip(edges, own, strict=True)]
-            )
+            excess = np.array([self._beyond(edge, growth[edge.caller]) for edge in edges])
             if more.sum() <= 0.0:
                 return None
             if excess.max() >= MOST_OF * more.sum():

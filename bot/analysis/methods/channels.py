@@ -75,7 +75,9 @@ def by_clock(book: Ledger, measured: Measured, likely: Array, callers: Callers) 
         for side, out in zip((book.base, book.head), callers.outgoing, strict=True)
     ]
     more = calls[1] - calls[0]
-    profiled, plain = float(base.sum(axis=1).mean()), measured.seconds[0]
+    # Such a tool may count waiting for a core: what the trial had of one is what it can have spent.
+    profiled = float(np.minimum(base.sum(axis=1), book.base.trials).mean())
+    profiled, plain = max(profiled, measured.seconds[0]), measured.seconds[0]
     each = max(0.0, profiled - plain) / max(float(calls[0].sum()), 1.0)
     after = max(profiled + measured.change + each * float(more.sum()), LEAST_LEFT * profiled)
     error = 1.645 * measured.error / profiled
@@ -89,11 +91,12 @@ def by_clock(book: Ledger, measured: Measured, likely: Array, callers: Callers) 
 
 
 def by_instructions(
-    book: Ledger, measured: Measured, changed: NDArray[np.bool_], before: Array | None
+    book: Ledger, measured: Measured, changed: NDArray[np.bool_], time: Estimate | None
 ) -> Estimate | None:
-    """From instructions, at what they cost in the method (`before`: its seconds) or in all.
+    """From instructions, at what they cost in the method (`time`: what else is known of it) or in all.
 
     Says nothing (an infinite deviation) of methods whose instructions did not change: memory may be slower.
+    New instructions may cost many times the old ones (misses): where time says so, it is right.
     """
     base, head = book.base.instructions, book.head.instructions
     if np.isnan(base).all() or np.isnan(head).all():
@@ -101,12 +104,15 @@ def by_instructions(
     counts = np.nan_to_num(base).mean(axis=0), np.nan_to_num(head).mean(axis=0)
     usual = measured.seconds[0] / max(counts[0].sum(), 1.0)
     each = np.full(len(counts[0]), usual)
-    if before is not None:
+    if time is not None:
         # A method of few samples costs what it usually does: both count, as one does at 1 % of the time.
         weight = 0.01 * measured.seconds[0]
-        each = (before + weight * 1.0) / (counts[0] + weight / usual)
+        each = (time.before + weight) / (counts[0] + weight / usual)
     delta = each * (counts[1] - counts[0])
-    deviation = np.where(changed, COST_OF_INSTRUCTIONS * np.abs(delta), np.inf)
+    deviation = COST_OF_INSTRUCTIONS * np.abs(delta)
+    if time is not None:
+        deviation = np.maximum(deviation, np.abs(time.delta - delta) - time.deviation)
+    deviation = np.where(changed, deviation, np.inf)
     return Estimate(usual * counts[0], delta, deviation, 0)
 
 

@@ -28,6 +28,7 @@ class Side:
     """Profiles of one build: what methods cost without callees, shapes (profiles, methods).
 
     NaN: not known. shares, seconds: 0 where the tool saw nothing. samples: of each profile, NaN: none.
+    trials: CPU seconds of each profiled trial.
     """
 
     shares: Array
@@ -35,6 +36,7 @@ class Side:
     calls: Array
     instructions: Array
     samples: Array
+    trials: Array
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _side(profiles: Sequence[Profile], rows: Mapping[Method, int], size: int) ->
     columns = [_columns(profile, rows, size) for profile in profiles]
     shares, seconds, calls, instructions = (np.array([c[i] for c in columns]) for i in range(4))
     samples = np.array([float(p.samples) if p.samples else np.nan for p in profiles])
-    return Side(shares, seconds, calls, instructions, samples)
+    return Side(shares, seconds, calls, instructions, samples, np.array([p.seconds for p in profiles]))
 
 
 def _columns(profile: Profile, rows: Mapping[Method, int], size: int) -> Array:
@@ -121,7 +123,7 @@ def timed(side: Side) -> Array | None:
     for share, seconds, counted, samples in zip(
         side.shares, side.seconds, side.instructions, side.samples, strict=True
     ):
-        same = _alike(share, _part(seconds)) or _alike(share, _part(counted))
+        same = _alike(_part(share), _part(seconds)) or _alike(share, _part(counted))
         if np.isnan(seconds).any() or (same and not np.isnan(samples)):
             return None
     return side.seconds

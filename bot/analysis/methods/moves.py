@@ -63,8 +63,8 @@ def moves(
     likely = np.where(counted["calls"] | counted["instructions"], MOVED_COUNTS, likely)
     times = by_samples(book, measured, likely), by_clock(book, measured, likely, callers)
     found = [estimate for estimate in times if estimate is not None]
-    before = combined(found).before if found else None
-    exact = by_instructions(book, measured, counted["instructions"], before)
+    time = combined(found) if found else None
+    exact = by_instructions(book, measured, counted["instructions"], time)
     found += [] if exact is None else [exact]
     if not found:
         return None
@@ -84,10 +84,12 @@ def _settled(callers: Callers, delta: Array, relevant: float) -> tuple[Array, tu
     That is what inlining does, and code that is moved. The larger change keeps the difference.
     """
     net, between = delta.copy(), []
+    told = [side.calls.mean(axis=0) for side in (callers.book.base, callers.book.head)]
+    kept = told[0] == told[1]
     for callee in np.flatnonzero(np.abs(delta) >= relevant).tolist():
         for edge in callers.incoming.get(callee, ()):
             before, after = edge.calls
-            same = before is not None and after is not None and before == after
+            same = kept[callee] if before is None or after is None else before == after
             if same or edge.caller == callee or net[edge.caller] * net[callee] >= 0:
                 continue
             moved = min(abs(net[edge.caller]), abs(net[callee])) * np.sign(net[callee])

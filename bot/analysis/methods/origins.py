@@ -10,6 +10,7 @@ import numpy as np
 
 from bot.analysis.methods.callers import Callers
 from bot.analysis.methods.ledger import Array, Ledger
+from bot.analysis.methods.spread import spread
 from bot.model.profiles import Method, Profile
 
 LEAST_SHARE = 0.25
@@ -34,6 +35,11 @@ class Origin:
     seconds: tuple[float, float]
 
     @property
+    def part(self) -> float:
+        """Its share, of which none is larger than all: in cycles, costs with callees overlap."""
+        return min(self.share, 1.0)
+
+    @property
     def growth(self) -> float:
         """Cost with callees, head / base; a new method's is infinite."""
         return self.seconds[1] / self.seconds[0] if self.seconds[0] > 0 else float("inf")
@@ -55,8 +61,10 @@ def origins(
     change = seconds[1] - seconds[0]
     groups = [np.array([_inclusive(profile, book) for profile in side]) for side in profiles]
     costs = [total * group.mean(axis=0) for total, group in zip(seconds, groups, strict=True)]
+    samples = [profile.samples for side in profiles for profile in side if profile.samples]
+    noise = spread(groups, float(np.mean(samples)) if samples else None)
     errors = [
-        total * _error(group, side) for total, group, side in zip(seconds, groups, profiles, strict=True)
+        total * np.sqrt(noise.variance / len(group)) for total, group in zip(seconds, groups, strict=True)
     ]
     share, deviation = (costs[1] - costs[0]) / change, np.hypot(*errors) / abs(change)
     wanted = (text == 1.0) & (share >= LEAST_SHARE) & (share >= DEVIATIONS * deviation)
@@ -81,7 +89,7 @@ def _better(other: Origin, one: Origin) -> bool:
     """
     if other.row == one.row or not (other.row in one.reached or one.row in other.reached):
         return False
-    return other.share + other.deviation >= MUCH * one.share and other.growth > one.growth
+    return other.share + other.deviation >= MUCH * one.part and other.growth > one.growth
 
 
 def _inclusive(profile: Profile, book: Ledger) -> Array:
@@ -108,15 +116,6 @@ def _inclusive(profile: Profile, book: Ledger) -> Array:
             if row is not None:
                 out[row] = min(total / own, 1.0) * seen
     return out
-
-
-def _error(group: Array, profiles: Sequence[Profile]) -> Array:
-    """Standard deviation of the mean share, shape (methods,): between profiles, or of counting samples."""
-    mean = group.mean(axis=0)
-    samples = [profile.samples for profile in profiles if profile.samples]
-    counting = mean * (1.0 - np.minimum(mean, 1.0)) / (np.mean(samples) if samples else np.inf)
-    between = group.var(axis=0, ddof=1) if len(group) > 1 else np.zeros_like(mean)
-    return np.asarray(np.sqrt(np.maximum(counting, between) / len(group)))
 
 
 def _callees(callers: Callers) -> Mapping[int, Sequence[int]]:

@@ -13,10 +13,12 @@ LEAST_VARIATION = 0.01
 """Coefficient of variation of a method's time between trials, below what replicates can show. Arbitrary."""
 ALONE = 0.05
 """The same when nothing was repeated. Arbitrary."""
-COMMON_FREEDOM = 10
+COMMON_FREEDOM = 20
 """Degrees of freedom that the spread common to all methods counts for, beside a method's own."""
 HEAVY, LIGHT = 0.01, 1e-4
 """Shares of methods whose spread is of proportion, and from which on it is of counting."""
+FEW = 5
+"""Samples of a method, and methods, from which on their spread tells what a sample is worth. Arbitrary."""
 DRIFT = 0.01
 """Standard deviation of a profiled trial's speed against trials without profiler, logarithmic. Arbitrary."""
 MOVED = 0.5
@@ -52,6 +54,10 @@ def spread(groups: Sequence[Array], samples: float | None) -> Spread:
     few = (share > LIGHT) & (share < HEAVY)
     if samples is not None:
         counting = share * (1.0 - np.minimum(share, 1.0)) / samples
+        often = (counting > 0) & (share * samples >= FEW) & (share < HEAVY)
+        if often.sum() >= FEW:
+            # Samples that come in bursts (the program waited for a core) are worth less than their number.
+            counting *= max(1.0, float(np.median(own[often] / counting[often])) / usual)
     else:
         counting = share * (float(np.median(own[few] / share[few])) / usual if few.any() else 0.0)
     heavy = share >= HEAVY

@@ -136,6 +136,17 @@ def test_who_calls_more_is_named_and_is_first_when_its_text_changed(rewritten: b
     assert any("`hot` makes the additional calls" in note for note in found.notes)
 
 
+def test_who_calls_a_library_that_was_not_called_before_is_first() -> None:
+    print_, format_ = Method("printf"), Method("format")
+    base = SIMPLE.profile("instructions", np.random.default_rng(0))
+    costs = {**base.methods, print_: MethodCost(0.01, None, None, 500, 10**7)}
+    costs[format_] = MethodCost(0.2, None, None, 500, 6 * 10**8)
+    edges = {**base.edges, (f("warm"), print_): EdgeCost(500, 6e8), (print_, format_): EdgeCost(500, 6e8)}
+    head = replace(base, methods=costs, edges=edges)
+    found = blame(Compared([base, base], [head], (1.0, 1.2), (1.19, 1.21)))
+    assert [change.method for change in found.changes[:2]] == [f("warm"), format_]
+
+
 def test_of_two_methods_that_moved_the_one_with_another_text_is_first() -> None:
     rng = np.random.default_rng(10)
     head = SIMPLE.changed("warm", seconds=0.1).changed("hot", seconds=0.12)
