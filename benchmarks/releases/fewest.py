@@ -26,6 +26,8 @@ from bot.model.space import Space, Term
 
 MOST = 6
 """Steps of a description at most."""
+NEEDED = 2.0
+"""A term that is told must explain so much that without it so many times as many squares are left."""
 BEAM = 200
 """Descriptions of each length that are made longer."""
 Array = npt.NDArray[np.float64]
@@ -50,15 +52,20 @@ class Described:
         return {t: r for t, r in self.ratios.items() if abs(math.log(r)) >= math.log1p(THRESHOLD)}
 
     def says(self, told: Mapping[Term, float]) -> bool:
-        """Whether told ratios, in their directions, describe the release in as few terms."""
-        small = self.ratios.keys() - self.steps.keys() - told.keys()
-        if len(told) + len(small) > len(self.ratios):
-            return False
-        numbers = [self.candidates.numbers(term) for term in (*told, *small)]
-        for chosen in product(*numbers):
+        """Whether told ratios, in their directions, describe the release, and none of them can be left out.
+
+        Left out, it at least doubles what is left (in squares); small steps may be missing.
+        """
+        small = [t for t in self.ratios if t not in self.steps and t not in told]
+        for chosen in product(*(self.candidates.numbers(term) for term in (*told, *small))):
             sizes, left = self.candidates.solve(chosen, self.moved)
             right = all((s > 0) == (r > 1) for s, r in zip(sizes, told.values(), strict=False))
-            if right and np.abs(left).max() < THRESHOLD:
+            without = [chosen[:i] + chosen[i + 1 :] for i in range(len(told))]
+            needed = all(
+                (self.candidates.solve(w, self.moved)[1] ** 2).sum() >= NEEDED * (left**2).sum()
+                for w in without
+            )
+            if right and needed and np.abs(left).max() < THRESHOLD:
                 return True
         return False
 

@@ -47,8 +47,8 @@ def score_described(
     """The same where all configurations were counted: what is told of a release against its description.
 
     A step is found by its term (or an alias) in its direction at its release; all steps of a release are,
-    when what is told of it describes it as well in as few terms. What is told beside is real if a regression
-    of the release on all that is told of it gives the term such a ratio, too.
+    when what is told of it describes it in other or finer words (`reworded`). What is told beside is real if
+    a regression of the release on all that is told of it gives the term such a ratio, too.
     """
     scored: list[dict[str, Any]] = []
     others: list[dict[str, Any]] = []

@@ -68,8 +68,11 @@ def _share(ratio: float) -> str:
 
 
 def _title(kind: str, noise: float, share: float) -> str:
-    counted = f"The judge's counts, noise {noise:.0%}"
-    subject = counted if kind == "table" else f"The repository itself, {kind}"
+    subject = f"The judge's counts, noise {noise:.0%}"
+    if kind not in ("table", "whole"):
+        subject = f"The repository itself, {kind.removeprefix('whole-')}"
+    if kind.startswith("whole"):
+        subject += ", the whole space of five options"
     return f"## {subject}, {share:.0%} of the exhaustive trials\n"
 
 
@@ -109,6 +112,8 @@ def _said(step: Mapping[str, Any]) -> str:
     """The ratio that was reported, and how many releases away, if not there."""
     if step["off"] is None:
         return "missed"
+    if step.get("reworded"):
+        return "in other words"
     return f"{step['ratio'] - 1:+.1%}" + (f" ({step['off']:+d})" if step["off"] else "")
 
 
