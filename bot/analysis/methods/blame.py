@@ -25,6 +25,8 @@ MOSTLY_OWN = 0.6
 """Share of what a method cost more with its callees, from which on its own cost tells enough. Arbitrary."""
 ITSELF = 0.3
 """Share that a rewritten method's own cost explains, from which on nobody's callees are asked. Arbitrary."""
+BORNE_OUT = 0.5
+"""Part of an origin's share that the own costs of its callees must come to. Arbitrary."""
 MOST_NOTED = 3
 
 
@@ -108,6 +110,7 @@ def blame(compared: Compared) -> Blame:
     changes = tuple(_change(book, callers, found, measured, row) for row in order)
     rewrote = any(text[row] == 1.0 and found.delta[row] / measured.change >= ITSELF for row in order)
     sources = [] if rewrote else origins(book, callers, (base, head), seconds=compared.seconds, text=text)
+    sources = [one for one in sources if _borne_out(one, found.delta / measured.change)]
     changes = _under(changes, [_origin(book, callers, found, measured, one) for one in sources])
     rest = 1.0 - sum(change.share for change in changes)
     return Blame(changes, rest, (*notes, *book.pairing.notes()))
@@ -184,12 +187,14 @@ def _change(book: Ledger, callers: Callers, found: Moves, measured: Measured, ro
 def _origin(book: Ledger, callers: Callers, found: Moves, measured: Measured, source: Origin) -> MethodChange:
     """A method whose cost with callees moved."""
     own = _change(book, callers, found, measured, source.row)
-    wide = float(
-        stats.norm.ppf(0.95) * np.hypot(source.deviation, source.share * measured.error / measured.change)
-    )
-    return replace(
-        own, share=source.share, interval=(source.share - wide, source.share + wide), with_callees=True
-    )
+    share = source.part
+    wide = float(stats.norm.ppf(0.95) * np.hypot(source.deviation, share * measured.error / measured.change))
+    return replace(own, share=share, interval=(share - wide, share + wide), with_callees=True)
+
+
+def _borne_out(source: Origin, share: Array) -> bool:
+    """Whether the own costs of a method and all it calls moved by much of what it seems to cost more."""
+    return bool(share[[*{source.row, *source.reached}]].sum() >= BORNE_OUT * min(source.share, 1.0))
 
 
 def _under(changes: Sequence[MethodChange], sources: Sequence[MethodChange]) -> tuple[MethodChange, ...]:
