@@ -72,7 +72,7 @@ def play(job: tuple[Case, str, str, int, int]) -> dict[str, Any]:
             term = _changed(case, habits, changing)
             told = _told(arm, habits, kind, term, telling)
         pull = pull_request(habits, term, case.size, case.configurations, changing)
-        results.append(_one(case, pull, term, told, playing))
+        results.append(played(case, pull, term, told, playing))
     return {"case": case.name, "arm": arm, "noise": kind, "seed": seed, "batch": batch, "results": results}
 
 
@@ -105,7 +105,7 @@ def _told(
     return experience(Habits(habits.world, habits.draws, other.often, other.weights), rng, wrong=True)
 
 
-def _one(
+def played(
     case: Case, pull: PullRequest, term: Term | None, told: Experience | None, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Plays one pull request; what it would have said at each mark (right twice running: for good)."""
@@ -119,19 +119,19 @@ def _one(
         experience=told,
     )
     pairs, most = 0, _pairs(case.seconds)
-    marks = _marks(case)
+    at = marks(case)
     seen: list[tuple[bool, bool]] = []
     while pairs < most and not estimator.decided_ and seen[-2:] != [(True, True)] * 2:
         for c in rng.permutation(np.array(estimator.active_)):
             estimator.partial_fit(int(c), {"cpu": pull.pair(int(c))[1]})
             pairs += 1
-            if len(seen) < len(marks) and pairs >= _pairs(marks[len(seen)]):
+            if len(seen) < len(at) and pairs >= _pairs(at[len(seen)]):
                 seen.append(_glance(estimator, pull, term))
             if pairs == most or estimator.decided_:
                 break
     judgement = estimator.judge()
     right = [_is(pull, effect.term, term) for effect in judgement.options]
-    seen += [(judgement.verdict in ALARMS, any(right))] * (len(marks) - len(seen))
+    seen += [(judgement.verdict in ALARMS, any(right))] * (len(at) - len(seen))
     return {
         "named": [number for number, said in enumerate(seen) if all(said)],  # of its marks
         "verdict": judgement.verdict,
@@ -141,7 +141,7 @@ def _one(
     }
 
 
-def _marks(case: Case) -> list[float]:
+def marks(case: Case) -> list[float]:
     """The marks within a case's budget; none where nothing is to be named."""
     return [m for m in MARKS if m < case.seconds] if case.size else []
 
@@ -198,7 +198,7 @@ def main() -> None:
                 done.append({"code": code, **result})
                 with path.open("a") as out:
                     out.write(json.dumps(done[-1]) + "\n")
-    cases = {case.name: _marks(case) for case in CASES}
+    cases = {case.name: marks(case) for case in CASES}
     text = worth_table.markdown(cases, done, code=code, noise=chosen.noise, seed=chosen.seed)
     print(text)
     (RESULTS / f"worth_{chosen.noise}.md").write_text(text + "\n")

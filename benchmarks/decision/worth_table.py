@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,35 +12,55 @@ from benchmarks.decision.world import PAIR_SECONDS
 from bot.sampling.schedule import CONTROL_EVERY
 
 Batch = Mapping[str, Any]
-ARMS = ("none", "helpful", "misleading")
 DRAWS = 400
 
 
+class Arms(NamedTuple):
+    """What the arms of a comparison know from, their names (`none` knows nothing), and two powers."""
+
+    of: str = "history"
+    names: tuple[str, ...] = ("none", "helpful", "misleading")
+    powers: tuple[float, float] = (0.8, 0.9)
+
+
+HISTORY = Arms()
+
+
 def markdown(
-    cases: Mapping[str, Sequence[float]], batches: Sequence[Batch], *, code: str, noise: str, seed: int
+    cases: Mapping[str, Sequence[float]],
+    batches: Sequence[Batch],
+    *,
+    code: str,
+    noise: str,
+    seed: int,
+    arms: Arms = HISTORY,
 ) -> str:
-    """Seconds until 80 and 90 % of the pull requests are alarmed and named rightly; false alarms without.
+    """Seconds until two shares of the pull requests are alarmed and named rightly; false alarms without.
 
     cases: name -> the marks at which its runs were looked at.
     """
+    first, second = (f"{100 * power:.0f} % named" for power in arms.powers)
     lines = [
         f"Noise {noise}, seed {seed}, code {code}. Seconds of measuring until so many pull requests",
-        "are alarmed and the right term is named; beside it, as a share of the seconds without history (95 %",
-        "bootstrap interval, the same pull requests in all arms).",
+        f"are alarmed and the right term is named; beside it, as a share of the seconds without {arms.of}",
+        "(95 % bootstrap interval, the same pull requests in all arms).",
         "",
-        "| case | history | n | 80 % named | of none | 90 % named | of none | named at last | wrong names |",
+        f"| case | {arms.of} | n | {first} | of none | {second} | of none | named at last | wrong names |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     quiet = []
     for case, marks in cases.items():
-        runs = {arm: _runs(batches, case, arm) for arm in ARMS}
+        runs = {arm: _runs(batches, case, arm) for arm in arms.names}
         n = min(len(r) for r in runs.values())
         if n and any(r["named"] for r in runs["none"]):
             times = {arm: _times(r[:n], marks) for arm, r in runs.items()}
-            lines += [_row(case, arm, runs[arm][:n], times, marks) for arm in ARMS]
+            lines += [
+                _row(case, arm, runs[arm][:n], named=times, marks=marks, powers=arms.powers)
+                for arm in arms.names
+            ]
         elif n:
-            quiet += [_quiet(case, arm, runs[arm][:n]) for arm in ARMS]
-    head = ["", "| case | history | n | false alarms | none | seconds |", "|---|---|---|---|---|---|"]
+            quiet += [_quiet(case, arm, runs[arm][:n]) for arm in arms.names]
+    head = ["", f"| case | {arms.of} | n | false alarms | none | seconds |", "|---|---|---|---|---|---|"]
     return "\n".join(lines + (head + quiet if quiet else []))
 
 
@@ -58,13 +78,15 @@ def _row(
     case: str,
     arm: str,
     runs: Sequence[Mapping[str, Any]],
+    *,
     named: Mapping[str, np.ndarray],
     marks: Sequence[float],
+    powers: Sequence[float],
 ) -> str:
     rng = np.random.default_rng(0)
     rows = rng.integers(0, len(runs), (DRAWS, len(runs)))
     cells = [case, arm, str(len(runs))]
-    for power in (0.8, 0.9):
+    for power in powers:
         cells.append(f"{_seconds(named[arm], power, marks):.1f}")
         share = [
             _seconds(named[arm][r], power, marks) / _seconds(named["none"][r], power, marks) for r in rows

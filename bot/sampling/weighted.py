@@ -26,7 +26,7 @@ BLIND_EVERY = 3
 """One configuration in so many is chosen without the terms: they may be the wrong ones."""
 WEIGHT = 2.0
 """What a state of a term, with all that is chosen with it, is worth beside an option's values."""
-EVEN = 16.0
+EVEN = 32.0
 """What it is worth that each state of a term is as frequent as it should be; both by trial."""
 LONGEST = 3
 """Levels of a term; longer ones have too many states, and nobody measures influences of them."""

@@ -84,7 +84,7 @@ def test_nearly_half_of_a_prefix_holds_a_rare_term(space: Space, count: int) -> 
     term = RARE if space is WIDE else ("check=crc64", "level=9")
     found = held(space, term, weighted(space, 48, term)[:count])
     assert held(space, term, plain(space, 48)[:count]).mean() < 0.2
-    assert 0.25 < found.mean() < 0.6
+    assert 0.3 <= found.mean() < 0.6
 
 
 def test_several_terms_are_held_apart_and_together() -> None:
@@ -117,7 +117,7 @@ def test_every_third_configuration_is_blind() -> None:
     found = held(WIDE, RARE, sample)
     place = np.arange(len(sample))
     blind = place % BLIND_EVERY == 0
-    assert found[blind].mean() < 0.2 < 0.35 < found[~blind].mean()
+    assert found[blind].mean() < 0.2 < 0.4 < found[~blind].mean()
 
 
 def test_pairs_of_values_are_seen_nearly_as_often_as_without_terms() -> None:
