@@ -57,6 +57,12 @@ def test_a_shift_of_code_layout_is_nothing(size: float) -> None:
     assert {judged({(): size}, seed=seed).verdict for seed in range(15)} == {"none"}
 
 
+def test_of_what_is_as_sure_the_larger_change_comes_first() -> None:
+    larger, smaller = judged({("d",): 0.1, ("mode=safe",): 0.13}).options
+    assert (larger.term, smaller.term) == (("mode=safe",), ("d",))
+    assert 0.999 < larger.probability < smaller.probability
+
+
 def test_a_slow_down_here_and_a_speed_up_there_are_mixed() -> None:
     found = judged({("a",): 0.08, ("!a",): -0.08})
     assert found.verdict == "mixed"
