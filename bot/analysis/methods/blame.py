@@ -111,7 +111,8 @@ def blame(compared: Compared) -> Blame:
     rewrote = any(text[row] == 1.0 and found.delta[row] / measured.change >= ITSELF for row in order)
     sources = [] if rewrote else origins(book, callers, (base, head), seconds=compared.seconds, text=text)
     sources = [one for one in sources if _borne_out(one, found.delta / measured.change)]
-    changes = _under(changes, [_origin(book, callers, found, measured, one) for one in sources])
+    told = [(one, _origin(book, callers, found, measured, one)) for one in sources]
+    changes = _under(changes, told, book)
     rest = 1.0 - sum(change.share for change in changes)
     return Blame(changes, rest, (*notes, *book.pairing.notes()))
 
@@ -193,21 +194,21 @@ def _origin(book: Ledger, callers: Callers, found: Moves, measured: Measured, so
 
 
 def _borne_out(source: Origin, share: Array) -> bool:
-    """Whether the own costs of a method and all it calls moved by much of what it seems to cost more."""
-    return bool(share[[*{source.row, *source.reached}]].sum() >= BORNE_OUT * min(source.share, 1.0))
+    """Whether the own costs of a method and of what it makes dearer moved by much of what it costs more."""
+    return bool(share[[source.row, *source.carried]].sum() >= BORNE_OUT * source.part)
 
 
-def _under(changes: Sequence[MethodChange], sources: Sequence[MethodChange]) -> tuple[MethodChange, ...]:
+def _under(
+    changes: Sequence[MethodChange], sources: Sequence[tuple[Origin, MethodChange]], book: Ledger
+) -> tuple[MethodChange, ...]:
     """Origins in the place of what moved because they call it; not those whose own cost says most of it."""
     own = {change.method: change.share for change in changes}
-    kept = [one for one in sources if own.get(one.method, 0.0) < MOSTLY_OWN * one.share]
-    names = {one.method for one in kept}
-    left = [c for c in changes if c.method not in names and not names & set(c.callers)]
-    return (
-        tuple(sorted([*kept, *left], key=lambda c: (c.share < 0.0, -abs(c.share))))
-        if kept
-        else tuple(changes)
-    )
+    kept = [(o, told) for o, told in sources if own.get(told.method, 0.0) < MOSTLY_OWN * told.share]
+    if not kept:
+        return tuple(changes)
+    covered = {book.methods[row] for origin, _ in kept for row in (origin.row, *origin.carried)}
+    left = [change for change in changes if change.method not in covered]
+    return tuple(sorted([*(told for _, told in kept), *left], key=lambda c: (c.share < 0.0, -abs(c.share))))
 
 
 def _count(values: Array, row: int) -> int | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bot.analysis.methods.callers import Callers
+from bot.analysis.methods.callers import Callers, Edge
 from bot.analysis.methods.ledger import Array, Ledger
 from bot.analysis.methods.spread import spread
 from bot.model.profiles import Method, Profile
@@ -17,6 +17,8 @@ LEAST_SHARE = 0.25
 """Of the measured change: what explains less, with its callees, is not an origin. Arbitrary."""
 DEVIATIONS = 3.0
 """Standard deviations that the cost with callees must have moved."""
+MOSTLY = 0.5
+"""Share of a method's additional cost that must come through an origin to count as its own. Arbitrary."""
 MUCH = 0.75
 """Share of one method's change that makes a related one the origin instead. Arbitrary."""
 
@@ -25,13 +27,15 @@ MUCH = 0.75
 class Origin:
     """A method whose cost with callees moved: its share of the change, a standard deviation, and its callees.
 
-    reached: rows of the methods that it calls, directly or not. seconds: with callees, at base and head.
+    reached: rows of the methods that it calls, directly or not; carried: those of them that cost more
+    because it calls them. seconds: with callees, at base and head.
     """
 
     row: int
     share: float
     deviation: float
     reached: frozenset[int]
+    carried: frozenset[int]
     seconds: tuple[float, float]
 
     @property
@@ -75,19 +79,27 @@ def origins(
             float(share[row]),
             float(deviation[row]),
             _reached(below, row),
+            _carried(below, callers, row),
             (float(costs[0][row]), float(costs[1][row])),
         )
         for row in np.flatnonzero(wanted).tolist()
     ]
-    return [one for one in sorted(found, key=lambda o: -o.share) if not any(_better(o, one) for o in found)]
+    kept: list[Origin] = []
+    for one in sorted(found, key=lambda origin: -origin.share):
+        # No part of the change is told twice, so that of related ones a single one stays.
+        if not any(_better(other, one) for other in found) and not any(_related(one, o) for o in kept):
+            kept.append(one)
+    return kept
+
+
+def _related(one: Origin, other: Origin) -> bool:
+    """Whether one calls the other: call graphs have cycles (visitors of trees), so that both may be so."""
+    return other.row in one.reached or one.row in other.reached
 
 
 def _better(other: Origin, one: Origin) -> bool:
-    """Whether a related method has most of the same change and was cheaper before: callers dilute it.
-
-    Call graphs have cycles (visitors of trees), so that neither need lie below the other.
-    """
-    if other.row == one.row or not (other.row in one.reached or one.row in other.reached):
+    """Whether a related method has most of the same change and was cheaper before: callers dilute it."""
+    if other.row == one.row or not _related(one, other):
         return False
     return other.share + other.deviation >= MUCH * one.part and other.growth > one.growth
 
@@ -138,3 +150,22 @@ def _reached(below: Mapping[int, Sequence[int]], row: int) -> frozenset[int]:
                 seen.add(callee)
                 work.append(callee)
     return frozenset(seen)
+
+
+def _carried(below: Mapping[int, Sequence[int]], callers: Callers, row: int) -> frozenset[int]:
+    """The methods of which most additional cost comes by calls from a row, or from others like them."""
+    seen = {row}
+    work = [row]
+    while work:
+        for callee in below.get(work.pop(), ()):
+            if callee not in seen and _gained_from(callers.incoming[callee], seen) >= MOSTLY:
+                seen.add(callee)
+                work.append(callee)
+    return frozenset(seen - {row})
+
+
+def _gained_from(edges: Sequence[Edge], sources: Container[int]) -> float:
+    """Share of the additional cost of calls that comes from some callers; 0: there is none."""
+    gains = [(edge.caller, max(edge.costs[1] - edge.costs[0], 0.0)) for edge in edges]
+    total = sum(gain for _, gain in gains)
+    return sum(gain for caller, gain in gains if caller in sources) / total if total > 0 else 0.0

@@ -84,3 +84,17 @@ def test_a_method_whose_own_cost_moved_stays_what_is_named() -> None:
     bodies = {Method("leaf", "a.py"): "x"}, {Method("leaf", "a.py"): "y"}
     (change,) = blame(Compared(base, head, (1.0, 1.2), (1.19, 1.21), bodies)).changes
     assert (change.method.name, change.with_callees) == ("leaf", False)
+
+
+def test_of_nested_new_methods_one_is_told_and_no_share_twice() -> None:
+    own = {"main": 0.2, "leaf": 0.8}
+    base = [profile(own, {"main": 1.0, "leaf": 0.8}, {("main", "leaf"): 0.8}, seed=seed) for seed in range(3)]
+    own = {"main": 0.2, "outer": 0.01, "inner": 0.01, "leaf": 1.0}
+    total = {"main": 1.22, "outer": 0.22, "inner": 0.21, "leaf": 1.0}
+    edges = {("main", "leaf"): 0.8, ("main", "outer"): 0.22, ("outer", "inner"): 0.21, ("inner", "leaf"): 0.2}
+    head = [profile(own, total, edges, seed=seed) for seed in range(3)]
+    bodies = {}, {Method("outer", "a.py"): "o", Method("inner", "a.py"): "i"}
+    found = blame(Compared(base, head, (1.0, 1.22), (1.21, 1.23), bodies))
+    (origin,) = [change for change in found.changes if change.with_callees]
+    assert origin.method.name in {"outer", "inner"} and 0.8 <= origin.share <= 1.0
+    assert found.unexplained is not None and found.unexplained > -0.1
