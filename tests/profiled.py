@@ -81,9 +81,12 @@ def night(
     machine: float = 1.0,
     exact: bool = False,
     random: bool = True,
-    calibrated: bool = False,
+    calibrated: Callable[[Mapping[str, Any]], float] | None = None,
 ) -> ProfileTable:
-    """What the night `number` profiled, at a revision of the same number."""
+    """What the night `number` profiled, at a revision of the same number.
+
+    calibrated: seconds of a trial without the profiler.
+    """
     rng = np.random.default_rng(number)
     recorder = ProfileRecorder()
     revision = RevisionRef(revision=f"{number:040x}", label=f"v{number}")
@@ -96,7 +99,7 @@ def night(
                 revision,
                 options,
                 drawn=random,
-                unprofiled=sum(found.values()) / 4 if calibrated else float("nan"),
+                unprofiled=calibrated(options) if calibrated else float("nan"),
             )
     return recorder.table(record(number))
 

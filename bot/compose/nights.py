@@ -152,7 +152,9 @@ def teaching_of(
         Known(remembered.profiles, remembered.past, metric),
         learning,
         profiler=profiler,
-        wanted=plan(subject.space, solver, remembered.profiles, tip.id, rng=planning) if profiler else (),
+        wanted=lambda measured: plan(
+            subject.space, solver, remembered.profiles, tip.id, measured=measured, rng=planning
+        ),
         seconds=PROFILING_SHARE * budget,
         sample=sample,
         workers=lambda: workers(subject.analysis.backend, jobs=1),

@@ -30,7 +30,7 @@ FEWEST = 12
 """Configurations from which on anything is learnt: ten for a model, and two to judge it by."""
 POPULATION = 300
 """Random configurations in which terms are switched."""
-MOST = 100
+MOST = 60
 """Methods whose influences are told: the costliest of those that vary."""
 QUICK = ("constant", "few terms", "few factors", "small tree")
 """Kinds of models that are learnt in a tenth of a second."""

@@ -27,6 +27,8 @@ LEARNING_SHARE = 0.15
 """Of that, for learning."""
 ANCHORS = 4
 """Configurations that are profiled at each new tip: they show which methods cost what they did before."""
+COMPARED = 8
+"""Of tonight's trials without a profiler, repeated under it: they show what it adds."""
 MOST_DESIGNED = 200
 PAIRED = range(2, 200)
 """Options between which pairs are covered; more would take long to cover and longer to profile."""
@@ -49,13 +51,20 @@ class Wanted:
 
 
 def plan(
-    space: Space, solver: ConstraintSolver, past: ProfileTable, tip: str, *, rng: np.random.Generator
+    space: Space,
+    solver: ConstraintSolver,
+    past: ProfileTable,
+    tip: str,
+    *,
+    measured: Iterable[Configuration] = (),
+    rng: np.random.Generator,
 ) -> Iterator[Wanted]:
     """What to profile at the tip, the most instructive first; endless only where the space is.
 
     Anchors where earlier nights profiled other revisions; then in turn a random configuration, on which
-    models are judged, and one of a design: each option on alone, then all pairs of values. What earlier
-    nights profiled is left out until all is known; then it comes again, the longest ago first.
+    models are judged, and one of a design: a few that were `measured` without profiler, each option on alone,
+    then all pairs of values. What earlier nights profiled is left out until all is known; then it comes
+    again, the longest ago first.
     """
     known = _last_profiled(space, past)
     default = solver.default()
@@ -66,7 +75,8 @@ def plan(
     fresh = {default: None} if default not in known else {}
     yield from map(Wanted, fresh)
     seen = set(known) | set(fresh)
-    designed = iter([c for c in _design(space, solver, rng=rng) if c not in seen])
+    compared = [c for c in dict.fromkeys(measured) if c not in seen][:COMPARED]
+    designed = iter([*compared, *(c for c in _design(space, solver, rng=rng) if c not in seen)])
     drawn = _draws(UniformDraw(space, solver), seen, rng)
     for random, chosen in zip_longest(drawn, designed):
         for configuration in (random, chosen):

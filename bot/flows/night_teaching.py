@@ -37,15 +37,15 @@ class Taught:
 class Teaching:
     """known: what history has. workers: where learning runs.
 
-    profiler: None: the subject has no methods, or none can be profiled. wanted: what it shall profile.
-    seconds: wall seconds for that and for learning. sample: random configurations whose trials at the tip
-    teach what the program's options cost; measured when nothing else is left to ask.
+    profiler: None: the subject has no methods, or none can be profiled. wanted: what it shall profile, given
+    what was measured tonight. seconds: wall seconds for that and for learning. sample: random configurations
+    whose trials at the tip teach what the program's options cost, when nothing else is left to ask.
     """
 
     known: Known
     rng: np.random.Generator
     profiler: ProfileBench | None = None
-    wanted: Iterable[Wanted] = ()
+    wanted: Callable[[Iterable[Configuration]], Iterable[Wanted]] = lambda measured: ()  # noqa: ARG005
     seconds: float = 0.0
     sample: Sequence[Configuration] = ()
     workers: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -64,7 +64,9 @@ class Teaching:
         profiles, notes, most = ProfileTable.empty(), tuple[str, ...](), MOST
         if self.profiler is not None:
             until = clock() + (1.0 - LEARNING_SHARE) * self.seconds
-            job = Profiling(self.profiler, self.wanted, clock, until, repeated=repeated(self.known.profiles))
+            job = Profiling(
+                self.profiler, self.wanted(seconds), clock, until, repeated=repeated(self.known.profiles)
+            )
             notes = job.run(tip, subject.space, seconds)
             profiles = job.recorder.table(run)
             most = int(np.clip(LEARNING_SHARE * self.seconds / SECONDS_EACH, LEAST, MOST))

@@ -12,7 +12,7 @@ import pytest
 
 from bot.flows.influence_learning import NOTHING, Known
 from bot.flows.night import night as run_night
-from bot.flows.night_profiles import ANCHORS, HOPELESS, REPEATED, Profiling, Wanted, plan, repeated
+from bot.flows.night_profiles import ANCHORS, COMPARED, HOPELESS, REPEATED, Profiling, Wanted, plan, repeated
 from bot.flows.night_teaching import Taught, Teaching
 from bot.model.history import Measurements
 from bot.model.profile_history import ProfileTable
@@ -60,7 +60,10 @@ class FakeProfiler:
         *,
         seconds: float = np.inf,
     ) -> Profile:
-        raise AssertionError("not asked for")
+        """What is hard to learn from few profiles is watched in vain."""
+        del side, configuration, methods, coarse
+        self.now += min(self.takes, seconds)
+        return Profile(TOOL, "ok", 0.1)
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         raise AssertionError("not asked for")
@@ -86,7 +89,7 @@ def teaching(profiler: FakeProfiler, *past: ProfileTable, seconds: float = 100.0
         Known(table),
         rng,
         profiler=profiler,
-        wanted=plan(SPACE, SOLVER, table, TIP.revision, rng=rng),
+        wanted=lambda measured: plan(SPACE, SOLVER, table, TIP.revision, measured=measured, rng=rng),
         seconds=seconds,
     )
 
@@ -119,6 +122,17 @@ def test_a_night_at_a_new_tip_looks_at_some_known_configurations_again_and_then_
     anchors = [one.configuration for one in found[:ANCHORS]]
     assert anchors[0] == SPACE.default and set(anchors) <= set(known)
     assert not {one.configuration for one in found[ANCHORS:]} & set(known)
+
+
+def test_some_of_tonights_trials_are_repeated_under_the_profiler() -> None:
+    trials = drawn(20, seed=5)
+    found = list(
+        islice(
+            plan(SPACE, SOLVER, ProfileTable.empty(), "", measured=trials, rng=np.random.default_rng(0)), 30
+        )
+    )
+    chosen = {one.configuration for one in found}
+    assert set(trials[:COMPARED]) <= chosen and sum(not one.drawn for one in found[:15]) >= 6
 
 
 def test_a_night_at_the_same_tip_goes_on_where_the_last_one_ended() -> None:
@@ -154,8 +168,8 @@ def test_repetitions_are_counted_by_run_and_configuration() -> None:
 def test_profiles_end_with_their_share_of_the_time_and_none_is_begun_that_would_be_cut() -> None:
     profiler = FakeProfiler(takes=7.0)
     found = taught(teaching(profiler, seconds=100.0))
-    assert profiler.now <= 85.0 and len(profiler.asked) == 12
-    assert "12 profiles were made at the tip." in found.notes
+    assert profiler.now <= 65.0 and len(profiler.asked) == 9
+    assert "9 profiles were made at the tip." in found.notes
     assert sum("samples are few" in note for note in found.notes) == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.analysis.influences.explaining import TermInfluence
+from bot.analysis.influences.explaining import TermInfluence, clear
 from bot.model.report import Influence
 from bot.model.space import Term
 
@@ -22,7 +22,10 @@ def driving_terms(entries: Sequence[TermInfluence | Influence], method: str) -> 
     """
     own = [i for i in entries if i.method == method]
     mean = next((abs(i.influence) for i in own if not i.term), 0.0)
-    sure = [i for i in own if i.term and not i.interval[0] <= 0.0 <= i.interval[1]]
-    size = {i.term: abs(i.influence) for i in sure if abs(i.influence) >= DRIVES * mean > 0.0}
+    size = {
+        i.term: abs(i.influence)
+        for i in own
+        if i.term and clear(i.influence, i.interval) and abs(i.influence) >= DRIVES * mean > 0.0
+    }
     kept = [t for t in size if len(t) == 1 or all(size.get((level,), 0.0) < size[t] for level in t)]
     return tuple(sorted(kept, key=lambda t: (-size[t], t))[:MOST])

@@ -28,6 +28,8 @@ NEGLIGIBLE = 1e-3
 """Share of the program's cost below which it does not matter whether a method moved."""
 DEAR = 0.01
 """Share of the program's cost from which on a method tells how fast the machine is."""
+CALIBRATED, SLOPES = 5, (0.3, 1.5)
+"""Trials known with and without the profiler that tell how its cost grows, and what is believed of that."""
 PROBE, OF_DRAWN = 0.3, 0.6
 """The probe: so many of all configurations, but of those drawn at random no larger share than this."""
 LEAST_PROBE = 4
@@ -125,16 +127,12 @@ class _Profiles:
         return found
 
     def _seconds(self) -> Floats:
-        """The trial's CPU seconds, shared out as the profiler's: on a busy machine its clock runs on.
-
-        As far as it is known what trials take without a profiler, all seconds are made shorter alike.
-        """
+        """CPU seconds without a profiler, shared out as its clock says (which runs on while others run)."""
         rows = self._rows
         timed = self._dense(rows.self_seconds, ~np.isnan(rows.self_seconds))
         shares = self._dense(rows.self_share, np.ones(len(rows), bool))
         total = np.nansum(timed, axis=1)
-        shorter = (self._unprofiled / self._profiled)[np.isfinite(self._unprofiled) & (self._profiled > 0)]
-        whole = self._profiled * (float(np.median(shorter)) if len(shorter) else 1.0)
+        whole = _without_tool(self._profiled, self._unprofiled)
         with np.errstate(invalid="ignore", divide="ignore"):
             own = np.where((total > 0)[:, None], timed / total[:, None], shares)
         return np.asarray(own * whole[:, None])
@@ -198,6 +196,23 @@ class _Profiles:
         costs = np.nan_to_num(self.costs[name])
         own = [(self.rank == rank) & (self.configuration == code) for code in shared]
         return np.asarray(np.sum([costs[rows].mean(axis=0) for rows in own], axis=0))
+
+
+def _without_tool(profiled: Floats, unprofiled: Floats) -> Floats:
+    """CPU seconds of the trials without the profiler, from those of a few where both are known; shape (n,).
+
+    What makes many calls is slowed down most, so it is a line between the logarithms; with few known, one
+    factor for all; with none, the profiled seconds.
+    """
+    known = np.isfinite(unprofiled) & (unprofiled > 0) & (profiled > 0)
+    if not known.any():
+        return profiled
+    x, y = np.log(profiled[known]), np.log(unprofiled[known])
+    spread = float(((x - x.mean()) ** 2).sum())
+    slope = 1.0
+    if len(np.unique(unprofiled[known])) >= CALIBRATED and spread > 0:
+        slope = float(np.clip(((x - x.mean()) * y).sum() / spread, *SLOPES))
+    return np.asarray(np.exp(np.median(y - slope * x)) * profiled**slope)
 
 
 def _machine(now: Floats, then: Floats) -> float:

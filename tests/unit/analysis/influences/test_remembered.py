@@ -50,8 +50,18 @@ def test_all_other_methods_are_one_where_only_some_are_asked_for() -> None:
 
 
 def test_seconds_are_those_without_a_profiler_where_they_are_known() -> None:
-    found = past(night(0, drawn(5), calibrated=True))
+    found = past(night(0, drawn(5), calibrated=lambda options: sum(shop(options).values()) / 4))
     assert seconds(found, PRICE) == pytest.approx([t / 4 for t in truth(found, PRICE)], rel=EXACT)
+
+
+def test_what_a_profiler_adds_is_taken_off_as_it_grows_with_the_calls() -> None:
+    def slowed(options: Mapping[str, Any]) -> dict[Method, float]:
+        found = shop(options)
+        total = sum(found.values())
+        return {method: cost * total for method, cost in found.items()}  # the whole: its square
+
+    found = past(night(0, drawn(20), slowed, calibrated=lambda options: sum(shop(options).values())))
+    assert seconds(found, PRICE) == pytest.approx(truth(found, PRICE), rel=EXACT)
 
 
 def test_older_nights_add_their_configurations() -> None:

@@ -7,13 +7,14 @@ from bot.analysis.influences.learning import InfluenceModels
 from bot.analysis.influences.telling import entries, notes
 from tests.unit.analysis.influences.programs import Program, drawn, measured
 
-FOUND = TermInfluence("m", ("a",), 1.0, (0.5, 1.5), 0.4, 0.05, float("nan"))
+FOUND = TermInfluence("m", ("a",), 1.0, (0.6, 1.4), 0.4, 0.05, float("nan"))
 
 
 def test_only_influences_that_are_surely_there_are_told() -> None:
-    unsure = replace(FOUND, term=("b",), interval=(-0.5, 1.5))
+    unsure = replace(FOUND, term=("b",), interval=(-0.5, 2.5))
+    perhaps = replace(FOUND, term=("c",), interval=(0.4, 1.6))
     mean = replace(FOUND, term=(), interval=(-0.1, 2.0))
-    told = entries([mean, FOUND, unsure], "instructions")
+    told = entries([mean, FOUND, unsure, perhaps], "instructions")
     assert [i.term for i in told] == [(), ("a",)]
     assert told[0].noise_floor is None
     assert told[0].quantity == "instructions"
