@@ -1,0 +1,46 @@
+"""Tools that sample stacks and count calls of methods, but not between them: what is blamed with these."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bot.analysis.methods.blame import blame
+from bot.analysis.methods.ledger import ledger, timed
+from bot.model.profiles import Method, Profile
+from tests.unit.analysis.methods.profiled import Program, compared
+
+TWO = Program(
+    {"main": 0.3, "hot": 0.3, "warm": 0.3, "leaf": 0.1},
+    {"main": 1, "hot": 500, "warm": 500, "leaf": 2000},
+    {("main", "hot"): 500, ("main", "warm"): 500, ("hot", "leaf"): 1000, ("warm", "leaf"): 1000},
+)
+
+
+def test_who_calls_more_is_found_by_cost_where_only_calls_in_all_are_counted() -> None:
+    often = TWO.changed("leaf", seconds=0.2, calls=4000)
+    head = replace(often, edges={**TWO.edges, ("warm", "leaf"): 5000})
+    found = blame(compared(TWO, head, "sampled", np.random.default_rng(1), head_trials=2))
+    assert [change.method.name for change in found.changes][:2] == ["leaf", "warm"]
+    assert any("`warm` makes the additional calls" in note for note in found.notes)
+
+
+def test_a_caller_that_got_cheaper_is_not_netted_against_a_callee_that_is_called_as_often() -> None:
+    head = TWO.changed("leaf", seconds=0.3).changed("warm", seconds=-0.15)
+    found = blame(compared(TWO, head, "sampled", np.random.default_rng(2), base_trials=3, head_trials=3))
+    first = found.changes[0]
+    assert (first.method.name, first.share) == ("leaf", pytest.approx(2.0, abs=0.4))
+
+
+def test_shares_of_all_cpu_time_and_seconds_of_methods_are_one_measurement() -> None:
+    rng = np.random.default_rng(3)
+
+    def halved(profile: Profile) -> Profile:
+        costs = profile.methods.items()
+        return replace(profile, methods={m: replace(c, self_share=c.self_share / 2) for m, c in costs})
+
+    profiles = [halved(TWO.profile("sampled", rng)) for _ in range(2)]
+    book = ledger(profiles, profiles, ({}, {}))
+    assert Method("leaf", "a.c") in book.place and timed(book.base) is None
