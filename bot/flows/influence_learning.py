@@ -9,11 +9,13 @@ import numpy as np
 
 from bot.analysis.influences.costs import CostTable
 from bot.analysis.influences.explaining import TermInfluence, explain
+from bot.analysis.influences.hard import hard_methods
 from bot.analysis.influences.learning import InfluenceModels
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.remembered import REST, Past, remembered
 from bot.analysis.influences.telling import entries, notes
 from bot.analysis.influences.trial_costs import NIGHTS, trial_costs
+from bot.analysis.published.influences.coarse import hard_methods as published_hard_methods
 from bot.analysis.published.influences.pipeline import PublishedInfluences
 from bot.flows.ports import Store
 from bot.model.errors import NothingMeasuredError
@@ -61,10 +63,14 @@ class Effort:
 
 @dataclass(frozen=True)
 class Influences:
-    """The report's entries (the program's first, then methods by cost), and what must be known of them."""
+    """The report's entries (the program's first, then methods by cost), and what must be known of them.
+
+    hard: names of methods that matter and were not learnt well, or would not be by the published pipeline.
+    """
 
     entries: tuple[Influence, ...] = ()
     notes: tuple[str, ...] = ()
+    hard: tuple[str, ...] = ()
 
 
 def known(store: Store, subject: Subject) -> Known:
@@ -123,11 +129,16 @@ def _of_methods(past: Past, subject: Subject, rng: np.random.Generator, effort: 
     """From profiles; the program is the sum of its methods."""
     where = f"{len(past.drawn)} profiled configurations at {len(past.revisions)} revision(s)"
     if effort.published and "seconds" in past.costs.quantities:
-        published = PublishedInfluences(rng=rng).fit(*past.split(rng)).entries()
-        return Influences(published, (f"Learnt by the published pipeline from {where}.",))
+        published = PublishedInfluences(rng=rng).fit(*past.split(rng))
+        told = (f"Learnt by the published pipeline from {where}.",)
+        return Influences(published.entries(), told, published.hard_methods_)
     models = InfluenceModels(rng=rng, most=effort.most, kinds=effort.kinds).fit(*past.exact().split(rng))
     said = [f"Learnt from {where}, the newest `{past.revisions[0][:12]}`.", *notes(models)]
-    return Influences(entries(explained(models, subject, rng), models.quantity_), tuple(said))
+    hard = hard_methods(models)
+    if "seconds" in past.costs.quantities:
+        hard = (*hard, *published_hard_methods(*past.split(rng), rng=rng))
+    hard = tuple(name for name in dict.fromkeys(hard) if name != REST)
+    return Influences(entries(explained(models, subject, rng), models.quantity_), tuple(said), hard)
 
 
 def _of_program(costs: CostTable, subject: Subject, rng: np.random.Generator, effort: Effort) -> Influences:

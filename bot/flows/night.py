@@ -80,6 +80,8 @@ def night(job: NightJob) -> Report:
     taught = _taught(job, measured, trials)
     if len(taught.profiles):
         failure += _remembered(job, lambda store: store.append_profiles(taught.profiles))
+    if len(taught.durations):
+        failure += _remembered(job, lambda store: store.append_durations(taught.durations))
     job.progress.stage("concluding")
     report = _report(job, measured, notes=[*failure, *taught.notes])
     report = report.model_copy(update={"influences": taught.influences})

@@ -1,4 +1,4 @@
-"""What a night learns of options: it profiles the tip, then models methods and program from all nights."""
+"""What a night learns of options: it profiles the tip, models all nights, and watches what is hard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from bot.flows.influence_learning import MOST, QUICK, Effort, Known, learnt
 from bot.flows.night_profiles import LEARNING_SHARE, Profiling, Wanted, repeated
+from bot.flows.night_watching import WATCHING_SHARE, Watching
 from bot.flows.ports import ProfileBench
+from bot.model.duration_history import DurationTable
 from bot.model.errors import NothingMeasuredError
 from bot.model.history import Measurements, RunRecord
 from bot.model.profile_history import ProfileTable
@@ -26,9 +28,10 @@ SECONDS_EACH, LEAST = 0.3, 10
 
 @dataclass(frozen=True)
 class Taught:
-    """Tonight's profiles, and what all nights show."""
+    """Tonight's profiles, durations of single calls, and what all nights show."""
 
     profiles: ProfileTable = field(default_factory=ProfileTable.empty)
+    durations: DurationTable = field(default_factory=DurationTable.empty)
     influences: tuple[Influence, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -60,10 +63,14 @@ class Teaching:
         clock: Callable[[], float],
         seconds: Mapping[Configuration, Sequence[float]],
     ) -> Taught:
-        """Profiles and learns. trials: tonight's; seconds: CPU seconds of the tip's, by configuration."""
+        """Profiles, learns, and watches single calls of what is hard to learn.
+
+        trials: tonight's. seconds: CPU seconds of the tip's, by configuration.
+        """
         profiles, notes, most = ProfileTable.empty(), tuple[str, ...](), MOST
+        end = clock() + self.seconds
         if self.profiler is not None:
-            until = clock() + (1.0 - LEARNING_SHARE) * self.seconds
+            until = end - (LEARNING_SHARE + WATCHING_SHARE) * self.seconds
             job = Profiling(
                 self.profiler, self.wanted(seconds), clock, until, repeated=repeated(self.known.profiles)
             )
@@ -80,4 +87,9 @@ class Teaching:
                 found = learnt(known, subject, rng=self.rng, effort=Effort(QUICK, most))
         except NothingMeasuredError as error:
             return Taught(profiles, notes=(*notes, str(error)))
-        return Taught(profiles, found.entries[:ENTRIES], (*notes, *found.notes))
+        durations = DurationTable.empty()
+        if self.profiler is not None and found.hard:
+            watching = Watching(self.profiler, found.hard, clock, end)
+            notes = (*notes, *watching.run(tip, subject.space, profiles))
+            durations = watching.recorder.table(run)
+        return Taught(profiles, durations, found.entries[:ENTRIES], (*notes, *found.notes))

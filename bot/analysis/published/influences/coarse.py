@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -96,13 +97,37 @@ class CoarseModels:
 
     def _hard(self, costs: CostTable) -> NDArray[np.bool_]:
         """The conjunction of err, abs and rel, on mean seconds of a run and their share of the system's."""
-        seconds = costs.means("seconds")
-        seconds = seconds[np.isfinite(seconds).all(axis=1)]
-        if not len(seconds):
-            return np.zeros(len(costs.methods), dtype=bool)
-        absolute = seconds.mean(axis=0)
-        relative = absolute / max(seconds.sum(axis=1).mean(), np.finfo(float).tiny)
-        errors = self.errors_["seconds"]
-        return np.asarray(
-            (errors >= self.epsilon) & (absolute >= self.alpha_seconds) & (relative >= self.beta)
-        )
+        relevant = _relevant(costs, alpha_seconds=self.alpha_seconds, beta=self.beta)
+        return np.asarray((self.errors_["seconds"] >= self.epsilon) & relevant)
+
+
+def hard_methods(
+    costs: CostTable, test: CostTable | None = None, *, rng: np.random.Generator
+) -> tuple[str, ...]:
+    """The filter alone: `CoarseModels.hard_` without trees for what is not relevant anyway."""
+    kept = np.flatnonzero(_relevant(costs, alpha_seconds=ALPHA_SECONDS, beta=BETA))
+    if not len(kept):
+        return ()
+    sample, probe = _seconds_of(costs, kept), None if test is None else _seconds_of(test, kept)
+    errors = CoarseModels(rng=rng).fit(sample, probe).errors_["seconds"]
+    return tuple(name for name, error in zip(sample.methods, errors, strict=True) if error >= EPSILON)
+
+
+def _relevant(costs: CostTable, *, alpha_seconds: float, beta: float) -> NDArray[np.bool_]:
+    """The conditions abs and rel, on mean seconds of a run and their share of the system's: (n_methods,)."""
+    seconds = costs.means("seconds")
+    seconds = seconds[np.isfinite(seconds).all(axis=1)]
+    if not len(seconds):
+        return np.zeros(len(costs.methods), dtype=bool)
+    absolute = seconds.mean(axis=0)
+    relative = absolute / max(seconds.sum(axis=1).mean(), np.finfo(float).tiny)
+    return np.asarray((absolute >= alpha_seconds) & (relative >= beta))
+
+
+def _seconds_of(costs: CostTable, methods: NDArray[np.intp]) -> CostTable:
+    return replace(
+        costs,
+        methods=tuple(costs.methods[j] for j in methods),
+        quantities={"seconds": costs.quantities["seconds"][:, methods]},
+        stale=None if costs.stale is None else costs.stale[:, methods],
+    )
