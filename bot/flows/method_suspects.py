@@ -94,7 +94,7 @@ class MethodInquiry:
                 found, moved = _beyond(found, control)
                 said += moved
                 suspects += [self._suspect(one, change) for change in found.changes[:METHODS]]
-            compared.append(self._compared(one, found))
+            compared.append(self._compared(profiles, one, found))
         if suspects:
             suspects = self._driven(suspects)
             suspects[0], note = self._proved(suspects[0])
@@ -187,9 +187,10 @@ class MethodInquiry:
             update={"restored": proof.restored, "restored_interval": proof.interval}
         ), proof.note
 
-    def _compared(self, one: Profiled, found: Blame) -> ComparedProfile:
+    def _compared(self, profiles: ProfileBench, one: Profiled, found: Blame) -> ComparedProfile:
         base, head = self._seconds(one.configuration)
         before, after = one.sides["base"][0], one.sides["head"][0]
+        paired = pair(before.methods, after.methods, bodies=self._bodies(profiles, one))
         spent = min(profile.seconds for profile in one.sides["base"])
         return ComparedProfile(
             options=self.job.subject.space.as_dict(one.configuration),
@@ -198,7 +199,7 @@ class MethodInquiry:
             change_seconds=head - base,
             unexplained=None if one.control else found.unexplained,
             overhead=spent / base if base > 0 else None,
-            flame=flame(before, after, pair(before.methods, after.methods), (base, head)),
+            flame=flame(before, after, paired, (base, head)),
         )
 
 
