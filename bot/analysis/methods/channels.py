@@ -14,6 +14,8 @@ from bot.analysis.methods.spread import common_scale, spread
 
 COST_OF_INSTRUCTIONS = 0.5
 """Relative standard deviation of what new instructions cost against the old ones. Arbitrary."""
+COST_OF_CALL = 0.5
+"""The same of what additional calls of a method cost."""
 COST_OF_CALLS = 0.5
 """The same of what a tool that times calls adds to each."""
 DISTORTED = 0.1
@@ -109,11 +111,21 @@ def by_instructions(
         weight = 0.01 * measured.seconds[0]
         each = (time.before + weight) / (counts[0] + weight / usual)
     delta = each * (counts[1] - counts[0])
-    deviation = COST_OF_INSTRUCTIONS * np.abs(delta)
-    if time is not None:
-        deviation = np.maximum(deviation, np.abs(time.delta - delta) - time.deviation)
-    deviation = np.where(changed, deviation, np.inf)
+    deviation = _doubted(delta, COST_OF_INSTRUCTIONS, changed, time)
     return Estimate(usual * counts[0], delta, deviation, 0)
+
+
+def by_calls(book: Ledger, changed: NDArray[np.bool_], time: Estimate | None) -> Estimate | None:
+    """From calls, at what a call costs in both builds together; of methods whose calls changed.
+
+    What a call costs may have changed too: where time says so, it is right.
+    """
+    calls = book.base.calls.mean(axis=0), book.head.calls.mean(axis=0)
+    if time is None or not changed.any():
+        return None
+    each = np.maximum(2.0 * time.before + time.delta, 0.0) / np.maximum(calls[0] + calls[1], 1.0)
+    delta = np.nan_to_num(each * (calls[1] - calls[0]))
+    return Estimate(time.before, delta, _doubted(delta, COST_OF_CALL, changed, time), 0)
 
 
 def combined(estimates: list[Estimate]) -> Estimate:
@@ -131,6 +143,14 @@ def combined(estimates: list[Estimate]) -> Estimate:
     times = [e for e in estimates if e.freedom] or estimates
     before = np.mean([e.before for e in times], axis=0)
     return Estimate(before, delta, deviation, max(e.freedom for e in estimates))
+
+
+def _doubted(delta: Array, relative: float, changed: NDArray[np.bool_], time: Estimate | None) -> Array:
+    """Deviation of what counts say: at least as large as what time, in doubt in its favour, contradicts."""
+    deviation = relative * np.abs(delta)
+    if time is not None:
+        deviation = np.maximum(deviation, np.abs(time.delta - delta) - time.deviation)
+    return np.where(changed, deviation, np.inf)
 
 
 def _by_shares(

@@ -13,6 +13,7 @@ from bot.analysis.methods.callers import Callers
 from bot.analysis.methods.channels import (
     Estimate,
     Measured,
+    by_calls,
     by_clock,
     by_instructions,
     by_samples,
@@ -26,7 +27,7 @@ BLIND_ERROR, TOLD_ERROR = 0.02, 0.05
 """Probability that any method is named that did not move: of those without other evidence, and of those
 whose text or counts changed."""
 AGREES = 1.0
-"""Standard deviations of a change in seconds that bear out one in instructions. Arbitrary."""
+"""Standard deviations of a change in seconds that bear out one of counts. Arbitrary."""
 LEAST_SHARE = 0.05
 """Of the measured change: what explains less is not named. Arbitrary."""
 UNEXPLAINED = 0.25
@@ -65,6 +66,8 @@ def moves(
     found = [estimate for estimate in times if estimate is not None]
     time = combined(found) if found else None
     exact = by_instructions(book, measured, counted["instructions"], time)
+    if exact is None:
+        exact = by_calls(book, counted["calls"], time)
     found += [] if exact is None else [exact]
     if not found:
         return None
@@ -103,14 +106,14 @@ def _settled(callers: Callers, delta: Array, relevant: float) -> tuple[Array, tu
 def _beyond_chance(
     total: Estimate, delta: Array, relevant: float, *, counted: Mapping[str, Flags], text: Array
 ) -> Flags:
-    """Which changes are not chance: instructions say so and time agrees, or time alone does."""
+    """Which changes are not chance: counts say so and time agrees, or time alone does."""
     in_play = np.maximum(total.before, total.before + total.delta) >= relevant
     told = in_play & (counted["calls"] | counted["instructions"] | (text == 1.0))
     score = np.abs(delta) / np.maximum(total.deviation, 1e-12)
     law = stats.t(total.freedom) if total.freedom else stats.norm
     alone = score >= law.isf(BLIND_ERROR / 2.0 / max(int((in_play & ~told).sum()), 1))
     helped = told & (score >= law.isf(TOLD_ERROR / 2.0 / max(int(told.sum()), 1)))
-    exact = counted["instructions"] & (score >= AGREES)
+    exact = (counted["instructions"] | counted["calls"]) & (score >= AGREES)
     return np.asarray(in_play & (alone | helped | exact) & (np.abs(delta) >= relevant))
 
 
