@@ -48,7 +48,8 @@ class JvmSampler:
                 "The JDK's own code counts to the program's methods that called it.",
                 "Starting a recording takes a JVM half a second to a second.",
                 "JVMs that are killed or halted leave no profile.",
-                "The compiler moves time between methods that it inlines; garbage collection is in none.",
+                "The compiler moves time between methods that it inlines.",
+                "What compiling a method and collecting its garbage costs counts to no method.",
             ),
         )
 

@@ -93,6 +93,7 @@ class NodeSampler:
             slowdown=2.5 if self._counts else 1.3,
             blind=(
                 "Native code and Node's own modules count to the JavaScript that called them.",
+                "What compiling a function costs counts to no method.",
                 "Processes that are killed, or whose environment is replaced, leave no profile.",
                 "A thread that waits inside of a call (execSync, Atomics.wait) looks busy.",
                 *([] if self._inlining else seen),
