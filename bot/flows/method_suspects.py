@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bot.analysis.methods.blame import Blame, Compared, MethodChange, blame
+from bot.analysis.methods.control import beyond_control, moved_anyway
 from bot.analysis.methods.flame import flame
 from bot.analysis.methods.identity import pair
 from bot.flows.job import Job
@@ -30,8 +31,6 @@ METHODS = 10
 """Told for each configuration."""
 WELL_KNOWN = 0.2
 """Width of a share's interval that needs no more profiles."""
-AS_MUCH = 0.5
-"""What moves in the control by this share of its move in a flagged configuration moves with any options."""
 
 
 @dataclass(frozen=True)
@@ -80,19 +79,21 @@ class MethodInquiry:
     ) -> MethodFindings:
         """The report's entries of what was profiled well enough."""
         said = [*notes]
-        known = {one.configuration: self._blame(profiles, one) for one in wanted if one.enough}
-        control = next((known.get(one.configuration) for one in wanted if one.control), None)
+        anyway: Mapping[Method, float] = {}
+        for one in wanted:
+            if one.control and one.enough:
+                anyway = moved_anyway(self._asked(profiles, one))
         suspects: list[MethodSuspect] = []
         compared: list[ComparedProfile] = []
         for one in wanted:
             if not one.enough:
                 said += [] if one.control else [_too_short(max(self.until - self.bench.elapsed(), 0.0))]
                 continue
-            found = known[one.configuration]
+            found = self._blame(profiles, one)
             if not one.control:
+                base, head = self._seconds(one.configuration)
+                found = beyond_control(found, head - base, anyway)
                 said += found.notes
-                found, moved = _beyond(found, control)
-                said += moved
                 suspects += [self._suspect(one, change) for change in found.changes[:METHODS]]
             compared.append(self._compared(profiles, one, found))
         if suspects:
@@ -103,19 +104,19 @@ class MethodInquiry:
 
     def _blame(self, profiles: ProfileBench, one: Profiled) -> Blame:
         """The methods that moved in one configuration, from all its profiles so far."""
-        base, head = one.sides["base"], one.sides["head"]
-        key = one.configuration, len(base) + len(head)
+        key = one.configuration, sum(map(len, one.sides.values()))
         if key not in self._blamed:
-            self._blamed[key] = blame(
-                Compared(
-                    base,
-                    head,
-                    seconds=self._seconds(one.configuration),
-                    interval=self._interval(one.configuration),
-                    bodies=self._bodies(profiles, one),
-                )
-            )
+            self._blamed[key] = blame(self._asked(profiles, one))
         return self._blamed[key]
+
+    def _asked(self, profiles: ProfileBench, one: Profiled) -> Compared:
+        return Compared(
+            one.sides["base"],
+            one.sides["head"],
+            seconds=self._seconds(one.configuration),
+            interval=self._interval(one.configuration),
+            bodies=self._bodies(profiles, one),
+        )
 
     def _bodies(
         self, profiles: ProfileBench, one: Profiled
@@ -216,25 +217,6 @@ def _settled(found: Blame) -> bool:
     """Whether more profiles would tell little: shares are known, and something has one."""
     widths = [high - low for low, high in (change.interval for change in found.changes)]
     return bool(widths) and max(widths) <= WELL_KNOWN
-
-
-def _beyond(found: Blame, control: Blame | None) -> tuple[Blame, list[str]]:
-    """Without methods that moved by about as much where nothing was flagged: their share is unexplained."""
-    still: Mapping[Method, float] = {
-        c.method: c.self_seconds[1] - c.self_seconds[0] for c in (control.changes if control else ())
-    }
-    kept: list[MethodChange] = []
-    dropped: list[MethodChange] = []
-    for change in found.changes:
-        moved = change.self_seconds[1] - change.self_seconds[0]
-        same = still.get(change.method, 0.0) * moved > AS_MUCH * moved**2  # moved may be 0: with callees
-        (dropped if same else kept).append(change)
-    if not dropped:
-        return found, []
-    rest = (found.unexplained or 0.0) + sum(change.share for change in dropped)
-    names = ", ".join(f"`{change.method.name}`" for change in dropped[:3])
-    note = f"{names} moved as much in an unflagged configuration, so the change is not blamed on it."
-    return replace(found, changes=tuple(kept), unexplained=rest), [note]
 
 
 def _too_short(left: float) -> str:
