@@ -8,8 +8,9 @@ import joblib
 import numpy as np
 
 from bot.analysis.influences.driving import driving_terms
+from bot.analysis.influences.explaining import TermInfluence
 from bot.analysis.influences.learning import InfluenceModels
-from bot.analysis.influences.remembered import remembered
+from bot.analysis.influences.remembered import Past, remembered
 from bot.flows.experience import Memory
 from bot.flows.influence_learning import FEWEST, QUICK, explained, profiles_of
 from bot.model.errors import HistoryError
@@ -21,7 +22,7 @@ from bot.model.subject import Subject
 def recall_terms(
     memory: Memory | None, subject: Subject, methods: Sequence[Method], rng: np.random.Generator
 ) -> Mapping[Method, tuple[Term, ...]]:
-    """The terms that drive each of these methods, the strongest first.
+    """The terms that drive each of these methods, the strongest first: its time, else how often it is called.
 
     A method is left out when no term is known to drive it: history has no profiles, or too few, the method
     is in none of them, or its model was not good enough to be believed. Whatever is wrong with the history
@@ -36,9 +37,17 @@ def recall_terms(
         return {}
     if past is None or len(past.drawn) < FEWEST or not names & set(past.costs.methods):
         return {}
-    models = InfluenceModels(rng=rng, most=len(names) + 1, kinds=QUICK)
+    terms: dict[Method, tuple[Term, ...]] = {}
+    for part in (past.exact(), past.of("calls")):
+        unknown = [method for method in methods if method not in terms]
+        if unknown and part.costs.quantities:
+            found = _learnt(part, subject, rng)
+            terms |= {m: driving for m in unknown if (driving := driving_terms(found, m.name))}
+    return terms
+
+
+def _learnt(past: Past, subject: Subject, rng: np.random.Generator) -> tuple[TermInfluence, ...]:
+    models = InfluenceModels(rng=rng, most=len(past.costs.methods), kinds=QUICK)
     # A few small models: starting workers would take longer than learning.
     with joblib.parallel_config(backend="sequential"):
-        found = explained(models.fit(*past.exact().split(rng)), subject, rng)
-    terms = {method: driving_terms(found, method.name) for method in methods}
-    return {method: driving for method, driving in terms.items() if driving}
+        return explained(models.fit(*past.split(rng)), subject, rng)

@@ -127,6 +127,12 @@ def test_the_terms_that_drive_a_method_are_recalled() -> None:
     assert ("tax",) in found[PRICE] and any(term[0].startswith("items") for term in found[PRICE])
 
 
+def test_calls_tell_what_noisy_seconds_cannot() -> None:
+    past = memory(store(night(0, drawn(60), noise=2.0)))
+    found = recall_terms(past, SUBJECT, [PRICE, DRAW, MAIN], np.random.default_rng(0))
+    assert found[DRAW] == (("fancy",),) and ("tax",) in found[PRICE] and MAIN not in found
+
+
 def test_counted_instructions_recall_the_same_terms() -> None:
     past = memory(store(night(0, drawn(60), exact=True)))
     assert recall_terms(past, SUBJECT, [DRAW], np.random.default_rng(0)) == {DRAW: (("fancy",),)}

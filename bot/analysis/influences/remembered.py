@@ -60,9 +60,12 @@ class Past:
         ran = self.costs.ran.get("instructions")
         if ran is None or not ran.any(axis=1).all():
             return self
-        quantities = dict(self.costs.quantities)
-        quantities.pop("seconds", None)
-        return replace(self, costs=replace(self.costs, quantities=quantities))
+        return self.of("calls", "instructions")
+
+    def of(self, *names: Quantity) -> Past:
+        """Only these quantities."""
+        kept = {name: values for name, values in self.costs.quantities.items() if name in names}
+        return replace(self, costs=replace(self.costs, quantities=kept))
 
 
 def remembered(space: Space, table: ProfileTable, *, only: Collection[str] | None = None) -> Past | None:
