@@ -13,7 +13,7 @@ import org.jsoup.safety.Cleaner;
 import org.jsoup.safety.Safelist;
 import org.jsoup.select.NodeFilter;
 
-/** Parses a page with jsoup and writes it again, as the options want it; as often as a small site has pages. */
+/** Parses a page with jsoup and writes it in ASCII, as the options want it; as often as a small site has pages. */
 public final class Reformat {
     private static final int PAGES = 10;
     private static final String SITE = "https://example.org/";
@@ -41,12 +41,10 @@ public final class Reformat {
     private void option(String word) {
         switch (word) {
             case "--xml" -> parser = Parser.xmlParser();
-            case "--utf8" -> output.charset(StandardCharsets.UTF_8);
             case "--xhtml" -> output.escapeMode(EscapeMode.xhtml);
             case "--extended" -> output.escapeMode(EscapeMode.extended);
             case "--outline" -> output.outline(true);
             case "--compact" -> output.prettyPrint(false);
-            case "--indent=4" -> output.indentAmount(4);
             case "--clean" -> clean = true;
             case "--absolute" -> absolute = true;
             case "--contents" -> contents = true;
