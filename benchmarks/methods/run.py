@@ -19,8 +19,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +43,7 @@ CORE = str(max(os.sched_getaffinity(0)) // 2 + 1)
 """Both trials of a duet run here."""
 EVERY = 2000
 """Calls of a method that do planted work, roughly."""
+UNTOUCHED_PROFILES = 6
 ATTEMPTS, CALIBRATIONS = 8, 3
 ENOUGH = (0.04, 0.36)
 """Effects that are used; others are planted again."""
@@ -216,25 +216,37 @@ def stored(cache: Path, row: dict[str, Any]) -> tuple[Compared, Truth] | None:
     return pickle.loads(kept.read_bytes()) if kept.exists() and "skipped" not in row else None
 
 
+def untouched(runtime: Runtime, number: int, cache: Path) -> None:
+    """Keeps profiles of two untouched copies of a program, in turns."""
+    case = Case(number, runtime.programs[number], "", 0.0, gated=False)
+    with tempfile.TemporaryDirectory(prefix="methods-") as place:
+        yard = Yard(runtime, case, Path(place), cache)
+        seconds = float(np.median(yard.duets(TRIED_DUETS)))
+        profiles = [yard.profile(("base", "head")[turn % 2]) for turn in range(UNTOUCHED_PROFILES)]
+    kept = cache / "profiles" / f"{runtime.name}-{number}-untouched.pickle"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_bytes(pickle.dumps((profiles, seconds)))
+
+
+def turns(profiles: Sequence[Profile], seconds: float) -> Iterator[Compared]:
+    """Each profile once as head, with the two before it as base."""
+    for number in range(len(profiles)):
+        base = [profiles[number - 2], profiles[number - 1]]
+        yield Compared(base, [profiles[number]], (seconds, seconds), (0.99, 1.01))
+
+
 def replay(path: Path, cache: Path) -> None:
-    """Scores all stored profiles again, and profiles of equal programs from two cases against each other."""
+    """Scores all stored profiles again."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     rows = [row for row in rows if "other" not in row]
-    bases: dict[str, list[tuple[int, Compared]]] = defaultdict(list)
+    for kept in sorted(cache.glob(f"profiles/{path.stem}-*-untouched.pickle")):
+        number = int(kept.stem.split("-")[1])
+        for turn, same in enumerate(turns(*pickle.loads(kept.read_bytes()))):
+            row = {"runtime": path.stem, "seed": number, "other": turn, "same": True}
+            rows.append(row | {"claimed": claimed(same)})
     for row in rows:
         if (found := stored(cache, row)) is not None:
             row.update(score(*found))
-            if row.get("kind") != "calls":
-                bases[f"{row['program']} {row.get('gated', False)}"].append((row["seed"], found[0]))
-    for name, cases in bases.items():
-        for number, (seed, one) in enumerate(cases):
-            other, compared = cases[number - 1]
-            if other != seed:
-                same = replace(
-                    one, head=compared.base[:HEAD_PROFILES], bodies=(one.bodies[0], compared.bodies[0])
-                )
-                row = {"runtime": path.stem, "program": name.split()[0], "seed": seed, "other": other}
-                rows.append(row | {"same": True, "claimed": claimed(same)})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
@@ -248,6 +260,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/suspects-methods")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
     parser.add_argument("--replay", action="store_true")
+    parser.add_argument("--untouched", action="store_true", help="only profiles of untouched programs")
     asked = parser.parse_args()
     end = time.monotonic() + asked.seconds
     if asked.replay:
@@ -261,12 +274,14 @@ def main() -> None:
         path = asked.results / f"{runtime.name}.jsonl"
         path.parent.mkdir(exist_ok=True)
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        for number in range(len(runtime.programs) if asked.untouched else 0):
+            untouched(runtime, number, asked.cache)
         known = {(row["seed"], row["same"]) for row in map(json.loads, lines) if "other" not in row}
         wanted = [(asked.seed + i, False) for i in range(asked.cases)]
         wanted += [(asked.seed + i, True) for i in range(asked.same)]
         with one_thread():
             for seed, same in wanted:
-                if (seed, same) in known or time.monotonic() > end:
+                if asked.untouched or (seed, same) in known or time.monotonic() > end:
                     continue
                 row = play(runtime, seed, asked.cache, same=same)
                 with path.open("a", encoding="utf-8") as file:

@@ -28,6 +28,8 @@ BLIND_ERROR, TOLD_ERROR = 0.02, 0.05
 whose text or counts changed."""
 AGREES = 1.0
 """Standard deviations of a change in seconds that bear out one of counts. Arbitrary."""
+SETTLED = 2.5
+"""Standard deviations by which costs that only moved to a caller or callee must have moved. Arbitrary."""
 LEAST_SHARE = 0.05
 """Of the measured change: what explains less is not named. Arbitrary."""
 UNEXPLAINED = 0.25
@@ -73,7 +75,9 @@ def moves(
         return None
     total = combined(found)
     relevant = LEAST_SHARE * abs(measured.change)
-    delta, settled = _settled(callers, total.delta, relevant)
+    sure = counted["instructions"] | (np.abs(total.delta) >= SETTLED * total.deviation)
+    delta, settled = _settled(callers, np.where(sure, total.delta, 0.0), relevant)
+    delta = np.where(sure, delta, total.delta)
     named = _beyond_chance(total, delta, relevant, counted=counted, text=text)
     after = np.where(book.in_head, np.maximum(total.before + total.delta, 0.0), 0.0)
     delta, deviation = _reconciled(delta, total.deviation, named, measured)
