@@ -106,9 +106,10 @@ def blame(compared: Compared) -> Blame:
     found = moves(book, callers, measured, counted=counted, text=text)
     if found is None:
         return Blame((), 1.0, ("The profiles of the two builds have no quantity in common.",))
-    order, notes = _ordered(book, callers, found, measured, text)
+    order, asked, notes = _ordered(book, callers, found, measured, text)
     changes = tuple(_change(book, callers, found, measured, row) for row in order)
-    rewrote = any(text[row] == 1.0 and found.delta[row] / measured.change >= ITSELF for row in order)
+    share = found.delta / measured.change
+    rewrote = any(text[row] == 1.0 and share[asked.get(row, row)] >= ITSELF for row in order)
     sources = [] if rewrote else origins(book, callers, (base, head), seconds=compared.seconds, text=text)
     sources = [one for one in sources if _borne_out(one, found.delta / measured.change)]
     told = [(one, _origin(book, callers, found, measured, one)) for one in sources]
@@ -119,8 +120,8 @@ def blame(compared: Compared) -> Blame:
 
 def _ordered(
     book: Ledger, callers: Callers, found: Moves, measured: Measured, text: Array
-) -> tuple[list[int], list[str]]:
-    """Rows to name, most guilty first, and what a reader must know."""
+) -> tuple[list[int], dict[int, int], list[str]]:
+    """Rows to name, most guilty first; by rows of callers what they call more often; notes for a reader."""
     share = found.delta / measured.change
     trust = np.where(text == 1.0, REWRITTEN, np.where(text == 0.0, 1.0 / REWRITTEN, 1.0))
     named = np.flatnonzero(found.named).tolist()
@@ -132,10 +133,12 @@ def _ordered(
         for caller, callee in found.settled
     ]
     growth = _growth(book)
+    asked: dict[int, int] = {}
     for row in order[:]:
         origin = _more_calls(callers, found, row, growth)
         if origin is None:
             continue
+        asked.setdefault(origin, row)
         often = f"{growth[row]:.3g} times as often" if np.isfinite(growth[row]) else "now"
         notes.append(f"`{names[row]}` is called {often}: `{names[origin]}` makes the additional calls.")
         foreign = book.methods[row].file is None and book.methods[origin].file is not None
@@ -144,7 +147,7 @@ def _ordered(
             order.insert(order.index(row), origin)
         elif origin not in order:
             order.insert(order.index(row) + 1, origin)
-    return order, notes
+    return order, asked, notes
 
 
 def _growth(book: Ledger) -> Array:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.analysis.methods.blame import blame
+from bot.analysis.methods.blame import Compared, blame
 from bot.analysis.methods.ledger import ledger, timed
-from bot.model.profiles import Method, Profile
-from tests.unit.analysis.methods.profiled import Program, compared
+from bot.model.profiles import EdgeCost, Method, MethodCost, Profile
+from tests.unit.analysis.methods.profiled import TOOL, Program, compared
 
 TWO = Program(
     {"main": 0.3, "hot": 0.3, "warm": 0.3, "leaf": 0.1},
@@ -44,3 +44,25 @@ def test_shares_of_all_cpu_time_and_seconds_of_methods_are_one_measurement() -> 
     profiles = [halved(TWO.profile("sampled", rng)) for _ in range(2)]
     book = ledger(profiles, profiles, ({}, {}))
     assert Method("leaf", "a.c") in book.place and timed(book.base) is None
+
+
+def test_a_rewritten_method_that_calls_more_is_told_before_its_rewritten_callers() -> None:
+    def profile(leaf: float, calls: int) -> Profile:
+        costs = {"main": (0.1, 0.4 + leaf, 1), "warm": (0.3, 0.3 + leaf, 9), "leaf": (leaf, leaf, calls)}
+        paths = {("main", "warm"): 0.3 + leaf, ("warm", "leaf"): leaf}
+        return Profile(
+            TOOL,
+            "ok",
+            0.4 + leaf,
+            {
+                Method(name, "a.c", 1): MethodCost(own / (0.4 + leaf), own, total, calls=calls)
+                for name, (own, total, calls) in costs.items()
+            },
+            {(Method(a, "a.c"), Method(b, "a.c")): EdgeCost(None, cost) for (a, b), cost in paths.items()},
+            samples=20_000,
+        )
+
+    bodies = tuple({Method(n, "a.c"): n + side for n in ("main", "warm")} for side in ("", " changed"))
+    sides = [profile(0.1, 1000)] * 2, [profile(0.3, 3000)] * 2
+    found = blame(Compared(*sides, (0.5, 0.7), (1.39, 1.41), (bodies[0], bodies[1])))
+    assert [(c.method.name, c.with_callees) for c in found.changes] == [("warm", False), ("leaf", False)]
