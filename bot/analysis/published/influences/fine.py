@@ -39,20 +39,32 @@ def summary(series: Sequence[CallSeries]) -> CallSummary | None:
 
     Where a series came as a histogram, its calls count with the middle of their bin.
     """
-    durations = np.concatenate([_durations(s) for s in series]) if series else np.zeros(0)
-    if not len(durations):
-        return None
-    kept = np.sort(durations)[: max(1, len(durations) - int(DROPPED * len(durations)))]
-    counts, edges = np.histogram(kept, bins=BINS)
-    return CallSummary(
-        float(kept.sum()), len(kept), float(kept.mean()), float(kept.std()), edges, counts.astype(np.int64)
+    parts = [_durations(s) for s in series]
+    durations, calls = (
+        (np.concatenate([part[k] for part in parts]) for k in range(2)) if parts else (_NONE, _NONE)
     )
+    order = np.argsort(durations, kind="stable")
+    durations, calls = durations[order], calls[order]
+    total = int(calls.sum())
+    if not total:
+        return None
+    left = max(1, total - int(DROPPED * total))
+    kept = np.diff(np.minimum(np.cumsum(calls), left), prepend=0)
+    durations, kept = durations[kept > 0], kept[kept > 0]
+    mean = float(np.average(durations, weights=kept))
+    deviation = float(np.sqrt(np.average((durations - mean) ** 2, weights=kept)))
+    counts, edges = np.histogram(durations, bins=BINS, weights=kept)
+    return CallSummary(mean * left, left, mean, deviation, edges, counts.astype(np.int64))
 
 
-def _durations(series: CallSeries) -> Floats:
+_NONE = np.zeros(0)
+
+
+def _durations(series: CallSeries) -> tuple[Floats, Floats]:
+    """Durations, and how many calls took so long; there may be too many of these to list them one by one."""
     if len(series.durations) or not len(series.counts):
-        return series.durations
-    return np.repeat((series.edges[:-1] + series.edges[1:]) / 2, series.counts)
+        return series.durations, np.ones(len(series.durations))
+    return (series.edges[:-1] + series.edges[1:]) / 2, series.counts.astype(np.float64)
 
 
 def fine_costs(

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,9 @@ def test_the_longest_calls_are_dropped_and_a_histogram_stands_for_its_calls() ->
     assert told is not None
     assert told.seconds == pytest.approx(3 * 1.0 + 3.0)
     assert summary([]) is None
+    often = summary([replace(binned, counts=10**9 * binned.counts)])
+    assert often is not None and often.calls > 10**9
+    assert (often.mean, often.deviation) == pytest.approx((told.mean, told.deviation), rel=0.05)
 
 
 def test_fine_runs_become_measurements_in_which_a_failed_run_is_unknown() -> None:
