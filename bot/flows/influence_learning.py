@@ -66,11 +66,13 @@ class Influences:
     """The report's entries (the program's first, then methods by cost), and what must be known of them.
 
     hard: names of methods that matter and were not learnt well, or would not be by the published pipeline.
+    missing: those that matter, and of whose time nothing could be learnt.
     """
 
     entries: tuple[Influence, ...] = ()
     notes: tuple[str, ...] = ()
     hard: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def known(store: Store, subject: Subject) -> Known:
@@ -116,7 +118,8 @@ def learnt(
     only = None if method is None else {m.name for m in known.profiles.methods if m.name.endswith(method)}
     past = remembered(subject.space, known.profiles, only=only)
     if past is not None and len(past.drawn) >= FEWEST:
-        return _of_methods(past, subject, rng, effort)
+        found = _of_methods(past, subject, rng, effort)
+        return found if effort.published else _with_calls(found, known, subject, rng)
     costs = trial_costs(subject.space, known.trials, known.metric)
     said = [f"Only {len(past.drawn)} configurations were profiled; {FEWEST} are needed."] if past else []
     if costs is None or len(costs.configurations) < FEWEST:
@@ -128,7 +131,9 @@ def learnt(
 def _of_methods(past: Past, subject: Subject, rng: np.random.Generator, effort: Effort) -> Influences:
     """From profiles; the program is the sum of its methods."""
     where = f"{len(past.drawn)} profiled configurations at {len(past.revisions)} revision(s)"
-    if effort.published and "seconds" in past.costs.quantities:
+    if effort.published:
+        if "seconds" not in past.costs.quantities:
+            raise NothingMeasuredError("The published pipeline learns seconds; the profiles have none.")
         published = PublishedInfluences(rng=rng).fit(*past.split(rng))
         told = (f"Learnt by the published pipeline from {where}.",)
         return Influences(published.entries(), told, published.hard_methods_)
@@ -138,7 +143,26 @@ def _of_methods(past: Past, subject: Subject, rng: np.random.Generator, effort: 
     if "seconds" in past.costs.quantities:
         hard = (*hard, *published_hard_methods(*past.split(rng), rng=rng))
     hard = tuple(name for name in dict.fromkeys(hard) if name != REST)
-    return Influences(entries(explained(models, subject, rng), models.quantity_), tuple(said), hard)
+    missing = [m for m in models.models_[models.quantity_] if m.effort == "full" and m.state != "learnt"]
+    return Influences(
+        entries(explained(models, subject, rng), models.quantity_),
+        tuple(said),
+        hard,
+        tuple(m.method for m in missing if m.method),
+    )
+
+
+def _with_calls(found: Influences, known: Known, subject: Subject, rng: np.random.Generator) -> Influences:
+    """With what drives the calls of methods whose time is too noisy: calls are exact."""
+    past = remembered(subject.space, known.profiles, only=found.missing) if found.missing else None
+    if past is None or "calls" not in past.costs.quantities:
+        return found
+    models = InfluenceModels(rng=rng, most=len(found.missing), kinds=QUICK).fit(*past.of("calls").split(rng))
+    counted = [i for i in explained(models, subject, rng) if i.method is not None]
+    driven = {i.method for i in counted if i.term and i.sure}
+    said = f"Of {len(driven)} methods whose time was not learnt it is told what drives their calls."
+    more = entries([i for i in counted if i.method in driven], "calls")
+    return replace(found, entries=(*found.entries, *more), notes=(*found.notes, *([said] if driven else [])))
 
 
 def _of_program(costs: CostTable, subject: Subject, rng: np.random.Generator, effort: Effort) -> Influences:

@@ -49,8 +49,9 @@ def _system(influences: Sequence[Influence]) -> Iterator[str]:
 def _terms(influences: Sequence[Influence]) -> Iterator[str]:
     """Option -> methods: of each strong term the methods that explain it, and what stays unexplained."""
     groups: dict[tuple[str, ...], list[Influence]] = {}
+    main = _main(influences)
     for i in influences:
-        if i.term and i.method is not None:
+        if i.term and i.method is not None and i.quantity == main:
             groups.setdefault(i.term, []).append(i)
     system = {i.term: i for i in influences if i.method is None}
     order = sorted(groups, key=lambda t: -abs(system[t].influence if t in system else _sum(groups[t])))
@@ -75,7 +76,8 @@ def _methods(influences: Sequence[Influence]) -> Iterator[str]:
             groups.setdefault(i.method, []).append(i)
     for name, found in groups.items():
         if any(i.term for i in found):
-            yield from _block(clean(name), found, "of the program's influence")
+            of = "influence" if found[0].quantity == _main(influences) else found[0].quantity
+            yield from _block(clean(name), found, f"of the program's {of}")
 
 
 def _block(name: str, found: Sequence[Influence], of: str) -> Iterator[str]:
@@ -109,6 +111,11 @@ def _signed(value: float, i: Influence) -> str:
 
 def _value(value: float, i: Influence) -> str:
     return seconds(value) if i.quantity == "seconds" else f"{value:,.0f} {i.quantity}"
+
+
+def _main(influences: Sequence[Influence]) -> str:
+    """What the program is told in; of some methods only calls are known."""
+    return next((i.quantity for i in influences if i.quantity != "calls"), "calls")
 
 
 def _sum(influences: Sequence[Influence]) -> float:

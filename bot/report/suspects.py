@@ -103,15 +103,15 @@ def _assertion(outcome: AssertionOutcome) -> tuple[Prose, ...]:
 
 
 def influences(report: Report, rows: int) -> Section | None:
-    """Which terms cost what, in the system and in its methods; the largest first."""
-    found = sorted(report.influences, key=lambda i: -abs(i.share))
+    """Which terms cost what, in the system and in its methods; the largest first, calls last."""
+    found = sorted(report.influences, key=lambda i: (i.quantity == "calls", -abs(i.share)))
     if not found:
         return None
     cells = tuple(
         (
             code(i.method) if i.method else prose("whole program"),
             words.term(i.term),
-            prose(fraction(i.share)),
+            prose(fraction(i.share) + " of calls" * (i.quantity == "calls")),
             prose(fraction(i.error)),
         )
         for i in found[:rows]

@@ -73,6 +73,13 @@ def test_options_are_told_of_the_methods_that_they_drive_and_of_no_other() -> No
     assert "60 profiled configurations at 1 revision(s)" in found.notes[0]
 
 
+def test_calls_are_told_where_time_is_too_noisy() -> None:
+    found = told(known(store(night(0, drawn(60), noise=2.0)), SUBJECT))
+    entry = of(found, PRICE, "tax")
+    assert entry.quantity == "calls" and entry.influence == pytest.approx(40 * 15 / 4, rel=0.1)
+    assert any("what drives their calls" in note for note in found.notes)
+
+
 def test_nights_add_up() -> None:
     sample = drawn(60)
     parts = store(night(0, sample[:35], noise=0.02), night(1, sample[30:], noise=0.02))

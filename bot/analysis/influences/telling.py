@@ -48,7 +48,7 @@ def notes(models: InfluenceModels) -> tuple[str, ...]:
     if missing:
         names = ", ".join(map(_missing, missing[:NAMED]))
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        said.append(f"Not learnt, so nothing is said of their options: {names}{more}.")
+        said.append(f"Not learnt, so nothing is said of what drives their {models.quantity_}: {names}{more}.")
     return tuple(said)
 
 

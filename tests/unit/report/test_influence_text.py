@@ -55,6 +55,16 @@ def test_names_of_methods_cannot_move_the_cursor() -> None:
     assert "evil name" in text
 
 
+def test_calls_are_told_of_a_method_and_not_added_to_seconds() -> None:
+    calls = [
+        _entry("zip:name", term, 900.0, 0.4).model_copy(update={"quantity": "calls"})
+        for term in ((), ("log",))
+    ]
+    text = influence_text((*FOUND, *calls))
+    assert "  log  +900 calls (+810 calls to +990 calls)  40 % of the program's calls" in text.splitlines()
+    assert "log" not in [line.partition(" ")[0] for line in text.splitlines()]
+
+
 def test_instructions_are_counted() -> None:
     found = (_entry("m", ("a",), 2e6, 0.5).model_copy(update={"quantity": "instructions"}),)
     assert "+2,000,000 instructions" in influence_text(found)
