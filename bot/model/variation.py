@@ -8,20 +8,25 @@ from pydantic import BaseModel, ConfigDict
 
 
 class CallGroup(BaseModel):
-    """Calls of a method that have something in common: how many, and their mean seconds, with callees."""
+    """Calls of a method that have something in common.
+
+    seconds: geometric mean of their durations, callees included; times: the same over that of all calls of
+    their runs.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     value: str
     calls: int
     seconds: float
+    times: float
 
 
 class ContextFactor(BaseModel):
     """What goes with the durations of a method's calls in one run.
 
     share: of the variance of the logarithms of durations within runs that the groups explain, beyond chance.
-    slowest: the groups whose calls took longest in the mean.
+    slowest: of groups whose calls take longer than usual, those that explain most.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -11,11 +11,13 @@ from bot.analysis.influences.costs import CostTable, Floats
 from bot.analysis.influences.screening import main_quantity
 from bot.analysis.influences.variances import variances
 from bot.analysis.influences.watched import Ints, trials_of
-from bot.model.duration_history import NO_BIN, UNKNOWN, DurationTable
+from bot.model.duration_history import FIRST_SECONDS, NO_BIN, UNKNOWN, DurationTable
 from bot.model.variation import CallGroup, ContextFactor, Variation
 
 SLOWEST = 3
-"""Groups of calls that are told."""
+"""Groups of calls that are told: those that explain most of what is slower than usual."""
+FEWEST_CALLS, FEWEST_TRIALS = 5, 2
+"""Of a group that is told; fewer calls may be slow because something interrupted them."""
 
 
 def variations(table: DurationTable, costs: CostTable | None, names: Sequence[str]) -> tuple[Variation, ...]:
@@ -70,6 +72,9 @@ class _Calls:
         self.trials = int(self._trial.max()) + 1 if len(rows) else 0
         self.count = rows.count.astype(np.float64)
         self._seconds = rows.seconds / self.count
+        self._value: Floats = np.log(np.maximum(self._seconds, FIRST_SECONDS))
+        usual = _means(self._trial, self._value, self.count)
+        self._deviation = self._value - usual[self._trial] if len(rows) else self._value
 
     def variation(self) -> float | None:
         """Coefficient of variation over the calls of a run, mean over runs; None: no run has two calls."""
@@ -82,42 +87,42 @@ class _Calls:
         return float(np.mean(np.sqrt(squares[several] / (calls[several] - 1)) / mean[several]))
 
     def factor(self, by: Literal["arguments", "callers"]) -> ContextFactor | None:
-        """One-way analysis of variance within trials; None: there is one group, or too few calls."""
+        """One-way analysis of variance of logarithms within trials; None: one group, or too few calls."""
         codes, texts = (
             (self._rows.arguments, self._rows.summaries)
             if by == "arguments"
             else (self._rows.path, self._rows.paths)
         )
+        if len(np.unique(codes)) < 2:
+            return None
         share = self._explained(codes.astype(np.int64))
         if share is None:
             return None
         calls = np.bincount(codes, self.count, len(texts))
-        seconds = np.bincount(codes, self._rows.seconds, len(texts)) / np.maximum(calls, 1.0)
+        slower = np.bincount(codes, self.count * self._deviation, len(texts)) / np.maximum(calls, 1.0)
+        seconds = np.bincount(codes, self.count * self._value, len(texts)) / np.maximum(calls, 1.0)
+        pairs = np.unique(np.stack([codes, self._trial]), axis=1)[0]
+        seen = np.bincount(pairs, minlength=len(texts))
+        usual = (calls >= FEWEST_CALLS) & (seen >= min(self.trials, FEWEST_TRIALS))
         told = [
-            c
-            for c in np.argsort(-seconds, kind="stable")
-            if calls[c] and (by == "callers" or texts[c] != UNKNOWN)
+            CallGroup(
+                value=texts[c],
+                calls=int(calls[c]),
+                seconds=float(np.exp(seconds[c])),
+                times=float(np.exp(slower[c])),
+            )
+            for c in np.argsort(-calls * slower**2, kind="stable")
+            if slower[c] > 0 and usual[c] and (by == "callers" or texts[c] != UNKNOWN)
         ]
-        return ContextFactor(
-            by=by,
-            share=share,
-            slowest=tuple(
-                CallGroup(value=texts[c], calls=int(calls[c]), seconds=float(seconds[c]))
-                for c in told[:SLOWEST]
-            ),
-        )
+        return ContextFactor(by=by, share=share, slowest=tuple(told[:SLOWEST]))
 
     def _explained(self, group: Ints) -> float | None:
         """Share of the variance within trials that lies between groups (epsilon squared: beyond chance)."""
-        if len(group) == 0 or len(np.unique(group)) < 2:
-            return None
-        value: Floats = np.log(np.maximum(self._seconds, np.finfo(float).tiny))
-        value = value - _means(self._trial, value, self.count)[self._trial]
         cell = np.unique(self._trial * (int(group.max()) + 1) + group, return_inverse=True)[1].reshape(-1)
-        between = _means(cell, value, self.count)
+        between = _means(cell, self._deviation, self.count)
         cells, calls = len(between), float(self.count.sum())
-        total = float(np.sum(self.count * value**2))
-        within = float(np.sum(self.count * (value - between[cell]) ** 2))
+        total = float(np.sum(self.count * self._deviation**2))
+        within = float(np.sum(self.count * (self._deviation - between[cell]) ** 2))
         if total <= 0 or calls <= cells:
             return None
         chance = (cells - self.trials) * within / (calls - cells)
