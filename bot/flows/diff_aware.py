@@ -14,12 +14,14 @@ from bot.flows.method_memory import recall_terms
 from bot.model.diffs import FileDiff
 from bot.model.errors import HistoryError
 from bot.model.history import Selection, program_fingerprint
-from bot.model.profile_history import NO_METHOD
+from bot.model.profile_history import NO_METHOD, ProfileTable
 from bot.model.profiles import Method
 from bot.model.revisions import Comparison
 from bot.model.space import Configuration, Term
 from bot.model.subject import Subject
 
+RUNS = 3
+"""Newest nights in which the newest profiled revision is looked for: one may have failed."""
 MOST_METHODS = 20
 """Touched methods that are asked for what drives them: the costliest."""
 MOST_TERMS = 4
@@ -79,17 +81,18 @@ def target(aim: Aim, memory: Memory, subject: Subject, comparison: Comparison) -
 
 def _newest(memory: Memory, subject: Subject) -> tuple[str, Mapping[Method, float]] | None:
     """The newest profiled revision, and the mean share of a trial that each of its methods has."""
+    wanted = Selection(last=RUNS, program=program_fingerprint(subject))
     try:
-        pieces = memory.store.profiles(Selection(program=program_fingerprint(subject)))
-        table = next((p for p in pieces if (p.method != NO_METHOD).any()), None)
+        table = ProfileTable.concatenated(list(memory.store.profiles(wanted)))
     except HistoryError:
         return None
-    if table is None:
+    table = table.where(table.method != NO_METHOD)
+    if not len(table):
         return None
     places = {revision: place for place, revision in enumerate(memory.line())}
     seen = {int(code): table.revisions[code].revision for code in np.unique(table.revision)}
-    newest = max(seen, key=lambda code: (places.get(seen[code], -1), code))
-    rows = table.where((table.revision == newest) & (table.method != NO_METHOD))
+    newest = max(seen, key=lambda code: (places.get(seen[code], -1), -code))
+    rows = table.where(table.revision == newest)
     sums = np.bincount(rows.method, rows.self_share, len(rows.methods))
     profiles = len(np.unique(rows.run.astype(np.int64) << 32 | rows.profile))
     return seen[newest], {rows.methods[c]: float(sums[c]) / profiles for c in np.unique(rows.method)}

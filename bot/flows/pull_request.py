@@ -57,9 +57,12 @@ def pull_request(job: Job) -> Report:
 
 def aimed(job: Job) -> Job:
     """The job with a sample that aims at what drives the methods which the diff touches, if that is known."""
-    aim = job.aim
-    found = target(aim, job.memory, job.subject, job.comparison) if aim and job.memory else None
-    if aim is None or found is None:
+    aim, memory = job.aim, job.memory
+    if aim is None or memory is None:
+        return job
+    job.progress.stage("looking up what drives the methods that the diff touches")
+    found = target(aim, memory, job.subject, job.comparison)
+    if found is None:
         return job
     terms = found.terms
     return replace(job, sampler=lambda count: aim.sampler(count, terms), notes=(*job.notes, found.note))

@@ -114,6 +114,20 @@ def test_the_newest_profiled_revision_tells_where_methods_are() -> None:
     assert found(touching("new/shop/ui.py", 9), past) is not None
 
 
+class InPieces(MemoryStore):
+    def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
+        for table in super().profiles(wanted):
+            for code in range(len(table.methods)):
+                yield table.where(table.method == code)
+
+
+def test_a_history_that_is_read_in_pieces_is_read_whole() -> None:
+    store = InPieces()
+    store.append_profiles(night(0, drawn(60), shop, noise=0.02))
+    drawing = found(touching("shop/ui.py", 9), replace(memory(), store=store))
+    assert drawing is not None and drawing.terms == (("fancy",),)
+
+
 class Broken(MemoryStore):
     def profiles(self, wanted: Selection = EVERYTHING) -> Iterator[ProfileTable]:
         raise HistoryError("the disk is on fire")
