@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from bot.adapters.profilers.native import uftrace
-from bot.adapters.profilers.native.building import build_environment
 from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.uftrace import PATCH_FLAG, Uftrace
 from bot.adapters.profilers.native.watching import find, pattern
@@ -248,15 +247,3 @@ def test_symbols_are_found_by_the_names_of_methods(forge: Forge) -> None:
 
 def test_a_pattern_is_one_symbol_of_one_file() -> None:
     assert pattern("/a/lib.so.1", "f.constprop.0") == "^f[.]constprop[.]0$@lib.so.1"
-
-
-def test_a_build_gets_flags_beside_its_own() -> None:
-    assert build_environment({}) == {
-        "CFLAGS": "-g -O2", "CXXFLAGS": "-g -O2", "CARGO_PROFILE_RELEASE_DEBUG": "1"
-    }  # fmt: skip
-    fine = build_environment({"CFLAGS": "-O3", "CARGO_PROFILE_RELEASE_DEBUG": "2"}, fine=True)
-    assert fine == {
-        "CFLAGS": f"-O3 -g {PATCH_FLAG}",
-        "CXXFLAGS": f"-g -O2 {PATCH_FLAG}",
-        "CARGO_PROFILE_RELEASE_DEBUG": "2",
-    }
