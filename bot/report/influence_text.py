@@ -9,6 +9,8 @@ from bot.report.formats import clean, fraction, seconds
 
 ROWS = 10
 """Lines under one heading; more are counted."""
+METHODS = 15
+"""Methods that are shown without being asked for; those told in calls come after those told in time."""
 TERMS = 8
 """Terms of the whole program that get a list of methods."""
 
@@ -23,13 +25,17 @@ def influence_text(
     shown = [i for i in influences if option is None or not i.term or option in map(_option, i.term)]
     if method is not None:
         chosen = [i for i in shown if i.method is not None and i.method.endswith(method)]
-        lines = list(_methods(chosen)) if chosen else [f"Nothing was learnt of a method {clean(method)}."]
+        lines = (
+            list(_methods(chosen, len(chosen)))
+            if chosen
+            else [f"Nothing was learnt of a method {clean(method)}."]
+        )
         return "\n".join(lines) + "\n"
     if option is not None and not any(i.term for i in shown):
         return f"No method and not the whole program is known to depend on {clean(option)}.\n"
     lines = [*_system(shown), *_terms(shown)]
     if option is None:
-        lines += _methods(shown)
+        lines += _methods(shown, METHODS)
     return "\n".join(lines) + "\n" if lines else "No influence model has been learnt yet.\n"
 
 
@@ -68,16 +74,19 @@ def _terms(influences: Sequence[Influence]) -> Iterator[str]:
         yield ""
 
 
-def _methods(influences: Sequence[Influence]) -> Iterator[str]:
+def _methods(influences: Sequence[Influence], most: int) -> Iterator[str]:
     """Method -> options."""
     groups: dict[str, list[Influence]] = {}
     for i in influences:
         if i.method is not None:
             groups.setdefault(i.method, []).append(i)
-    for name, found in groups.items():
-        if any(i.term for i in found):
+    known = {name: found for name, found in groups.items() if any(i.term for i in found)}
+    for number, (name, found) in enumerate(known.items()):
+        if number < most:
             of = "influence" if found[0].quantity == _main(influences) else found[0].quantity
             yield from _block(clean(name), found, f"of the program's {of}")
+    if len(known) > most:
+        yield f"{len(known) - most} more methods; --method shows those whose name ends so."
 
 
 def _block(name: str, found: Sequence[Influence], of: str) -> Iterator[str]:

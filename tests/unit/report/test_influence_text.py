@@ -1,5 +1,5 @@
 from bot.model.report import Influence
-from bot.report.influence_text import influence_text
+from bot.report.influence_text import METHODS, influence_text
 
 
 def _entry(method: str | None, term: tuple[str, ...], value: float, share: float) -> Influence:
@@ -63,6 +63,13 @@ def test_calls_are_told_of_a_method_and_not_added_to_seconds() -> None:
     text = influence_text((*FOUND, *calls))
     assert "  log  +900 calls (+810 calls to +990 calls)  40 % of the program's calls" in text.splitlines()
     assert "log" not in [line.partition(" ")[0] for line in text.splitlines()]
+
+
+def test_of_many_methods_the_rest_is_counted() -> None:
+    many = [_entry(f"m:{i}", term, 1.0, 0.01) for i in range(METHODS + 3) for term in ((), ("log",))]
+    lines = influence_text(many).splitlines()
+    assert lines[-1] == "3 more methods; --method shows those whose name ends so."
+    assert sum(line.startswith("m:") for line in lines) == METHODS
 
 
 def test_instructions_are_counted() -> None:
