@@ -109,8 +109,10 @@ def blame(compared: Compared) -> Blame:
     order, asked, notes = _ordered(book, callers, found, measured, text)
     changes = tuple(_change(book, callers, found, measured, row) for row in order)
     share = found.delta / measured.change
-    rewrote = any(text[row] == 1.0 and share[asked.get(row, row)] >= ITSELF for row in order)
+    rewrote = any(text[row] == 1.0 and share[row] >= ITSELF for row in order)
     sources = [] if rewrote else origins(book, callers, (base, head), seconds=compared.seconds, text=text)
+    if any(share[row] >= ITSELF for row in asked.values()):
+        sources = [one for one in sources if one.row in asked]
     sources = [one for one in sources if _borne_out(one, found.delta / measured.change)]
     told = [(one, _origin(book, callers, found, measured, one)) for one in sources]
     changes = _under(changes, told, book)
@@ -142,7 +144,8 @@ def _ordered(
         often = f"{growth[row]:.3g} times as often" if np.isfinite(growth[row]) else "now"
         notes.append(f"`{names[row]}` is called {often}: `{names[origin]}` makes the additional calls.")
         foreign = book.methods[row].file is None and book.methods[origin].file is not None
-        if foreign or (text[origin] == 1.0 and text[row] != 1.0):
+        its_text = text[origin] == 1.0 and text[row] != 1.0
+        if foreign or its_text or (text[row] == 0.0 and np.isnan(text[origin])):
             order = [other for other in order if other != origin]
             order.insert(order.index(row), origin)
         elif origin not in order:

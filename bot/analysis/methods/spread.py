@@ -15,10 +15,10 @@ ALONE = 0.05
 """The same when nothing was repeated. Arbitrary."""
 COMMON_FREEDOM = 20
 """Degrees of freedom that the spread common to all methods counts for, beside a method's own."""
-HEAVY, LIGHT = 0.01, 1e-4
-"""Shares of methods whose spread is of proportion, and from which on it is of counting."""
+HEAVY = 0.01
+"""Share of methods whose spread is mostly of proportion; that of others is of bursts. Arbitrary."""
 FEW = 5
-"""Samples of a method, and methods, from which on their spread tells what a sample is worth. Arbitrary."""
+"""Methods whose spread tells the size of bursts. Arbitrary."""
 DRIFT = 0.01
 """Standard deviation of a profiled trial's speed against trials without profiler, logarithmic. Arbitrary."""
 MOVED = 0.5
@@ -42,8 +42,9 @@ class Spread:
 def spread(groups: Sequence[Array], samples: float | None) -> Spread:
     """From replicates, shapes (profiles, methods), shrunk to what is common: counting and proportion.
 
-    The variance of a share p is p (1 - p) / samples + (v p)², v estimated over all methods; the number of
-    samples too when the tool does not sample. Shrinkage as of variances in limma (Smyth 2004).
+    The variance of a share p is p b + b² + (v p)²: time comes in bursts of b (a sample, or a while in which
+    the program waited for a core), of which any method may get one, and trials differ by the proportion v.
+    Both are estimated over all methods. Shrinkage as of variances in limma (Smyth 2004).
     """
     share = np.mean([group.mean(axis=0) for group in groups], axis=0)
     free = sum(len(group) - 1 for group in groups)
@@ -51,20 +52,23 @@ def spread(groups: Sequence[Array], samples: float | None) -> Spread:
         return Spread(share / (samples or np.inf) + (ALONE * share) ** 2, COMMON_FREEDOM)
     own = np.sum([((g - g.mean(axis=0)) ** 2).sum(axis=0) for g in groups], axis=0) / free
     usual = float(stats.chi2.median(free)) / free
-    few = (share > LIGHT) & (share < HEAVY)
-    if samples is not None:
-        counting = share * (1.0 - np.minimum(share, 1.0)) / samples
-        often = (counting > 0) & (share * samples >= FEW) & (share < HEAVY)
-        if often.sum() >= FEW:
-            # Samples that come in bursts (the program waited for a core) are worth less than their number.
-            counting *= max(1.0, float(np.median(own[often] / counting[often])) / usual)
-    else:
-        counting = share * (float(np.median(own[few] / share[few])) / usual if few.any() else 0.0)
+    burst = _burst(own, share)
+    counting = share * max(burst, 1.0 / samples if samples else 0.0)
+    if samples:
+        counting *= 1.0 - np.minimum(share, 1.0)
     heavy = share >= HEAVY
     left = np.median((own - counting)[heavy] / share[heavy] ** 2) / usual if heavy.any() else 0.0
-    common = counting + max(LEAST_VARIATION**2, float(left)) * share**2
+    common = counting + burst**2 + max(LEAST_VARIATION**2, float(left)) * share**2
     shrunk = (COMMON_FREEDOM * common + free * own) / (COMMON_FREEDOM + free)
     return Spread(shrunk, COMMON_FREEDOM + free)
+
+
+def _burst(own: Array, share: Array) -> float:
+    """The usual size of what comes and goes in methods that cost next to nothing; 0: there are too few."""
+    light = (share < HEAVY) & (own > 0.0)
+    if light.sum() < FEW:
+        return 0.0
+    return float(np.sqrt(2.0) * own[light].sum() / np.sqrt(own[light]).sum())
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,10 @@ def common_scale(
     ends = min(0.0, centre) - 0.3, max(0.0, centre) + 0.3
     places = np.linspace(*ends, PLACES)
     deviation = np.maximum(deviation, LEAST_DEVIATION)
-    change = np.exp(places)[:, None] * head - base
+    # Between both scales: on base's alone, the noise of many small methods would make head's seem too large.
+    root = np.exp(places / 2.0)[:, None]
+    change = root * head - base / root
+    deviation = deviation * np.sqrt((root**2 + root**-2) / 2.0)
     wide = np.sqrt(deviation**2 + (MOVED * (base + head) / 2.0) ** 2)
     kept = stats.t.pdf(change / deviation, 10) / deviation * (1.0 - moved)
     other = np.exp(-0.5 * (change / wide) ** 2) / (wide * np.sqrt(2.0 * np.pi)) * moved

@@ -47,7 +47,7 @@ def test_shares_of_all_cpu_time_and_seconds_of_methods_are_one_measurement() -> 
     assert Method("leaf", "a.c") in book.place and timed(book.base) is None
 
 
-def test_a_rewritten_method_that_calls_more_is_told_before_its_rewritten_callers() -> None:
+def test_who_calls_more_of_what_kept_its_text_stands_before_its_rewritten_callers() -> None:
     def profile(leaf: float, calls: int) -> Profile:
         costs = {"main": (0.1, 0.4 + leaf, 1), "warm": (0.3, 0.3 + leaf, 9), "leaf": (leaf, leaf, calls)}
         paths = {("main", "warm"): 0.3 + leaf, ("warm", "leaf"): leaf}
@@ -63,7 +63,15 @@ def test_a_rewritten_method_that_calls_more_is_told_before_its_rewritten_callers
             samples=20_000,
         )
 
-    bodies = tuple({Method(n, "a.c"): n + side for n in ("main", "warm")} for side in ("", " changed"))
+    bodies = [{Method("main", "a.c"): side, Method("leaf", "a.c"): "kept"} for side in ("old", "new")]
     sides = [profile(0.1, 1000)] * 2, [profile(0.3, 3000)] * 2
     found = blame(Compared(*sides, (0.5, 0.7), (1.39, 1.41), (bodies[0], bodies[1])))
     assert [(c.method.name, c.with_callees) for c in found.changes] == [("warm", False), ("leaf", False)]
+
+
+def test_many_small_methods_of_few_samples_do_not_hide_who_got_dearer() -> None:
+    rng = np.random.default_rng(4)
+    many = {f"f{i}": 0.6 / 300 for i in range(300)}
+    base = Program({"hot": 0.2, "warm": 0.2, **many})
+    found = blame(compared(base, base.changed("hot", seconds=0.1), "sampled", rng))
+    assert [(c.method.name, c.share) for c in found.changes] == [("hot", pytest.approx(1.0, abs=0.3))]
