@@ -43,8 +43,12 @@ public final class State {
     public static int x = 1;
     public static int calls;
     public static Object kept;
+    private static int given = -1;
     public static boolean given(String word) {
-        return (" " + System.getProperty("sun.java.command") + " ").contains(" " + word + " ");
+        if (given < 0) {
+            given = (" " + System.getProperty("sun.java.command") + " ").contains(" " + word + " ") ? 1 : 0;
+        }
+        return given == 1;
     }
 }
 """
