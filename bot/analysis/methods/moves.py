@@ -28,6 +28,8 @@ BLIND_ERROR, TOLD_ERROR = 0.02, 0.05
 whose text or counts changed."""
 AGREES = 1.0
 """Standard deviations of a change in seconds that bear out one of counts. Arbitrary."""
+FOREIGN = 2.0
+"""How much more evidence is asked for of a method outside of the checkout. Arbitrary."""
 SETTLED = 2.5
 """Standard deviations by which costs that only moved to a caller or callee must have moved. Arbitrary."""
 LEAST_SHARE = 0.05
@@ -78,7 +80,7 @@ def moves(
     sure = counted["instructions"] | (np.abs(total.delta) >= SETTLED * total.deviation)
     delta, settled = _settled(callers, np.where(sure, total.delta, 0.0), relevant)
     delta = np.where(sure, delta, total.delta)
-    named = _beyond_chance(total, delta, relevant, counted=counted, text=text)
+    named = _beyond_chance(book, total, delta, relevant, counted=counted, text=text)
     after = np.where(book.in_head, np.maximum(total.before + total.delta, 0.0), 0.0)
     delta, deviation = _reconciled(delta, total.deviation, named, measured)
     named &= np.abs(delta) >= relevant
@@ -108,14 +110,18 @@ def _settled(callers: Callers, delta: Array, relevant: float) -> tuple[Array, tu
 
 
 def _beyond_chance(
-    total: Estimate, delta: Array, relevant: float, *, counted: Mapping[str, Flags], text: Array
+    book: Ledger, total: Estimate, delta: Array, relevant: float, *, counted: Mapping[str, Flags], text: Array
 ) -> Flags:
     """Which changes are not chance: counts say so and time agrees, or time alone does."""
     in_play = np.maximum(total.before, total.before + total.delta) >= relevant
     told = in_play & (counted["calls"] | counted["instructions"] | (text == 1.0))
     score = np.abs(delta) / np.maximum(total.deviation, 1e-12)
     law = stats.t(total.freedom) if total.freedom else stats.norm
-    alone = score >= law.isf(BLIND_ERROR / 2.0 / max(int((in_play & ~told).sum()), 1))
+    # Code outside of the checkout is the same in both builds: as often called, it has little reason to move.
+    foreign = np.array([method.file is None for method in book.methods]) & ~told
+    alone = score / np.where(foreign, FOREIGN, 1.0) >= law.isf(
+        BLIND_ERROR / 2.0 / max(int((in_play & ~told).sum()), 1)
+    )
     helped = told & (score >= law.isf(TOLD_ERROR / 2.0 / max(int(told.sum()), 1)))
     exact = (counted["instructions"] | counted["calls"]) & (score >= AGREES)
     return np.asarray(in_play & (alone | helped | exact) & (np.abs(delta) >= relevant))

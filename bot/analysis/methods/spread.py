@@ -53,9 +53,9 @@ def spread(groups: Sequence[Array], samples: float | None) -> Spread:
     own = np.sum([((g - g.mean(axis=0)) ** 2).sum(axis=0) for g in groups], axis=0) / free
     usual = float(stats.chi2.median(free)) / free
     burst = _burst(own, share)
-    counting = share * max(burst, 1.0 / samples if samples else 0.0)
     if samples:
-        counting *= 1.0 - np.minimum(share, 1.0)
+        burst = burst if burst > 2.0 / samples else 1.0 / samples
+    counting = share * burst * (1.0 - np.minimum(share, 1.0))
     heavy = share >= HEAVY
     left = np.median((own - counting)[heavy] / share[heavy] ** 2) / usual if heavy.any() else 0.0
     common = counting + burst**2 + max(LEAST_VARIATION**2, float(left)) * share**2
