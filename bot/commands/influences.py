@@ -38,6 +38,7 @@ def influences(  # noqa: PLR0913, PLR0917  typer: one parameter per option of th
     """Learn from the history what each option costs, in the whole program and in its methods."""
     from bot.compose.influences import AskedInfluences, learnt_influences
     from bot.report.influence_text import influence_text
+    from bot.report.variation_text import overhead_text, variation_text
     from bot.settings import Settings, environment
 
     asked = AskedInfluences(
@@ -52,13 +53,22 @@ def influences(  # noqa: PLR0913, PLR0917  typer: one parameter per option of th
     with options.progress_for(quiet=quiet) as progress:
         found = learnt_influences(asked, progress)
     if json is not None:
-        told = [entry.model_dump(mode="json") for entry in found.entries]
-        text = jsonlib.dumps({"influences": told, "notes": found.notes}, indent=1, ensure_ascii=False) + "\n"
+        told = {
+            "influences": [entry.model_dump(mode="json") for entry in found.entries],
+            "variations": [one.model_dump(mode="json") for one in found.variations],
+            "profilers": [one.model_dump(mode="json") for one in found.profilers],
+            "notes": found.notes,
+        }
+        text = jsonlib.dumps(told, indent=1, ensure_ascii=False) + "\n"
         if str(json) == "-":
             typer.echo(text, nl=False)
             return
         json.write_text(text, encoding="utf-8")
     if not quiet:
         typer.echo(influence_text(found.entries, method=method, option=option), nl=False)
+        if option is None:
+            typer.echo(variation_text(found.variations, every=method is not None), nl=False)
+        if option is None and method is None:
+            typer.echo(overhead_text(found.profilers), nl=False)
         for note in found.notes:
             typer.echo(f"Note: {note}", err=True)

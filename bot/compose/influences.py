@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,4 +66,4 @@ def learnt_influences(asked: AskedInfluences, progress: Progress) -> Influences:
     except NothingMeasuredError as error:
         error.add_note(" ".join(said))
         raise
-    return Influences(influences.entries, (*said, *influences.notes))
+    return replace(influences, notes=(*said, *influences.notes))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,17 +18,22 @@ from bot.analysis.influences.telling import entries, notes
 from bot.analysis.influences.trial_costs import NIGHTS, trial_costs
 from bot.analysis.published.influences.coarse import hard_methods as published_hard_methods
 from bot.analysis.published.influences.pipeline import PublishedInfluences
+from bot.flows.call_context import profiler_overheads, refine, varied
 from bot.flows.ports import Store
+from bot.model.duration_history import DurationTable
 from bot.model.errors import NothingMeasuredError
-from bot.model.history import Measurements, Selection, program_fingerprint
+from bot.model.history import Columnar, Measurements, Selection, program_fingerprint
+from bot.model.overhead import ProfilerOverhead
 from bot.model.profile_history import ProfileTable
 from bot.model.report import Influence
 from bot.model.subject import Subject, TableProgram
+from bot.model.variation import Variation
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.random_uniform import random_uniform
 
+Rows = TypeVar("Rows", bound=Columnar)
 ROWS = 3_000_000
-"""Rows of profiles that are read (by whole pieces), the newest first."""
+"""Rows of profiles, and of durations, that are read (by whole pieces), the newest first."""
 FEWEST = 12
 """Configurations from which on anything is learnt: ten for a model, and two to judge it by."""
 POPULATION = 300
@@ -45,11 +51,12 @@ NOTHING = (
 
 @dataclass(frozen=True)
 class Known:
-    """What was measured of one program: profiles, trials, and the trials' metric that stands for its cost."""
+    """What was measured of one program, and the trials' metric that stands for its cost."""
 
     profiles: ProfileTable = field(default_factory=ProfileTable.empty)
     trials: Measurements = field(default_factory=Measurements.empty)
     metric: str = "cpu"
+    durations: DurationTable = field(default_factory=DurationTable.empty)
 
 
 @dataclass(frozen=True)
@@ -66,13 +73,16 @@ class Influences:
     """The report's entries (the program's first, then methods by cost), and what must be known of them.
 
     hard: names of methods that matter and were not learnt well, or would not be by the published pipeline.
-    missing: those that matter, and of whose time nothing could be learnt.
+    missing: those that matter, and of whose time nothing could be learnt. variations: of methods whose single
+    calls were watched, or that were asked for. profilers: what they cost.
     """
 
     entries: tuple[Influence, ...] = ()
     notes: tuple[str, ...] = ()
     hard: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    variations: tuple[Variation, ...] = ()
+    profilers: tuple[ProfilerOverhead, ...] = ()
 
 
 def known(store: Store, subject: Subject) -> Known:
@@ -84,17 +94,24 @@ def known(store: Store, subject: Subject) -> Known:
     program = program_fingerprint(subject)
     nights = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
     trials = store.read(nights)
-    return Known(profiles_of(store, subject), trials, cost_metric(subject, trials.metrics))
+    durations = DurationTable.concatenated(_newest(store.durations(Selection(program=program))))
+    metric = cost_metric(subject, trials.metrics)
+    return Known(profiles_of(store, subject), trials, metric, durations)
 
 
 def profiles_of(store: Store, subject: Subject) -> ProfileTable:
     """The newest profiles of the subject, at most about `ROWS` of them."""
-    parts: list[ProfileTable] = []
-    for part in store.profiles(Selection(program=program_fingerprint(subject))):
+    return ProfileTable.concatenated(_newest(store.profiles(Selection(program=program_fingerprint(subject)))))
+
+
+def _newest(pieces: Iterable[Rows]) -> list[Rows]:
+    """Pieces until they have `ROWS` rows; the newest come first."""
+    parts: list[Rows] = []
+    for part in pieces:
         parts.append(part)
         if sum(map(len, parts)) >= ROWS:
             break
-    return ProfileTable.concatenated(parts)
+    return parts
 
 
 def cost_metric(subject: Subject, measured: Collection[str]) -> str:
@@ -118,8 +135,11 @@ def learnt(
     only = None if method is None else {m.name for m in known.profiles.methods if m.name.endswith(method)}
     past = remembered(subject.space, known.profiles, only=only)
     if past is not None and len(past.drawn) >= FEWEST:
-        found = _of_methods(past, subject, rng, effort)
-        return found if effort.published else _with_calls(found, known, subject, rng)
+        found = _of_methods(past, known.durations, subject, rng=rng, effort=effort)
+        found = found if effort.published else _with_calls(found, known, subject, rng)
+        told = varied(past.costs, known.durations, method)
+        costly = profiler_overheads(subject.space, known.profiles, known.durations)
+        return replace(found, variations=told, profilers=costly)
     costs = trial_costs(subject.space, known.trials, known.metric)
     said = [f"Only {len(past.drawn)} configurations were profiled; {FEWEST} are needed."] if past else []
     if costs is None or len(costs.configurations) < FEWEST:
@@ -128,14 +148,18 @@ def learnt(
     return replace(found, notes=(*said, *found.notes))
 
 
-def _of_methods(past: Past, subject: Subject, rng: np.random.Generator, effort: Effort) -> Influences:
+def _of_methods(
+    past: Past, durations: DurationTable, subject: Subject, *, rng: np.random.Generator, effort: Effort
+) -> Influences:
     """From profiles; the program is the sum of its methods."""
     where = f"{len(past.drawn)} profiled configurations at {len(past.revisions)} revision(s)"
     if effort.published:
         if "seconds" not in past.costs.quantities:
             raise NothingMeasuredError("The published pipeline learns seconds; the profiles have none.")
-        published = PublishedInfluences(rng=rng).fit(*past.split(rng))
-        told = (f"Learnt by the published pipeline from {where}.",)
+        sample, probe = past.split(rng)
+        published = PublishedInfluences(rng=rng).fit(sample, probe)
+        again = refine(published, probe, subject.space, durations)
+        told = (f"Learnt by the published pipeline from {where}.", *again)
         return Influences(published.entries(), told, published.hard_methods_)
     models = InfluenceModels(rng=rng, most=effort.most, kinds=effort.kinds).fit(*past.exact().split(rng))
     said = [f"Learnt from {where}, the newest `{past.revisions[0][:12]}`.", *notes(models)]

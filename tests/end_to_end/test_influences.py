@@ -9,6 +9,7 @@ import pytest
 from bot.adapters.stores import segments
 from bot.model.subject import Subject
 from tests.end_to_end.builders import CONFIG, Place
+from tests.flows.test_call_context import CONFIGURATIONS, interrupted, watched
 from tests.profiled import SUBJECT, drawn, night
 
 OWN = ".suspects/history"
@@ -55,6 +56,24 @@ def test_json_has_the_entries_of_a_report(place: Place) -> None:
     found = json.loads((place.out / "i.json").read_text())
     entry = next(i for i in found["influences"] if i["method"] == "shop.ui:draw" and i["term"] == ["fancy"])
     assert entry["interval"][0] < 0.1 < entry["interval"][1] and entry["quantity"] == "seconds"
+
+
+def test_single_calls_show_what_goes_with_slow_ones_and_what_watching_costs(place: Place) -> None:
+    write(place, SUBJECT)
+    (place.repository / OWN).mkdir(parents=True)
+    for table in (night(0, CONFIGURATIONS, interrupted, noise=0.02), watched(12)):
+        name, content = segments.encode(table)
+        (place.repository / OWN / name).write_bytes(content)
+    asked = place.suspects("influences", "--method", "sort").out
+    assert "between the calls of a run" in asked and "slow calls go with their arguments" in asked
+    assert "n=int 900" in asked and "What profiling costs" not in asked
+    found = json.loads(place.suspects("influences", "--json", "-", "-q").out)
+    (sort,) = found["variations"]
+    assert sort["method"] == "shop.sorting:sort" and sort["context"] > 1.0
+    assert sort["factors"][0]["slowest"][0]["value"] == "n=int 900"
+    (profiler,) = found["profilers"]
+    assert (profiler["tool"], profiler["configurations"]) == ("fake 1", 12)
+    assert "What profiling costs\nfake 1: 1.20 times" in place.suspects("influences").out
 
 
 def test_the_published_pipeline_is_shown_too(place: Place) -> None:

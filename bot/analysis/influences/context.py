@@ -16,6 +16,8 @@ from bot.model.variation import CallGroup, ContextFactor, Variation
 
 SLOWEST = 3
 """Groups of calls that are told: those that explain most of what is slower than usual."""
+SLOW = 1.2
+"""Times the usual duration from which on a group is told."""
 FEWEST_CALLS, FEWEST_TRIALS = 5, 2
 """Of a group that is told; fewer calls may be slow because something interrupted them."""
 
@@ -112,7 +114,7 @@ class _Calls:
                 times=float(np.exp(slower[c])),
             )
             for c in np.argsort(-calls * slower**2, kind="stable")
-            if slower[c] > 0 and usual[c] and (by == "callers" or texts[c] != UNKNOWN)
+            if slower[c] > np.log(SLOW) and usual[c] and (by == "callers" or texts[c] != UNKNOWN)
         ]
         return ContextFactor(by=by, share=share, slowest=tuple(told[:SLOWEST]))
 
