@@ -183,22 +183,27 @@ class _Profiles:
         moved = np.zeros(len(self.names), bool)
         weights = np.zeros(len(self.names))
         for name in self.costs:
-            now, then = (self._total(name, shared, r) for r in (0, rank))
-            factor, tolerance = 1.0, SAME_COUNT
+            now, then = (self._means(name, shared, r) for r in (0, rank))
             if name == "seconds":
-                factor = self._factor[rank] = _machine(now, then)
-                tolerance = SAME_SECONDS
-            larger, smaller = np.maximum(now, then * factor), np.minimum(now, then * factor)
-            moved |= larger > smaller * (1.0 + tolerance)
+                factor = self._factor[rank] = _machine(now.sum(axis=0), then.sum(axis=0))
+                # Noise does not move a method the same way in every configuration.
+                then = then * factor
+                idle = (now == 0.0) & (then == 0.0)
+                moved |= (idle | (now > then * (1.0 + SAME_SECONDS))).all(axis=0) & ~idle.all(axis=0)
+                moved |= (idle | (then > now * (1.0 + SAME_SECONDS))).all(axis=0) & ~idle.all(axis=0)
+            else:
+                larger, smaller = np.maximum(now, then).sum(axis=0), np.minimum(now, then).sum(axis=0)
+                moved |= larger > smaller * (1.0 + SAME_COUNT)
             if name != "calls":
-                weights = larger / max(larger.sum(), np.finfo(float).tiny)
+                weights = np.maximum(now, then).sum(axis=0)
+                weights /= max(weights.sum(), np.finfo(float).tiny)
         self._moved[rank] = moved & (weights > NEGLIGIBLE)
 
-    def _total(self, name: Quantity, shared: NDArray[np.int64], rank: int) -> Floats:
-        """Sum over configurations of the mean over profiles, shape (n_methods,)."""
+    def _means(self, name: Quantity, shared: NDArray[np.int64], rank: int) -> Floats:
+        """Mean over profiles, shape (n_shared, n_methods)."""
         costs = np.nan_to_num(self.costs[name])
         own = [(self.rank == rank) & (self.configuration == code) for code in shared]
-        return np.asarray(np.sum([costs[rows].mean(axis=0) for rows in own], axis=0))
+        return np.array([costs[rows].mean(axis=0) for rows in own])
 
 
 def _without_tool(profiled: Floats, unprofiled: Floats) -> Floats:

@@ -90,6 +90,12 @@ def test_what_a_method_cost_before_it_changed_is_not_known_and_the_others_are() 
     assert np.isnan(found.costs.runs("calls", found.costs.methods.index(MAIN.name))).any()
 
 
+def test_noise_is_not_taken_for_a_change() -> None:
+    sample = drawn(20)
+    found = past(night(0, sample[:15], noise=0.5), night(1, sample[10:], noise=0.5))
+    assert np.isfinite(seconds(found, PRICE)).all() and np.isfinite(seconds(found, MAIN)).all()
+
+
 def test_an_older_night_that_shares_no_configuration_with_the_newest_is_left_out() -> None:
     sample = drawn(20)
     found = past(night(0, sample[:10]), night(1, sample[10:]))
