@@ -15,8 +15,8 @@ ALONE = 0.05
 """The same when nothing was repeated. Arbitrary."""
 COMMON_FREEDOM = 20
 """Degrees of freedom that the spread common to all methods counts for, beside a method's own."""
-HEAVY = 0.01
-"""Share of methods whose spread is mostly of proportion; that of others is of bursts. Arbitrary."""
+HEAVY, LIGHT = 0.01, 0.001
+"""Shares of methods from which on their spread is of proportion, and up to which of bursts. Arbitrary."""
 FEW = 5
 """Methods whose spread tells the size of bursts. Arbitrary."""
 DRIFT = 0.01
@@ -52,7 +52,7 @@ def spread(groups: Sequence[Array], samples: float | None) -> Spread:
         return Spread(share / (samples or np.inf) + (ALONE * share) ** 2, COMMON_FREEDOM)
     own = np.sum([((g - g.mean(axis=0)) ** 2).sum(axis=0) for g in groups], axis=0) / free
     usual = float(stats.chi2.median(free)) / free
-    burst = _burst(own, share)
+    burst = _burst(own, share < (2.0 / samples if samples else LIGHT))
     if samples:
         burst = burst if burst > 2.0 / samples else 1.0 / samples
     counting = share * burst * (1.0 - np.minimum(share, 1.0))
@@ -63,9 +63,9 @@ def spread(groups: Sequence[Array], samples: float | None) -> Spread:
     return Spread(shrunk, COMMON_FREEDOM + free)
 
 
-def _burst(own: Array, share: Array) -> float:
+def _burst(own: Array, light: NDArray[np.bool_]) -> float:
     """The usual size of what comes and goes in methods that cost next to nothing; 0: there are too few."""
-    light = (share < HEAVY) & (own > 0.0)
+    light = light & (own > 0.0)
     if light.sum() < FEW:
         return 0.0
     return float(np.sqrt(2.0) * own[light].sum() / np.sqrt(own[light]).sum())
