@@ -167,12 +167,17 @@ def _of_methods(
     if "seconds" in past.costs.quantities:
         hard = (*hard, *published_hard_methods(*past.split(rng), rng=rng))
     hard = tuple(name for name in dict.fromkeys(hard) if name != REST)
-    missing = [m for m in models.models_[models.quantity_] if m.effort == "full" and m.state != "learnt"]
+    few = len(past.costs.methods) <= effort.most  # each was asked for, however little it costs
+    missing = [
+        m
+        for m in models.models_[models.quantity_]
+        if (m.effort == "full" and m.state != "learnt") or (m.effort == "cheap" and few)
+    ]
     return Influences(
         entries(explained(models, subject, rng), models.quantity_),
         tuple(said),
         hard,
-        tuple(m.method for m in missing if m.method),
+        tuple(m.method for m in missing if m.method and m.method != REST),
     )
 
 
