@@ -24,6 +24,8 @@ REPETITIONS = 5
 """Profiles of a configuration that count at most, the newest ones."""
 SAME_COUNT, SAME_SECONDS = 0.05, 0.3
 """Relative differences of counts, and of seconds, up to which a method's cost did not move; choices."""
+TELLING = 2
+"""Configurations in which a method is called that tell noise from a change of its seconds."""
 NEGLIGIBLE = 1e-3
 """Share of the program's cost below which it does not matter whether a method moved."""
 DEAR = 0.01
@@ -189,8 +191,9 @@ class _Profiles:
                 # Noise does not move a method the same way in every configuration.
                 then = then * factor
                 idle = (now == 0.0) & (then == 0.0)
-                moved |= (idle | (now > then * (1.0 + SAME_SECONDS))).all(axis=0) & ~idle.all(axis=0)
-                moved |= (idle | (then > now * (1.0 + SAME_SECONDS))).all(axis=0) & ~idle.all(axis=0)
+                told = (~idle).sum(axis=0) >= TELLING
+                moved |= (idle | (now > then * (1.0 + SAME_SECONDS))).all(axis=0) & told
+                moved |= (idle | (then > now * (1.0 + SAME_SECONDS))).all(axis=0) & told
             else:
                 larger, smaller = np.maximum(now, then).sum(axis=0), np.minimum(now, then).sum(axis=0)
                 moved |= larger > smaller * (1.0 + SAME_COUNT)
