@@ -34,6 +34,8 @@ SETTLED = 2.5
 """Standard deviations by which costs that only moved to a caller or callee must have moved. Arbitrary."""
 LEAST_SHARE = 0.05
 """Of the measured change: what explains less is not named. Arbitrary."""
+STRETCHED = 0.3
+"""Relative standard deviation of a change that a tool timed which stretches what calls much. Arbitrary."""
 UNEXPLAINED = 0.25
 """Standard deviation, before profiles are looked at, of the share that no method that moved explains."""
 
@@ -82,7 +84,8 @@ def moves(
     delta = np.where(sure, delta, total.delta)
     named = _beyond_chance(book, total, delta, relevant, counted=counted, text=text)
     after = np.where(book.in_head, np.maximum(total.before + total.delta, 0.0), 0.0)
-    delta, deviation = _reconciled(delta, total.deviation, named, measured)
+    unsure = total.deviation if times[1] is None else np.hypot(total.deviation, STRETCHED * np.abs(delta))
+    delta, deviation = _reconciled(delta, unsure, named, measured)
     named &= np.abs(delta) >= relevant
     return Moves(total.before, after, delta, deviation, total.freedom or np.inf, named, settled)
 
