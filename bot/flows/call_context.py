@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from bot.analysis.hindsight import configurations
 from bot.analysis.influences.context import variations
 from bot.analysis.influences.costs import CostTable
+from bot.analysis.influences.explaining import TermInfluence
+from bot.analysis.influences.learning import InfluenceModels
 from bot.analysis.influences.overhead import overhead
 from bot.analysis.influences.remembered import LEAST_PROBE, REST
 from bot.analysis.influences.watched import WatchedTrial, newest, watched_trials
@@ -28,6 +30,8 @@ from bot.model.variation import Variation
 
 MOST_TOLD = 20
 """Methods whose variation is told."""
+TERMS = 3
+"""Terms of a method in a note, the strongest."""
 
 
 def varied(costs: CostTable, durations: DurationTable, method: str | None) -> tuple[Variation, ...]:
@@ -59,6 +63,38 @@ def refine(
         f"{len(costs.methods)} hard methods were learnt again from single calls without the longest 1 %, in"
         f" {len(learn)} configurations.",
     )
+
+
+def relearnt(
+    errors: Mapping[str, float],
+    space: Space,
+    durations: DurationTable,
+    *,
+    models: InfluenceModels,
+    explained: Callable[[InfluenceModels], Sequence[TermInfluence]],
+) -> tuple[str, ...]:
+    """Hard methods that our models predict better from single calls without the longest 1 %, and by what.
+
+    errors: of hard methods, from coarse profiles. models: that are not fitted yet. Calls have their callees in
+    them, so that these influences are told apart from the others.
+    """
+    costs = _fine_table(space, watched_trials(space, newest(durations)), set(errors))
+    if len(costs.configurations) < FEWEST + LEAST_PROBE:
+        return ()
+    models.fit(costs)
+    drivers: dict[str | None, list[str]] = {}
+    for one in explained(models):
+        if one.term and one.sure:
+            drivers.setdefault(one.method, []).append(f"{' + '.join(one.term)} {1e3 * one.influence:+.3g} ms")
+    told = [
+        f"`{m.method}` (error {100 * m.error:.0f} % instead of {100 * errors[m.method]:.0f} %):"
+        f" {', '.join(drivers.get(m.method, ['no option drives it'])[:TERMS])}"
+        for m in models.models_["seconds"]
+        if m.method is not None and m.state == "learnt" and m.error < errors[m.method]
+    ]
+    if not told:
+        return ()
+    return (f"Learnt better from single calls, callees included, longest 1 % left out: {'; '.join(told)}.",)
 
 
 def _fine_table(space: Space, trials: Sequence[WatchedTrial], names: set[str]) -> CostTable:

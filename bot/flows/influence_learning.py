@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from bot.analysis.influences.telling import entries, notes
 from bot.analysis.influences.trial_costs import NIGHTS, trial_costs
 from bot.analysis.published.influences.coarse import hard_methods as published_hard_methods
 from bot.analysis.published.influences.pipeline import PublishedInfluences
-from bot.flows.call_context import profiler_overheads, refine, varied
+from bot.flows.call_context import profiler_overheads, refine, relearnt, varied
 from bot.flows.ports import Store
 from bot.model.duration_history import DurationTable
 from bot.model.errors import NothingMeasuredError
@@ -167,6 +168,11 @@ def _of_methods(
     if "seconds" in past.costs.quantities:
         hard = (*hard, *published_hard_methods(*past.split(rng), rng=rng))
     hard = tuple(name for name in dict.fromkeys(hard) if name != REST)
+    if models.quantity_ == "seconds":
+        errors = {m.method: m.error for m in models.models_["seconds"] if m.method in hard}
+        fine = InfluenceModels(rng=rng, most=len(errors), kinds=QUICK)
+        tell = partial(explained, subject=subject, rng=rng)
+        said += relearnt(errors, subject.space, durations, models=fine, explained=tell)
     few = len(past.costs.methods) <= effort.most  # each was asked for, however little it costs
     missing = [
         m
