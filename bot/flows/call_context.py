@@ -75,7 +75,7 @@ def relearnt(
 ) -> tuple[str, ...]:
     """Hard methods that our models predict better from single calls without the longest 1 %, and by what.
 
-    errors: of hard methods, from coarse profiles. models: that are not fitted yet. Calls have their callees in
+    errors: of hard methods, from coarse profiles. models: not fitted yet. Calls have their callees in
     them, so that these influences are told apart from the others.
     """
     costs = _fine_table(space, watched_trials(space, newest(durations)), set(errors))
