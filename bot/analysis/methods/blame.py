@@ -110,7 +110,12 @@ def blame(compared: Compared) -> Blame:
     changes = tuple(_change(book, callers, found, measured, row) for row in order)
     share = found.delta / measured.change
     rewrote = any(text[row] == 1.0 and share[row] >= ITSELF for row in order)
-    sources = [] if rewrote else origins(book, callers, (base, head), seconds=compared.seconds, text=text)
+    known = bool((text == 1.0).any())
+    sources = (
+        []
+        if rewrote or not known
+        else origins(book, callers, (base, head), seconds=compared.seconds, text=text)
+    )
     if any(share[row] >= ITSELF for row in asked.values()):
         sources = [one for one in sources if one.row in asked]
     sources = [one for one in sources if _borne_out(one, found.delta / measured.change)]
