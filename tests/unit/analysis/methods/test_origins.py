@@ -93,8 +93,8 @@ def test_of_nested_new_methods_one_is_told_and_no_share_twice() -> None:
     total = {"main": 1.22, "outer": 0.22, "inner": 0.21, "leaf": 1.0}
     edges = {("main", "leaf"): 0.8, ("main", "outer"): 0.22, ("outer", "inner"): 0.21, ("inner", "leaf"): 0.2}
     head = [profile(own, total, edges, seed=seed) for seed in range(3)]
-    bodies = {}, {Method("outer", "a.py"): "o", Method("inner", "a.py"): "i"}
-    found = blame(Compared(base, head, (1.0, 1.22), (1.21, 1.23), bodies))
+    texts = {Method("outer", "a.py"): "o", Method("inner", "a.py"): "i"}
+    found = blame(Compared(base, head, (1.0, 1.22), (1.21, 1.23), ({}, texts)))
     (origin,) = [change for change in found.changes if change.with_callees]
     assert origin.method.name in {"outer", "inner"} and 0.8 <= origin.share <= 1.0
     assert found.unexplained is not None and found.unexplained > -0.1
