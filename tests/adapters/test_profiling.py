@@ -175,6 +175,18 @@ def test_more_overhead_than_was_asked_for_is_told(shelf: Shelf) -> None:
     assert any("longer, more than the 90% that were asked for" in note for note in profile.notes)
 
 
+def test_calls_that_were_not_counted_are_watched_once_to_know_what_can_be_watched(shelf: Shelf) -> None:
+    (shelf.sites["head"].root / "work.py").write_text(
+        "def work(): pass\ndef rare(): pass\nrare()\nfor _ in range(300_000): work()\n"
+    )
+    work, rare = Method("work:work", "work.py"), Method("work:rare", "work.py")
+    shelf.overhead = 0.9
+    blind = Profile(COUNTED, "ok", 1e6, {work: MethodCost(1.0), rare: MethodCost(0.0)})
+    profile = shelf.profiler().watch("head", (False,), [work, rare], blind)
+    assert profile.outcome == "ok"
+    assert any("called too often" in note or note.startswith("One in") for note in profile.notes)
+
+
 def test_a_program_that_fails_without_a_profiler_is_not_watched(shelf: Shelf) -> None:
     (shelf.sites["head"].root / "work.py").write_text("import sys\nsys.exit(3)\n")
     profile = shelf.profiler().watch("head", (False,), [Method("work:work")], coarse(1))
