@@ -156,6 +156,34 @@ def test_single_calls_of_a_native_program_are_watched(shelf: Shelf) -> None:
     assert sorted(shelf.folder.iterdir()) == before
 
 
+def test_single_calls_of_a_node_program_are_watched(shelf: Shelf) -> None:
+    (shelf.sites["head"].root / "work.js").write_text(
+        "function work(n) { let s = 0; for (let i = 0; i < n; i++) s += i; return s }\n"
+        "for (let i = 0; i < 40; i++) work(1e6 * (1 + i % 2))\n"
+    )
+    shelf.program = {"runtime": "node", "run": "node work.js {options} {workload}"}
+    work = Method("work:work", "work.js")
+    profile = shelf.profiler().watch("head", (False,), [work], coarse(40, work))
+    (series,) = profile.series
+    assert (profile.outcome, series.calls, len(set(series.arguments))) == ("ok", 40, 2)
+
+
+def test_single_calls_of_a_java_program_are_watched(shelf: Shelf) -> None:
+    root = shelf.sites["head"].root
+    (root / "Work.java").write_text(
+        "public class Work {\n"
+        "  static long work(int n) { long s = 0; for (int i = 0; i < n; i++) s += i ^ s; return s; }\n"
+        "  public static void main(String[] a) {\n"
+        "    long s = 0; for (int i = 0; i < 40; i++) s += work(10_000_000); System.out.println(s); } }\n"
+    )
+    subprocess.run(["javac", "Work.java"], cwd=root, check=True)
+    shelf.program = {"runtime": "jvm", "run": "java -cp . Work {options} {workload}"}
+    work = Method("Work.work", "Work.java")
+    profile = shelf.profiler().watch("head", (False,), [work], coarse(40, work))
+    (series,) = profile.series
+    assert (profile.outcome, series.calls, series.arguments) == ("ok", 40, ())
+
+
 @pytest.mark.parametrize("native", [True, False])
 def test_what_is_called_too_often_is_not_watched(shelf: Shelf, native: bool) -> None:
     if native:
