@@ -12,7 +12,7 @@ from scipy import stats
 from bot.analysis.methods.callers import Callers
 from bot.analysis.methods.channels import Measured
 from bot.analysis.methods.ledger import Array, Ledger, changed, ledger, rewritten
-from bot.analysis.methods.moves import Flags, Moves, moves
+from bot.analysis.methods.moves import LEAST_SHARE, Flags, Moves, moves
 from bot.analysis.methods.origins import Origin, origins
 from bot.model.profiles import Method, Profile
 
@@ -218,7 +218,7 @@ def _under(
     if not kept:
         return tuple(changes)
     covered = {book.methods[row] for origin, _ in kept for row in (origin.row, *origin.carried)}
-    left = [change for change in changes if change.method not in covered]
+    left = [c for c in changes if c.method not in covered and abs(c.share) >= LEAST_SHARE]
     return tuple(sorted([*(told for _, told in kept), *left], key=lambda c: (c.share < 0.0, -abs(c.share))))
 
 

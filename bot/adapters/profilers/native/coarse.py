@@ -25,6 +25,7 @@ class Coarse:
     def __init__(self) -> None:
         self._counting = Callgrind()
         self._sampling = (Perf(), Gperftools())
+        self._counted_before: dict[tuple[str, ...], bool] = {}
 
     @property
     def tool(self) -> Tool:
@@ -62,12 +63,16 @@ class Coarse:
         return replace(profile, notes=tuple(dict.fromkeys((*notes, *profile.notes))))
 
     def _counted(self, target: Target, trial: float, left: float, notes: list[str]) -> Profile | None:
-        """A trial, which takes `trial` seconds, under callgrind, if that can run and be finished in time."""
+        """A trial, which takes `trial` seconds, under callgrind, if that can run and be finished in time.
+
+        The first profile of a command decides for all: those with and without counts cannot be compared.
+        """
         if lacking := self._counting.missing(target):
             notes += lacking
             return None
         wanted = CALLGRIND_STARTS + CALLGRIND_SLOWDOWN * trial
-        if trial and wanted > left:
+        command = tuple(word.replace(str(target.fresh or target.scratch), "") for word in target.words)
+        if not self._counted_before.setdefault(command, not trial or wanted <= left):
             notes.append(f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s.")
             return None
         return self._counting.profile(target)

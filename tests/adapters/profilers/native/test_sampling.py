@@ -146,6 +146,16 @@ def test_too_short_a_trial_has_shares_of_instructions(forge: Forge, monkeypatch:
     assert share(profile, "hot") == pytest.approx(9 * share(profile, "warm"), rel=0.05)
 
 
+def test_what_is_too_slow_to_be_counted_is_sampled_and_so_are_all_other_profiles_of_it(forge: Forge) -> None:
+    forge.make("-g", "-O1", main_c=SHORT)
+    profiler = Coarse()
+    hurried = profiler.profile(replace(forge.target(), seconds=1.0))
+    assert any("callgrind may take" in note for note in hurried.notes)
+    assert all(cost.instructions is None for cost in hurried.methods.values())
+    assert all(cost.instructions is None for cost in profiler.profile(forge.target()).methods.values())
+    assert any(cost.instructions for cost in Coarse().profile(forge.target()).methods.values())
+
+
 def test_without_any_tool_the_coarse_profile_says_what_is_missing(
     forge: Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
