@@ -38,11 +38,11 @@ def _method(found: Variation) -> Iterator[str]:
     yield f"  variation of its time: {', '.join(parts) or 'not known'}"
     if found.context is None:
         yield "  its single calls were not watched"
-    for factor in sorted(found.factors, key=lambda f: -f.share):
-        if factor.share >= SHOWN:
-            yield from _factor(factor)
-    if found.by_context and not any(f.share >= SHOWN for f in found.factors):
-        yield f"  neither arguments nor callers go with its slow calls ({found.calls:,} calls)"
+    telling = [f for f in found.factors if f.share >= SHOWN and f.slowest]
+    for factor in sorted(telling, key=lambda f: -f.share):
+        yield from _factor(factor)
+    if found.by_context and not telling:
+        yield f"  no arguments or callers stand out among its slow calls ({found.calls:,} calls)"
     yield ""
 
 

@@ -27,12 +27,13 @@ from tests.flows.test_night_profiles import TIP
 from tests.profiled import DRAW, MAIN, PRICE, SPACE, SUBJECT, drawn, night, record, shop
 
 SORT = Method("shop.sorting:sort", "shop/sorting.py", 3)
+FRILL = Method("shop.ui:frill", "shop/ui.py", 9)
 CONFIGURATIONS = [SPACE.default, *drawn(40)]
 
 
 def moody(options: Mapping[str, Any]) -> dict[Method, float]:
-    """The shop with a method that no model of options can learn."""
-    found = shop(options)
+    """The shop with a method that no model of options can learn, and frills in fancy."""
+    found = {**shop(options), **({FRILL: 0.1} if options["fancy"] else {})}
     return {**found, SORT: 0.2 + 0.6 * (zlib.crc32(repr(sorted(options.items())).encode()) % 997) / 997}
 
 
@@ -83,13 +84,13 @@ def test_hard_methods_are_watched_in_tonights_configurations_the_first_twice() -
 
 def test_a_method_is_watched_where_it_is_called_and_known_not_to_be_elsewhere() -> None:
     tools = profiler()
-    work = watching(tools, DRAW, PRICE)
+    work = watching(tools, FRILL, PRICE)
     work.run(TIP, SPACE, TONIGHT)
     for _, configuration, methods in tools.watched:
-        assert (DRAW in methods) == SPACE.as_dict(configuration)["fancy"] and PRICE in methods
+        assert (FRILL in methods) == SPACE.as_dict(configuration)["fancy"] and PRICE in methods
     table = work.recorder.table(record(1))
     never = table.where(table.bin == NO_BIN)
-    assert {table.methods[m] for m in never.method} == {DRAW} and never.count.sum() == 0
+    assert {table.methods[m] for m in never.method} == {FRILL} and never.count.sum() == 0
     assert not any(never.configurations[c]["fancy"] for c in never.configuration)
 
 
@@ -99,6 +100,15 @@ def test_where_no_hard_method_is_called_nothing_is_watched() -> None:
     work.run(TIP, SPACE, TONIGHT)
     assert all(SPACE.as_dict(configuration)["fancy"] for _, configuration, _ in tools.watched)
     assert watching(tools, Method("gone")).run(TIP, SPACE, TONIGHT) == ()
+
+
+def test_methods_outside_of_the_checkout_are_watched_only_where_there_are_no_others() -> None:
+    tools = profiler()
+    watching(tools, MAIN, SORT).run(TIP, SPACE, TONIGHT)  # main has no file
+    assert {methods for _, _, methods in tools.watched} == {(SORT,)}
+    alone = profiler()
+    watching(alone, MAIN).run(TIP, SPACE, TONIGHT)
+    assert {methods for _, _, methods in alone.watched} == {(MAIN,)}
 
 
 def test_watching_ends_with_its_time_and_a_cut_trial_is_not_kept() -> None:

@@ -103,7 +103,8 @@ def choose(
             best = judged
         if best is not None and best.error < max(EXACT, GOOD * np.nan_to_num(floor)):
             break
-    assert best is not None
+    if best is None:  # all that is known of it was held out
+        return None
     everywhere = np.full(len(y), np.nan)
     everywhere[known] = best.held_out
     model = Switched(KINDS[best.kind]()).fit(columns, cost, rng=rng)
@@ -141,7 +142,7 @@ def _judge(
     rng: np.random.Generator,
     best: _Judged | None,
 ) -> _Judged | None:
-    """Errors of a kind on all folds; None: the first ones show that it is far from the best."""
+    """Errors of a kind on all folds; None: it is far from the best, or no fold is left to learn from."""
     active = np.flatnonzero(y > 0)
     make = maker(kind, rows(columns, active), y[active], rng=rng)
     held_out = np.full(len(y), np.nan)
@@ -159,6 +160,8 @@ def _judge(
             if seen.mean() > HOPELESS * best.errors[: len(seen)].mean():
                 return None
     sorts = [np.concatenate(e) for e in errors if e]
+    if not sorts:
+        return None
     weights = [np.full(len(e), 1.0 / (len(e) * len(sorts))) for e in sorts]
     return _Judged(kind, held_out, np.concatenate(sorts), np.concatenate(weights))
 

@@ -57,7 +57,12 @@ def test_only_methods_that_depend_on_the_context_are_in_the_overview() -> None:
 def test_factors_that_explain_next_to_nothing_are_not_told() -> None:
     weak = PARSE.model_copy(update={"factors": (PARSE.factors[0].model_copy(update={"share": 0.05}),)})
     text = variation_text([weak], every=True)
-    assert "neither arguments nor callers go with its slow calls (1,234 calls)" in text and "5 %" not in text
+    assert "stand out among its slow calls (1,234 calls)" in text and "5 %" not in text
+
+
+def test_a_factor_without_a_slow_group_is_not_told() -> None:
+    empty = PARSE.model_copy(update={"factors": (PARSE.factors[0].model_copy(update={"slowest": ()}),)})
+    assert "no arguments or callers stand out" in variation_text([empty], every=True)
 
 
 def test_names_of_strangers_are_harmless() -> None:

@@ -91,3 +91,15 @@ def test_predictions_stay_within_reach_of_what_was_seen() -> None:
     found = FewTerms(logarithmic=True).fit(Basis(SPACE).columns(configurations), y, rng=rng)
     far = found.predict(Basis(SPACE).columns([(False, False, "none", 16, False)]))
     assert far[0] <= 4.0 * y.max() * 1.001
+
+
+def test_what_is_only_known_of_held_out_configurations_is_too_little() -> None:
+    rng = np.random.default_rng(8)
+    seen = Basis(SPACE).columns(drawn(20, rng))
+    y = np.zeros(20)
+    y[3] = 1.0
+    found = [
+        choose(seen, y, kinds=["constant"], rng=np.random.default_rng(seed), quick=True) for seed in range(20)
+    ]
+    # In one of several random parts the only call is held out.
+    assert None in found and any(one is not None for one in found)
