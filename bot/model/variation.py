@@ -40,7 +40,7 @@ class Variation(BaseModel):
     """Coefficients of variation of one method's seconds; null: not known.
 
     measurement: between repetitions of a configuration; configuration: between configurations; context:
-    between the single calls of a run. calls, trials: that were watched.
+    between the single calls of a run without the longest 1 %, callees included. calls, trials: watched ones.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -16,6 +16,8 @@ from bot.model.variation import CallGroup, ContextFactor, Variation
 
 SLOWEST = 3
 """Groups of calls that are told: those that explain most of what is slower than usual."""
+LONGEST = 0.01
+"""Of a run's calls, left out of the context variation: most of them were interrupted."""
 SLOW = 1.2
 """Times the usual duration from which on a group is told."""
 FEWEST_CALLS, FEWEST_TRIALS = 5, 2
@@ -79,10 +81,18 @@ class _Calls:
         self._deviation = self._value - usual[self._trial] if len(rows) else self._value
 
     def variation(self) -> float | None:
-        """Coefficient of variation over the calls of a run, mean over runs; None: no run has two calls."""
-        calls = np.bincount(self._trial, self.count)
-        mean = np.bincount(self._trial, self.count * self._seconds) / np.maximum(calls, 1)
-        squares = np.bincount(self._trial, self.count * (self._seconds - mean[self._trial]) ** 2)
+        """Coefficient of variation over the calls of a run without the longest, mean over runs.
+
+        None: no run has two calls.
+        """
+        order = np.lexsort((self._seconds, self._trial))
+        trial, count, seconds = self._trial[order], self.count[order], self._seconds[order]
+        total = np.bincount(trial, count)
+        shorter = np.cumsum(count) - count - (np.cumsum(total) - total)[trial]
+        kept = np.clip((total - np.floor(LONGEST * total))[trial] - shorter, 0.0, count)
+        calls = np.bincount(trial, kept)
+        mean = np.bincount(trial, kept * seconds) / np.maximum(calls, 1)
+        squares = np.bincount(trial, kept * (seconds - mean[trial]) ** 2)
         several = (calls > 1) & (mean > 0)
         if not several.any():
             return None

@@ -56,6 +56,14 @@ def test_the_context_variation_is_that_of_the_calls_of_a_run() -> None:
     assert (found.calls, found.trials, found.measurement, found.factors) == (4000, 2, None, ())
 
 
+def test_the_longest_calls_are_no_variation_of_the_context() -> None:
+    rng = np.random.default_rng(1)
+    seconds = 0.001 * rng.normal(1.0, 0.3, 2000).clip(0.1)
+    quiet = of(night(0, [calls(seconds)])).context
+    seconds[rng.choice(2000, 20, replace=False)] = 3.0
+    assert quiet is not None and of(night(0, [calls(seconds)])).context == pytest.approx(quiet, rel=0.1)
+
+
 def test_arguments_that_go_with_slow_calls_are_told_with_their_share() -> None:
     rng = np.random.default_rng(2)
     large = rng.random(3000) < 0.2
