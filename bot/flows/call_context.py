@@ -53,7 +53,7 @@ def refine(
     held = set() if probe is None else set(probe.configurations)
     learn = [i for i, c in enumerate(costs.configurations) if c not in held]
     test = [i for i, c in enumerate(costs.configurations) if c in held]
-    if len(learn) < FEWEST:
+    if not costs.methods or len(learn) < FEWEST:
         return (
             f"{len(hard)} methods are hard by the published filter; their single calls were watched in"
             f" {len(learn)} configurations, and {FEWEST} are needed to learn again.",
@@ -79,7 +79,7 @@ def relearnt(
     them, so that these influences are told apart from the others.
     """
     costs = _fine_table(space, watched_trials(space, newest(durations)), set(errors))
-    if len(costs.configurations) < FEWEST + LEAST_PROBE:
+    if not costs.methods or len(costs.configurations) < FEWEST + LEAST_PROBE:
         return ()
     models.fit(costs)
     drivers: dict[str | None, list[str]] = {}
@@ -98,10 +98,12 @@ def relearnt(
 
 
 def _fine_table(space: Space, trials: Sequence[WatchedTrial], names: set[str]) -> CostTable:
-    """Costs of the named methods; not known where they were too frequent to be watched."""
+    """Costs of the named methods where any was watched; not known where one was too frequent for that."""
     runs: dict[Configuration, list[Sequence[CallSeries] | None]] = {}
     known: dict[Configuration, set[str]] = {}
     for trial in trials:
+        if not names & trial.known:
+            continue
         series = [one for one in trial.series if one.method.name in names]
         runs.setdefault(trial.configuration, []).append(series)
         known.setdefault(trial.configuration, set()).update(trial.known)

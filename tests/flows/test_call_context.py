@@ -107,6 +107,14 @@ def test_ours_tells_what_single_calls_show_of_a_method_whose_time_is_too_noisy()
     assert not any("Learnt better" in note for note in told(watched(10)).notes)
 
 
+def test_single_calls_of_methods_that_are_not_hard_are_not_learnt_from() -> None:
+    easy = night(0, CONFIGURATIONS, lambda _: {MAIN: 0.05, SORT: 0.3}, noise=0.01)
+    past = Known(easy, durations=watched(len(CONFIGURATIONS)))
+    for effort in (FEW, PUBLISHED):
+        found = learnt(past, SUBJECT, rng=np.random.default_rng(3), effort=effort)
+        assert found.hard == () and not any("single calls" in note for note in found.notes)
+
+
 def test_too_few_watched_configurations_are_told_and_not_learnt_from() -> None:
     few = told(watched(3), PUBLISHED)
     assert error_of(few) == error_of(told(DurationTable.empty(), PUBLISHED))
