@@ -28,7 +28,7 @@ def influence_text(
         lines = (
             list(_methods(chosen, len(chosen)))
             if chosen
-            else [f"Nothing was learnt of a method {clean(method)}."]
+            else [f"No influence of an option was learnt on a method {clean(method)}."]
         )
         return "\n".join(lines) + "\n"
     if option is not None and not any(i.term for i in shown):
