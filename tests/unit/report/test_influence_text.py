@@ -43,7 +43,8 @@ def test_a_method_names_its_options_with_error_and_noise() -> None:
 
 def test_what_is_not_known_is_said() -> None:
     assert influence_text((), method=None) == "No influence model has been learnt yet.\n"
-    assert influence_text(FOUND, method="nothing") == "No influence of an option was learnt on a method nothing.\n"
+    unknown = "No influence of an option was learnt on a method nothing.\n"
+    assert influence_text(FOUND, method="nothing") == unknown
     assert influence_text(FOUND, option="log") == (
         "No method and not the whole program is known to depend on log.\n"
     )
