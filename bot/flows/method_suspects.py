@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.analysis.methods.blame import Blame, Compared, MethodChange, blame
 from bot.analysis.methods.control import beyond_control, moved_anyway
@@ -92,9 +92,9 @@ class MethodInquiry:
             found = self._blame(profiles, one)
             if not one.control:
                 base, head = self._seconds(one.configuration)
-                found = beyond_control(found, head - base, anyway)
+                found = _foremost(beyond_control(found, head - base, anyway))
                 said += found.notes
-                suspects += [self._suspect(one, change) for change in found.changes[:METHODS]]
+                suspects += [self._suspect(one, change) for change in found.changes]
             compared.append(self._compared(profiles, one, found))
         if suspects:
             suspects = self._driven(suspects)
@@ -217,6 +217,13 @@ def _settled(found: Blame) -> bool:
     """Whether more profiles would tell little: shares are known, and something has one."""
     widths = [high - low for low, high in (change.interval for change in found.changes)]
     return bool(widths) and max(widths) <= WELL_KNOWN
+
+
+def _foremost(found: Blame) -> Blame:
+    """The first methods; the shares of all others are unexplained."""
+    left = sum(change.share for change in found.changes[METHODS:])
+    rest = found.unexplained + left if found.unexplained is not None else None
+    return replace(found, changes=found.changes[:METHODS], unexplained=rest)
 
 
 def _too_short(left: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bot.flows import method_suspects
 from bot.flows.experience import Memory
 from bot.flows.job import Job
 from bot.flows.ports import Bench
@@ -133,6 +134,23 @@ def test_the_terms_that_drive_a_method_come_from_the_nights() -> None:
     made = replace(job_of(SUBJECT, bench), open_profiles=lambda: profiles, memory=memory)
     (suspect,) = pull_request(made).suspects.methods
     assert (suspect.method, suspect.terms) == ("shop.ui:draw", (("fancy",),))
+
+
+def test_shares_and_the_unexplained_rest_sum_to_one_however_many_methods_moved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(method_suspects, "METHODS", 4)
+
+    def costs(side: Side, configuration: Configuration) -> Mapping[str, float]:
+        more = 0.02 if side == "head" and configuration[0] else 0.0
+        return {f"part{number}": 0.1 + more * number / 7 for number in range(14)} | {"rest": 2.0}
+
+    made, _ = job(costs, truth=lambda c: 1.0765 if c[0] else 1.0)
+    report = pull_request(made)
+    assert len(named(report)) == 4
+    rest = report.profiles[0].unexplained
+    assert rest is not None and rest > 0.1
+    assert sum(s.share_of_change for s in report.suspects.methods) + rest == pytest.approx(1.0)
 
 
 class Proving:

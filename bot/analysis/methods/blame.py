@@ -122,6 +122,10 @@ def blame(compared: Compared) -> Blame:
     told = [(one, _origin(book, callers, found, measured, one)) for one in sources]
     changes = _under(changes, told, book)
     rest = 1.0 - sum(change.share for change in changes)
+    if changes and rest >= 1.0:
+        # Much moved by one factor, which looks as if only the others had moved, the other way.
+        names = ", ".join(f"`{change.method.name}`" for change in changes[:MOST_NOTED])
+        return Blame((), 1.0, (f"{names} seem to have moved the other way: nothing explains the change.",))
     return Blame(changes, rest, (*notes, *book.pairing.notes()))
 
 

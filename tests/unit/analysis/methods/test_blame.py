@@ -217,3 +217,13 @@ def test_a_hundred_thousand_methods_are_compared() -> None:
     base = Program({f"f{i}": float(s) for i, s in enumerate(seconds)})
     found = blame(compared(base, base.changed("f5", seconds=0.2), "native", rng))
     assert found.changes[0].method == f("f5")
+
+
+def test_what_moved_against_the_change_is_not_named_for_it() -> None:
+    rng = np.random.default_rng(12)
+    parts = {f"part{number}": 0.1 for number in range(14)}
+    base = Program({**parts, "rest": 2.0})
+    head = Program({name: 1.2 * seconds for name, seconds in parts.items()} | {"rest": 2.0})
+    found = blame(compared(base, head, "sampled", rng, base_trials=3, head_trials=3))
+    assert not any(change.method.name == "rest" for change in found.changes)
+    assert sum(change.share for change in found.changes) + (found.unexplained or 0.0) == pytest.approx(1.0)
