@@ -1,0 +1,248 @@
+"""Learns from profiles of real programs, the examples; judged on random configurations.
+
+python -m benchmarks.influences.programs DIR [--seed 1] [--sample 45] [--probe 25] [--minutes 30]
+
+DIR keeps the examples' repositories and every profile, so that a run that was stopped goes on where it was;
+nothing of it belongs into the repository. Half of the sample is the feature-wise and pair-wise design, half
+random, as a night's; the probe is random. Two repetitions, and as many trials without a profiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+from bot.adapters.bench import PairBench
+from bot.adapters.git import Repository
+from bot.adapters.process import accounts
+from bot.adapters.profiling import SiteProfiler
+from bot.adapters.workshop import Workshop
+from bot.analysis.influences.costs import CostTable, noise_floor
+from bot.analysis.influences.learning import InfluenceModels
+from bot.analysis.influences.overhead import overhead
+from bot.analysis.influences.tabulating import tabulate
+from bot.analysis.published.influences.coarse import CoarseModels
+from bot.compose.subjects import load_checked
+from bot.model.profiles import Profile
+from bot.model.revisions import Comparison
+from bot.model.space import Configuration
+from bot.model.subject import Subject
+from bot.model.trials import Wish
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.published.influences import influence_sample
+from bot.sampling.random_uniform import random_uniform
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = Path(__file__).parent / "results"
+PROGRAMS = {
+    "lz4": ("make_repository.py", ()),
+    "python-markdown": ("make_range.py", ("3.11.3",)),
+    "terser": ("make_repository.py", ()),
+}
+"""Examples, one of each runtime, and how their repositories are made."""
+REPETITIONS = 2
+RELEVANT = 0.01
+"""Of the program's time: methods that cost as much are relevant to its performance."""
+
+
+def main() -> None:
+    """Measures what is missing, learns, and writes the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--program", choices=list(PROGRAMS), nargs="*", default=list(PROGRAMS))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sample", type=int, default=45)
+    parser.add_argument("--probe", type=int, default=25)
+    parser.add_argument("--minutes", type=float, default=30.0, help="no profile begins after so many")
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore", RuntimeWarning)
+    end = time.monotonic() + 60 * chosen.minutes
+    lines = []
+    for name in chosen.program:
+        kept = chosen.folder / f"{name}-{chosen.seed}.pickle"
+        chosen.folder.mkdir(parents=True, exist_ok=True)
+        record = pickle.loads(kept.read_bytes()) if kept.exists() else {}
+        with ExitStack() as stack:
+            for state in _measure(name, record, chosen, stack, end):
+                kept.write_bytes(pickle.dumps(state))
+        lines.append(_judged(name, record, chosen.seed))
+        print(markdown(lines[-1:]))
+    (RESULTS / "programs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (RESULTS / "programs.md").write_text(markdown(lines))
+
+
+def _measure(
+    name: str, record: dict[Any, Any], chosen: argparse.Namespace, stack: ExitStack, end: float
+) -> Iterator[dict[Any, Any]]:
+    """Adds a configuration's profiles and trials to the record, again and again."""
+    place = chosen.folder / name
+    if not place.exists():
+        script, more = PROGRAMS[name]
+        words = [sys.executable, str(ROOT / "examples" / name / script), str(place), *more]
+        subprocess.run(words, check=True)
+    (path,) = [p for p in (place / ".github/suspects.yml", place / "suspects.yml") if p.exists()]
+    subject = load_checked(path)
+    rng = np.random.default_rng([chosen.seed, *name.encode()])
+    wanted = _configurations(subject, chosen, rng)
+    record.setdefault("subject", subject)
+    record.setdefault("wanted", wanted)
+    if all(c in record for _, c in wanted) or time.monotonic() > end:
+        return
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="influences-")))
+    folder.chmod(0o755)
+    repository = Repository(place, folder / "git")
+    head = repository.resolve("HEAD", "HEAD", exact_base=True).head
+    given = accounts("auto").of
+    workshop = stack.enter_context(Workshop(repository, subject, accounts=given, within=folder))
+    builds = workshop.build(Comparison(head, head))
+    assert all(build.ok for build in builds.values()), builds
+    never = threading.Event()
+    profiler = SiteProfiler(subject, workshop.sites(), scratch=workshop.scratch, stop=never.is_set)
+    bench = stack.enter_context(
+        PairBench(
+            subject=subject,
+            sites=workshop.sites(),
+            rng=rng,
+            budget=1e9,
+            scratch=workshop.scratch,
+            stop=never,
+            slots=1,
+        )
+    )
+    for _, configuration in wanted:
+        if configuration in record:
+            continue
+        if time.monotonic() > end:
+            return
+        profiles = [profiler.profile("head", configuration) for _ in range(REPETITIONS)]
+        wish = Wish(configuration, ("head", "head"))
+        trials = [pair.first for pair in bench.measure(iter([wish] * REPETITIONS))]
+        seconds = [trial.metrics.get("cpu", np.nan) if trial.ok else np.nan for trial in trials]
+        record[configuration] = profiles, seconds
+        yield record
+
+
+def _configurations(
+    subject: Subject, chosen: argparse.Namespace, rng: np.random.Generator
+) -> list[tuple[str, Configuration]]:
+    """The sample and the probe, in random order: what was not measured is missing at random."""
+    solver = ConstraintSolver(subject.space)
+    design = influence_sample(subject.space, solver, "pair-wise", rng=rng)
+    some = rng.permutation(len(design))[: chosen.sample // 2]
+    drawn = random_uniform(subject.space, solver, chosen.sample - len(some) + chosen.probe, rng=rng)
+    found = [("sample", design[i]) for i in some] + [("sample", c) for c in drawn[chosen.probe :]]
+    found += [("probe", c) for c in drawn[: chosen.probe]]
+    return [found[i] for i in rng.permutation(len(found))]
+
+
+def _judged(name: str, record: dict[Any, Any], seed: int) -> dict[str, Any]:
+    """Errors of both learners on the probe, and profiled against unprofiled seconds."""
+    space = record["subject"].space
+    done = [(kind, c, *record[c]) for kind, c in record["wanted"] if c in record]
+    costs = tabulate(space, [(c, profiles) for _, c, profiles, _ in done])
+    kinds = np.array([kind for kind, *_ in done])
+    sample, probe = (costs.select(np.flatnonzero(kinds == kind)) for kind in ("sample", "probe"))
+    told = overhead(
+        space,
+        tuple(c for _, c, _, _ in done),
+        profiled=np.array([np.mean([_seconds(p) for p in profiles]) for _, _, profiles, _ in done]),
+        unprofiled=np.array([np.mean(seconds) for *_, seconds in done]),
+    )
+    assert told is not None
+    return {
+        "program": name,
+        "seed": seed,
+        "tool": done[0][2][0].tool.name,
+        "sample": len(sample.configurations),
+        "probe": len(probe.configurations),
+        "pearson": round(told.pearson, 4),
+        "spearman": round(told.spearman, 4),
+        "times": round(told.median, 2),
+        "drivers": [[option, round(strength, 2)] for option, strength in told.drivers],
+        "quantities": _scores(sample, probe, np.random.default_rng(seed)),
+    }
+
+
+def _seconds(profile: Profile) -> float:
+    return profile.seconds if profile.outcome == "ok" else float("nan")
+
+
+def _scores(sample: CostTable, probe: CostTable, rng: np.random.Generator) -> dict[str, Any]:
+    """Per quantity [published error, our error, noise floor] of each method: all calls, relevant costs."""
+    published = CoarseModels(rng=rng).fit(sample, probe)
+    ours = InfluenceModels(rng=rng).fit(sample, probe)
+    found: dict[str, Any] = {}
+    for quantity in probe.quantities:
+        means = np.nan_to_num(np.nanmean(probe.means(quantity), axis=0))
+        least = 0.0 if quantity == "calls" else RELEVANT * means.sum()
+        found[quantity] = [
+            [
+                _number(published.errors_[quantity][j]),
+                _number(ours.models_[quantity][j].error),
+                _number(noise_floor(probe.runs(quantity, j))),
+                ours.models_[quantity][j].state,
+            ]
+            for j in np.flatnonzero(means > least).tolist()
+        ]
+    return found
+
+
+def _number(value: float) -> float | None:
+    return round(float(value), 5) if np.isfinite(value) else None
+
+
+def markdown(lines: Sequence[dict[str, Any]]) -> str:
+    """What the models of real programs are worth, and whether profiling keeps the order of configurations."""
+    rows = [
+        "| program | profiler | sample + probe | quantity | methods | published: median, < 5 % | ours "
+        "| noise floor | ours better | within 2 x noise |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for line in lines:
+        for quantity, scores in line["quantities"].items():
+            errors = [np.array([1.0 if s[i] is None else s[i] for s in scores]) for i in (0, 1)]
+            floor = np.array([0.0 if s[2] is None else s[2] for s in scores])
+            differ = np.abs(errors[0] - errors[1]) > 1e-6
+            better = f"{100 * np.mean((errors[1] < errors[0])[differ]):.0f} %" if differ.any() else "-"
+            cells = [
+                line["program"],
+                line["tool"],
+                f"{line['sample']} + {line['probe']}",
+                quantity,
+                str(len(scores)),
+                *(f"{100 * np.median(e):.2g} %, {100 * np.mean(e < 0.05):.0f} %" for e in errors),
+                f"{100 * np.median(floor):.2g} %",
+                f"{better} ({100 * np.mean(~differ):.0f} % equal)",
+                f"{100 * np.mean(errors[1] <= 2 * floor + 1e-9):.0f} %",
+            ]
+            rows.append(f"| {' | '.join(cells)} |")
+    rows += [
+        "",
+        "| program | profiled / unprofiled | Pearson | Spearman | drive the overhead (rank correlation) |",
+        "|---|---|---|---|---|",
+    ]
+    for line in lines:
+        drivers = ", ".join(f"{option} {strength:+.2f}" for option, strength in line["drivers"]) or "none"
+        cells = [line["program"], f"{line['times']:.1f}", f"{line['pearson']:.3f}", f"{line['spearman']:.3f}"]
+        rows.append(f"| {' | '.join([*cells, drivers])} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    main()
