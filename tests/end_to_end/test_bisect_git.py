@@ -106,7 +106,8 @@ def test_steps_are_found_at_their_revision_or_around_the_one_that_does_not_build
     assert 9 <= first <= 10 <= last <= 11
     assert report["verdict"] == "regression" and report["spent"]["trials"] <= 600
     assert "1 of 12 revisions could not be built" in "\n".join(report["notes"])
-    assert report["spent"]["builds"] == 12 and report["spent"]["failed_trials"] == 0
+    assert report["spent"]["builds"] <= 12  # once each; not those that nothing was asked of
+    assert report["spent"]["failed_trials"] == 0
 
 
 def test_a_killed_bisection_goes_on_and_measures_nothing_twice(line: Line) -> None:
