@@ -52,14 +52,22 @@ def search_of(
 
     seconds: how long all trials may take, as their values say. anchor: the revision that ratios are to.
     """
+    from bot.flows.chaining import Chained
     from bot.flows.change_point_search import ChangePointFinder
     from bot.flows.published_search import PublishedSearch
     from bot.flows.short_range_search import ShortRangeFinder
 
     solver = ConstraintSolver(subject.space)
     if asked.estimator == "published":
-        return PublishedSearch(
-            subject.space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials
+        return Chained(
+            PublishedSearch(
+                subject.space,
+                revisions,
+                solver,
+                rng=rng,
+                candidates=candidates,
+                most_measurements=asked.trials,
+            )
         )
     if ShortRangeFinder.fits(subject.space, revisions):
         return ShortRangeFinder(
@@ -71,14 +79,16 @@ def search_of(
             anchor=anchor,
             threshold=float(subject.threshold),
         )
-    return ChangePointFinder(
-        subject.space,
-        revisions,
-        solver,
-        rng=rng,
-        candidates=candidates,
-        trials=asked.trials,
-        seconds=seconds,
+    return Chained(
+        ChangePointFinder(
+            subject.space,
+            revisions,
+            solver,
+            rng=rng,
+            candidates=candidates,
+            trials=asked.trials,
+            seconds=seconds,
+        )
     )
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.analysis.change_points.visible import visible_steps
-from bot.flows.chaining import Chain
 from bot.flows.failing_runs import failing_runs
 from bot.flows.ports import Journal, Progress, RevisionBench
 from bot.flows.series import series
@@ -52,7 +51,6 @@ def bisect(job: RangeJob) -> Report:
         job.progress.stage(f"going on after {len(earlier)} observations of an earlier run")
     job.progress.stage(f"measuring {len(job.revisions)} revisions")
     observations: list[Observation] = []
-    chain = Chain()
     finished = False
     while not finished:
         wishes = job.search.wishes()
@@ -64,7 +62,7 @@ def bisect(job: RangeJob) -> Report:
             done = len(observations) + len(taken)
             job.progress.trials(done, job.bench.elapsed(), job.budget, _leader(job.search))
         observations += taken
-        job.search.partial_fit(chain.seconds(taken))
+        job.search.partial_fit(taken)
         if len(taken) < len(wishes):
             break
     job.progress.stage("concluding")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
-from bot.model.change_points import Observation
+from bot.model.change_points import ChangePoint, ChangePointSearch, Observation, Probe
 from bot.model.space import Configuration
 
 
@@ -35,3 +36,25 @@ class Chain:
             for o in observations
             for anchor in (self._anchors.get(o.probe.configuration, 1.0),)
         ]
+
+
+@dataclass
+class Chained:
+    """A search that is given seconds where trials gave ratios; satisfies `ChangePointSearch`."""
+
+    search: ChangePointSearch
+    _chain: Chain = field(default_factory=Chain)
+
+    @property
+    def change_points_(self) -> Sequence[ChangePoint]:
+        """What the trials so far show, in order of revision."""
+        return self.search.change_points_
+
+    def wishes(self) -> Sequence[Probe]:
+        """The next trials; empty: nothing is left to learn."""
+        return self.search.wishes()
+
+    def partial_fit(self, observations: Sequence[Observation]) -> Self:
+        """Takes in any trials."""
+        self.search.partial_fit(self._chain.seconds(observations))
+        return self

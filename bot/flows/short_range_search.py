@@ -44,7 +44,7 @@ class ShortRangeFinder:
         solver: of the space.
         rng: source of randomness.
         candidates: the only configurations that can be measured (a table's); None: all valid ones.
-        anchor: values are ratios to this revision (times what it took), known exactly there.
+        anchor: values are ratios to this revision; None: seconds.
         threshold: smaller changes, as a share, are neither looked for nor told.
     """
 
@@ -64,7 +64,7 @@ class ShortRangeFinder:
         self._kinds = Kinds.of(self.terms_)
         choose = Configurator(space, solver, rng=rng, candidates=candidates)
         self._pool = Pool(space, self.terms_, choose, candidates=candidates)
-        self._cells, self._ensemble = Cells(), Ensemble(rng)
+        self._cells, self._ensemble = Cells(anchor), Ensemble(rng)
         self._scales, self._threshold = Scales.for_changes(threshold), threshold
         self._evidence: Evidence | None = None
         self._found: Sequence[Found] = ()
@@ -97,12 +97,8 @@ class ShortRangeFinder:
             number = self._pool.number(o.probe.configuration)
             cell = (number, o.probe.revision)
             self._pool.failures.answered(cell, built=o.built, worked=bool(np.isfinite(o.value)))
-            if not np.isfinite(o.value):
-                continue
-            if self._anchor is not None:
-                self._cells.known[number, self._anchor] = o.anchor
-            if o.probe.revision != self._anchor:
-                self._cells.add(cell, o.value)
+            if np.isfinite(o.value):
+                self._cells.add(cell, o.value, o.anchor)
         if self._wished is not None:
             for probe in self._wished:  # answered by something else (a table's nearest): not asked again
                 self._pool.failures.silent((self._pool.number(probe.configuration), probe.revision))

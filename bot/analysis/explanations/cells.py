@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import median_low
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +25,24 @@ DOUBT = 100.0
 class Cells:
     """Everything measured so far.
 
-    known: cells whose value is exact by definition (a ratio's anchor). odd: cells that no explanation
-    accounts for. repeats: whether measuring a cell again may give another value.
+    anchor: values are ratios to this revision, exactly known there; None: they are seconds. odd: cells that
+    no explanation accounts for. repeats: whether measuring a cell again may give another value.
     """
 
-    known: dict[Cell, float] = field(default_factory=dict)
+    anchor: int | None = None
     odd: set[Cell] = field(default_factory=set)
     repeats: bool = True
     _trials: dict[Cell, list[float]] = field(default_factory=lambda: defaultdict(list))
+    _anchors: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def __len__(self) -> int:
         return len(self._trials)
 
-    def add(self, cell: Cell, value: float) -> None:
-        """Takes in one trial's value."""
+    def add(self, cell: Cell, value: float, anchor: float = 1.0) -> None:
+        """Takes in one trial's value, and what the anchor took beside it."""
+        self._anchors[cell[0]].append(anchor)
+        if cell[1] == self.anchor:
+            return
         before = self._trials[cell]
         if before and value == before[-1]:
             self.repeats = False  # the same figure again: a record, or a count without noise
@@ -49,11 +54,17 @@ class Cells:
         return len(self._trials.get(cell, ()))
 
     def table(self) -> Table:
-        """All cells, in order of configuration and revision."""
-        cells = sorted(self._trials.keys() | self.known.keys())
-        values = [[self.known[c]] if c in self.known else self._trials[c] for c in cells]
+        """All cells in seconds, in order of configuration and revision.
+
+        One figure of the anchor serves all of a configuration's ratios, so that its noise does not come back
+        in each; that figure is learned from all of them, because one disturbed trial would move them all.
+        """
+        known = set() if self.anchor is None else {(c, self.anchor) for c in self._anchors}
+        cells = sorted(self._trials.keys() | known)
+        level = {c: 1.0 if self.anchor is None else median_low(found) for c, found in self._anchors.items()}
+        values = [level[c[0]] * np.array([1.0] if c in known else self._trials[c]) for c in cells]
         where = np.array(cells, dtype=np.intp).reshape(-1, 2)
-        count = np.array([0 if c in self.known else len(v) for c, v in zip(cells, values, strict=True)])
+        count = np.array([0 if c in known else len(v) for c, v in zip(cells, values, strict=True)])
         doubt = [DOUBT if c in self.odd and n < TRUSTED else 1.0 for c, n in zip(cells, count, strict=True)]
         return Table(
             configuration=where[:, 0],
@@ -61,7 +72,7 @@ class Cells:
             value=np.array([np.median(v) for v in values], dtype=np.float64),
             count=count,
             doubt=np.array(doubt, dtype=np.float64),
-            within=np.array([np.sum((np.array(v) - np.mean(v)) ** 2) for v in values], dtype=np.float64),
+            within=np.array([np.sum((v - np.mean(v)) ** 2) for v in values], dtype=np.float64),
         )
 
 

@@ -149,15 +149,25 @@ def test_ratios_to_an_anchor_need_no_trial_at_the_anchor() -> None:
     truth = System(flags(6), DENSE)
 
     def answer(probe: Probe) -> Observation:
-        return Observation(
-            probe,
-            system.observe(probe).value,
-            anchor=truth.seconds(Probe(probe.configuration, REVISIONS - 1)),
-        )
+        anchor = truth.seconds(Probe(probe.configuration, REVISIONS - 1))
+        return Observation(probe, system.observe(probe).value / anchor, anchor=anchor)
 
     finder = search(system, answer=answer, anchor=REVISIONS - 1)
     assert told(finder.change_points_) == set(DENSE)
     assert all(probe.revision < REVISIONS - 1 for probe in system.asked)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_disturbed_trial_of_the_anchor_does_not_move_all_ratios_of_its_configuration(seed: int) -> None:
+    moved: Steps = {(5, ("o1",)): 0.8, (9, ("o2",)): 0.8}
+    system, rng = System(flags(3), moved, noise=0.01), np.random.default_rng(seed)
+
+    def answer(probe: Probe) -> Observation:
+        beside = System(flags(3), moved).seconds(Probe(probe.configuration, REVISIONS - 1))
+        disturbed = 1.5 if rng.random() < 0.2 else 1.0  # it and its partner alike: the ratio stays
+        return Observation(probe, system.observe(probe).value / beside, anchor=beside * disturbed)
+
+    assert told(search(system, answer=answer, anchor=REVISIONS - 1).change_points_) == set(moved)
 
 
 def test_the_same_seed_asks_the_same_and_asking_twice_changes_nothing() -> None:

@@ -114,7 +114,7 @@ def test_a_cell_that_gives_the_same_figure_again_needs_no_repetition() -> None:
 
 
 def test_an_odd_cell_is_doubted_until_its_median_can_be_trusted() -> None:
-    cells = Cells(known={(0, 2): 1.0})
+    cells = Cells(anchor=2)
     cells.add((0, 1), 2.0)
     cells.odd = {(0, 1)}
     assert cells.table().doubt.tolist() == [100.0, 1.0] and cells.table().count.tolist() == [1, 0]
