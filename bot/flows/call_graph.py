@@ -1,0 +1,56 @@
+"""Who calls whom in a program, and what is hot, from a coarse profile."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.model.assertions import CallEdge
+from bot.model.profiles import Method, Profile
+
+CALLERS = 8
+"""Calls above a method that are looked at."""
+
+
+@dataclass(frozen=True)
+class CallGraph:
+    """Calls between methods; those of the checkout are told apart, because only they can be changed here."""
+
+    coarse: Profile
+
+    @cached_property
+    def hot(self) -> Sequence[Method]:
+        """Methods of the checkout (of anywhere, if there is none), the one with most own time first."""
+        every = self.coarse.methods
+        own = [m for m in every if m.file is not None] or list(every)
+        return sorted(own, key=lambda m: (-every[m].self_share, m))
+
+    @cached_property
+    def callers(self) -> Mapping[Method, Sequence[Method]]:
+        """Callers in the checkout, by callee."""
+        found: dict[Method, list[Method]] = defaultdict(list)
+        for caller, callee in sorted(self.coarse.edges):
+            if caller.file is not None and caller != callee:
+                found[callee].append(caller)
+        return found
+
+    @cached_property
+    def edges(self) -> frozenset[CallEdge]:
+        """All calls, by name."""
+        return frozenset((caller.name, callee.name) for caller, callee in self.coarse.edges)
+
+    def above(self, method: Method) -> Sequence[Method]:
+        """Methods of the checkout over which a method may be reached, the nearest first."""
+        found: dict[Method, None] = {}
+        layer = [method]
+        for _ in range(CALLERS):
+            layer = [c for m in layer for c in self.callers.get(m, ()) if c not in found and c != method]
+            found |= dict.fromkeys(layer)
+        return list(found)
+
+    def calls(self, method: Method) -> int:
+        """In a trial, as far as they were counted."""
+        cost = self.coarse.methods.get(method)
+        return (cost.calls or 0) if cost is not None else 0
