@@ -1,0 +1,1 @@
+"""Performance assertions against generated calls and call paths of which the truth is known."""
