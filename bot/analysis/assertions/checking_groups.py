@@ -1,0 +1,179 @@
+"""Which groups of an assertion moved between base and head, on the machine's clock and on another group's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import stats
+
+from bot.analysis.assertions.checking_shifts import SHARE_MARGIN, SURE, Shift, shift
+from bot.analysis.assertions.checking_trials import Features, LoggedCalls, calls_by_path, features
+from bot.model.assertions import Assertion, Floats, NamedPath, shares
+
+MOST_PATHS = 30
+"""Paths that are also tested each for itself: those with most calls."""
+LEAST_PATH_CALLS = 10
+"""In a trial, of a path that is tested for itself."""
+TYPICAL = -2
+"""Place of the geometric mean among the features."""
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Calls that are compared: a group's over the paths that both sides have, one path's, or a new path's.
+
+    base, head: paths and their weights. path: None for a group. new: the path is compared with its group's
+    calls at base, and by shares only: nothing is asserted of how long a call takes within a cluster.
+    """
+
+    group: int
+    base: Mapping[NamedPath, float]
+    head: Mapping[NamedPath, float]
+    path: NamedPath | None = None
+    new: bool = False
+
+
+@dataclass(frozen=True)
+class Move:
+    """A stratum's shift, on the clock that it alarmed on; feature: the one with the least chance."""
+
+    stratum: Stratum
+    shift: Shift
+    feature: int
+
+
+class Sides:
+    """Trials of both sides, cut at the borders (logarithms of seconds)."""
+
+    def __init__(
+        self, assertion: Assertion, base: Sequence[LoggedCalls], head: Sequence[LoggedCalls], borders: Floats
+    ) -> None:
+        self.base, self.head, self.borders = base, head, borders
+        self.calls = (calls_by_path(base), calls_by_path(head))
+        self.group_of = {path: assertion.group_of(path) for path in {*self.calls[0], *self.calls[1]}}
+        self.n_groups = len(assertion.groups)
+
+    def members(self, group: int, side: int) -> dict[NamedPath, int]:
+        """Paths of a group at a side (0: base, 1: head) with their calls."""
+        return {p: n for p, n in self.calls[side].items() if self.group_of[p] == group}
+
+    @cached_property
+    def groups(self) -> list[Stratum]:
+        """Groups with calls over the same paths on both sides; each path counts as it does at base."""
+        found = []
+        for group in range(self.n_groups):
+            base, head = self.members(group, 0), self.members(group, 1)
+            if both := {p: float(n) for p, n in base.items() if p in head}:
+                found.append(Stratum(group, both, both))
+        return found
+
+    @cached_property
+    def paths(self) -> list[Stratum]:
+        """The most frequent single paths: of groups with several, and new ones that fulfil one condition."""
+        least = LEAST_PATH_CALLS * max(len(self.base), len(self.head))
+        found = []
+        for path in sorted(self.calls[1], key=lambda p: (-self.calls[1][p], p)):
+            group = self.group_of[path]
+            if group is None or self.calls[1][path] < least:
+                continue
+            base = self.members(group, 0)
+            if path not in base and base:
+                weights = {p: float(n) for p, n in base.items()}
+                found.append(Stratum(group, weights, {path: 1.0}, path, new=True))
+            elif len(base) > 1 and base.get(path, 0) >= least:
+                found.append(Stratum(group, {path: 1.0}, {path: 1.0}, path))
+        return found[:MOST_PATHS]
+
+    def features(self, stratum: Stratum, clock: tuple[Floats, Floats]) -> tuple[Features, Features]:
+        """Of both sides."""
+        return (
+            features(self.base, stratum.base, self.borders, clock[0]),
+            features(self.head, stratum.head, self.borders, clock[1]),
+        )
+
+    @cached_property
+    def machine(self) -> tuple[Floats, Floats]:
+        """The clock as it is."""
+        return np.zeros(len(self.base)), np.zeros(len(self.head))
+
+    def shift(self, stratum: Stratum) -> Shift:
+        """On the machine's clock."""
+        return shift(*self.features(stratum, self.machine))
+
+    @cached_property
+    def companion(self) -> Stratum | None:
+        """The group that moved least: what it did in a trial, the machine did to all.
+
+        Where there is one group only, the path of it that moved least; None: there is no other either.
+        """
+        for strata in (self.groups, [s for s in self.paths if not s.new]):
+            known = [(s, moved) for s in strata for moved in [self.shift(s)] if moved.known]
+            if len(known) > 1:
+                return min(known, key=lambda k: abs(float(k[1].estimate[TYPICAL])))[0]
+        return None
+
+    @cached_property
+    def steady(self) -> tuple[Floats, Floats]:
+        """The clock of the companion: on it its typical duration is the same in each trial."""
+        assert self.companion is not None
+        base, head = (side.values[:, TYPICAL] for side in self.features(self.companion, self.machine))
+        middle = float(np.nanmean(base))
+        return base - middle, head - middle
+
+    def relative(self, stratum: Stratum) -> Shift | None:
+        """Shift on the companion's clock."""
+        if self.companion in (None, stratum):
+            return None
+        return shift(*self.features(stratum, self.steady))
+
+    def moves(self, false_alarms: float) -> list[Move]:
+        """What moved beyond the margin, with at most this chance of a single false one among all.
+
+        Bonferroni: half of the rate for groups and half for paths, half for each clock where there are two,
+        then evenly over strata, features and both directions.
+        """
+        found = []
+        for strata in (self.groups, self.paths):
+            rate = false_alarms / (2.0 if self.paths else 1.0) / (1.0 if self.companion is None else 2.0)
+            for stratum in strata:
+                for moved in (self.relative(stratum), self.shift(stratum)):
+                    if moved is None or not moved.known:
+                        continue
+                    chance = moved.chance[: len(self.borders)] if stratum.new else moved.chance
+                    if len(chance) and chance.min() <= rate / (2.0 * len(strata) * len(chance)):
+                        found.append(Move(stratum, moved, int(np.argmin(chance))))
+                        break
+        return found
+
+    def views(self, group: Stratum) -> list[Shift]:
+        """A group's shift on either clock, the more precise first."""
+        known = [s for s in (self.relative(group), self.shift(group)) if s is not None]
+        return sorted(known, key=lambda s: float(s.error[TYPICAL]))
+
+    def levels(self, stratum: Stratum) -> Floats:
+        """Features of a stratum at base, (n_features,)."""
+        found: Floats = np.nanmean(self.features(stratum, self.machine)[0].values, axis=0)
+        return found
+
+    def vector(self, group: int, side: int) -> tuple[float, ...]:
+        """Share of a group's calls by cluster; empty without calls."""
+        trials, members = (self.base, self.head)[side], self.members(group, side)
+        logs = [trial[p] for trial in trials for p in members if p in trial]
+        return shares(np.concatenate(logs), self.borders.tolist()) if logs else ()
+
+    def misfit(self, group: int, expected: Sequence[float]) -> bool:
+        """Whether base's shares are surely not those expected."""
+        weights = {p: float(n) for p, n in self.members(group, 0).items()}
+        seen = features(self.base, weights, self.borders, self.machine[0])
+        values, noise = (
+            v[~np.isnan(v).any(axis=1)][:, : len(self.borders)] for v in (seen.values, seen.noise)
+        )
+        if len(values) < 2 or not len(self.borders):
+            return False
+        asked = np.cumsum(expected)[:-1]
+        error = np.sqrt((values.var(axis=0, ddof=1) + noise.mean(axis=0)) / len(values))
+        away = np.abs(values.mean(axis=0) - asked) - stats.t.ppf(SURE, len(values) - 1) * error
+        return bool((away > SHARE_MARGIN).any())
