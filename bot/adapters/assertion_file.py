@@ -86,6 +86,11 @@ def read_assertions(text: str, *, name: str) -> tuple[Assertion, ...]:
     return tuple(read)
 
 
+def entry_text(assertion: Assertion) -> str:
+    """One entry, as it stands in a file."""
+    return assertion_text([assertion]).partition("assertions:\n")[2]
+
+
 def assertion_text(assertions: Sequence[Assertion]) -> str:
     """A file's text, sorted by file and method: the same assertions give the same text."""
     ordered = sorted(assertions, key=lambda a: (a.file or "", a.method))

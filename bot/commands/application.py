@@ -9,6 +9,7 @@ import typer
 
 from bot import __version__
 from bot.commands import init as initialising
+from bot.commands.assertions import assertions
 from bot.commands.bisect import bisect
 from bot.commands.check import check
 from bot.commands.github import action_command, publish
@@ -22,7 +23,6 @@ LATER = (
     "plan",
     "shard",
     "merge",
-    "assertions",
     "profiles",
     "rehearse",
     "dashboard",
@@ -81,5 +81,6 @@ application.command()(influences)
 application.command()(publish)
 application.command("action")(action_command)
 application.add_typer(history, name="history")
+application.add_typer(assertions, name="assertions")
 for _name in LATER:
     _refuse(_name)

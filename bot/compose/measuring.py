@@ -22,6 +22,7 @@ from bot.adapters.simulated import SimulatedBench, simulated_comparison
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
 from bot.adapters.touched import changed_lines
+from bot.compose.asserted import with_assertions
 from bot.compose.opening import Opener
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import Run
@@ -88,6 +89,7 @@ def analyse(asked: Asked, progress: Progress) -> Report:
             raise UsageError("A table or callable subject is read from the working directory, with --config.")
         local = replace(local, notes=(*notes, *local.notes))
         job = real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
+        job = with_assertions(asked, job, repository)
         newest = f"--max-count={REMEMBERED}", comparison.base.id
         return pull_request(
             _remembering(asked, job, stack, lambda: [commit.id for commit in repository.line(*newest)])

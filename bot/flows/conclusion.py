@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.analysis.diagnose import Judgement
+from bot.flows.assertion_findings import ASSERTING_SHARE, check_assertions
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled
 from bot.flows.job import Job
@@ -23,8 +24,7 @@ PROFILING_SHARE = 1 / 3
 COUNTED = 3
 """Flagged configurations whose instructions are counted, those nearest to the default first."""
 LATER = (
-    "Not part of this version yet, so their lists are empty: resource features, assertions, change points, "
-    "influences."
+    "Not part of this version yet, so their lists are empty: resource features, change points, influences."
 )
 
 
@@ -68,8 +68,11 @@ def conclude(
     notes = [*bench.notes(), *judgement.notes, *recalled.machine_notes(environment)]
     if any(m.name == "instructions" for m in job.subject.metrics):
         changes += _instructions(job, bench, flagged[:COUNTED], notes)
-    until = min(until, bench.elapsed() + PROFILING_SHARE * job.budget)
-    methods = _methods(job, bench, evidence, judgement, until=until)
+    share = PROFILING_SHARE + (ASSERTING_SHARE if job.assertions else 0.0)
+    until = min(until, bench.elapsed() + share * job.budget)
+    asserting = ASSERTING_SHARE * job.budget if job.assertions else 0.0
+    methods = _methods(job, bench, evidence, judgement, until=until - asserting)
+    asserted = check_assertions(job, bench, until=until)
     return report(
         job,
         recalled=recalled,
@@ -93,7 +96,8 @@ def conclude(
             }
         ),
         reproduce=tuple(reproduction(job.subject, job.comparison, c) for c in flagged),
-        notes=(*notes, *methods.notes),
+        assertions=asserted.outcomes,
+        notes=(*notes, *methods.notes, *asserted.notes),
     )
 
 

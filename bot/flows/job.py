@@ -10,6 +10,7 @@ import numpy as np
 from bot.flows.diff_aware import Aim
 from bot.flows.experience import Memory
 from bot.flows.ports import Bench, ProfileBench, Progress, Sampler, Solver, Workshop
+from bot.model.assertions import Assertion
 from bot.model.profiles import Method
 from bot.model.revisions import Comparison
 from bot.model.subject import Subject
@@ -25,6 +26,7 @@ class Job:
     once something is flagged; None: the subject has no methods. open_reverted: a bench on which base is head
     without the change of one method's text, within so many seconds, builds included; None, and why, when
     there is no such program. aim: lets the sample aim at what the diff touches; None: it cannot.
+    assertions: those of base's file; entry_text: one of them as the file has it.
     """
 
     subject: Subject
@@ -42,3 +44,5 @@ class Job:
     open_profiles: Callable[[], ProfileBench] | None = None
     open_reverted: Callable[[Method, float], tuple[Bench | None, str]] | None = None
     aim: Aim | None = None
+    assertions: tuple[Assertion, ...] = ()
+    entry_text: Callable[[Assertion], str] = lambda entry: entry.id

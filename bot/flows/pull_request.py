@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.analysis.diagnose import PairedEstimator, Rule
+from bot.flows.assertion_findings import ASSERTING_SHARE
 from bot.flows.conclusion import PROFILING_SHARE, conclude, report
 from bot.flows.diff_aware import target
 from bot.flows.evidence import Evidence
@@ -90,6 +91,8 @@ def rules(subject: Subject) -> list[Rule]:
 
 def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled: Recalled) -> Report:
     counting = any(m.name == "instructions" for m in job.subject.metrics)
+    until = measuring
+    measuring -= ASSERTING_SHARE * job.budget if job.assertions else 0.0
     wanted = rules(job.subject)
     timed = _timed(job.subject)
     alone = all(rule.name in timed for rule in wanted[:1])
@@ -117,7 +120,7 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         job.progress.pairs(evidence.pairs, bench.elapsed(), job.budget, evidence.leader)
     if evidence.estimator is None:
         _settle(job, schedule, evidence, recalled)
-    return conclude(job, bench, evidence, until=measuring, spent=spent, recalled=recalled)
+    return conclude(job, bench, evidence, until=until, spent=spent, recalled=recalled)
 
 
 def _timed(subject: Subject) -> frozenset[str]:

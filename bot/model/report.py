@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
+from bot.model.report_assertions import AssertionOutcome
 from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.model.report_part import Part
 
@@ -72,24 +73,6 @@ class Suspects(Part):
     options: tuple[Effect, ...] = ()
     methods: tuple[MethodSuspect, ...] = ()
     resources: tuple[ResourceSuspect, ...] = ()
-
-
-class AssertionGroup(Part):
-    """A group of call paths and its expected and observed distribution over clusters."""
-
-    expression: str
-    expected: tuple[float, ...]
-    observed: tuple[float, ...]
-
-
-class AssertionOutcome(Part):
-    """A performance assertion and what this run says of it."""
-
-    id: str
-    method: str
-    groups: tuple[AssertionGroup, ...]
-    borders_seconds: tuple[float, ...]
-    outcome: Literal["held", "violated", "undecided"]
 
 
 class ChangePoint(Part):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bot.model.report import Effect, Report
 from bot.report import claims, methods, words
+from bot.report.assertions import violations
 from bot.report.formats import (
     Listing,
     Prose,
@@ -27,7 +28,7 @@ COMMANDS = "where comment commands are installed"
 
 def headline(report: Report, *, fork: bool = False) -> Headline:
     """The headline of any report; a run that measured nothing is never green."""
-    found = _TOLD[state(report)](report)
+    found = _with_assertions(report, _TOLD[state(report)](report))
     return replace(found, caveats=claims.caveats(report, fork=fork))
 
 
@@ -185,6 +186,24 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
         return prose(look, "."), None
     how = "comment each line by itself" if len(lines) > 1 else "comment"
     return prose(look, f". If it is intended, {how} ({COMMANDS}):"), Listing("\n".join(lines), "text")
+
+
+def _with_assertions(report: Report, found: Headline) -> Headline:
+    """With the violated assertions; they are the title where the program as a whole is not slower."""
+    moved = violations(report)
+    if not moved:
+        return found
+    one, group = moved[0]
+    more = len({other.id for other, _ in moved}) - 1
+    also = f", and {count(more, 'more assertion')}" if more else ""
+    said = prose("Performance assertion violated: ", code(one.method), " ", group.said, also)
+    if found.tone not in ("good", "unclear", "neutral"):
+        return replace(found, lead=(*found.lead, prose(said, ".")))
+    look = prose(
+        "look at what this pull request changed around ", code(one.method), " where it is reached over ",
+        code(group.expression), ". If it is intended, take over the entry below."
+    )  # fmt: skip
+    return replace(found, tone="bad", icon="🟠", title=said, lead=(found.title, *found.lead), action=look)
 
 
 def _label(report: Report, side: str) -> Prose:

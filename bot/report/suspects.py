@@ -1,15 +1,14 @@
-"""Sections that blame: suspects, resources, assertions, influences, build logs."""
+"""Sections that blame: suspects, resources, influences, build logs."""
 
 from __future__ import annotations
 
-from bot.model.report import AssertionOutcome, Effect, Report
+from bot.model.report import Effect, Report
 from bot.report import words
 from bot.report.formats import (
     Prose,
     code,
     count,
     fraction,
-    join,
     log_tail,
     percent,
     probability,
@@ -80,26 +79,6 @@ def resources(report: Report, rows: int) -> Section | None:
     )
     table = Table(("Resource", "Use", "Change", "Estimated cost"), cells, "lrrr")
     return Section("resources", "Resources", (table, *more(len(found), rows, "resource")), open=True)
-
-
-def assertions(report: Report, rows: int) -> Section | None:
-    """Performance assertions: the violated ones by name, the others counted."""
-    if not report.assertions:
-        return None
-    violated = [a for a in report.assertions if a.outcome == "violated"]
-    undecided = sum(a.outcome == "undecided" for a in report.assertions)
-    held = len(report.assertions) - len(violated) - undecided
-    title = f"Performance assertions: {len(violated)} violated, {held} held, {undecided} undecided"
-    table = Table(("Assertion", "Method", "Groups"), tuple(_assertion(a) for a in violated[:rows]), "lll")
-    blocks: tuple[Block, ...] = (
-        (table, *more(len(violated), rows, "assertion")) if violated else (prose("None was violated."),)
-    )
-    return Section("assertions", title, blocks, open=bool(violated))
-
-
-def _assertion(outcome: AssertionOutcome) -> tuple[Prose, ...]:
-    groups = [code(g.expression or "always") for g in outcome.groups[:3]]
-    return (code(outcome.id), code(outcome.method), join(groups))
 
 
 def influences(report: Report, rows: int) -> Section | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.model.report import Report
+from bot.report.assertions import assertions
 from bot.report.flames import flames
 from bot.report.formats import Prose, code, count, fraction, join, prose, seconds
 from bot.report.headline import headline
@@ -11,7 +12,7 @@ from bot.report.parts import Section, View
 from bot.report.ranges import sections as ranged
 from bot.report.ranges.headline import range_headline
 from bot.report.sections import ROWS, changed, conditions, notes, reproductions, visible
-from bot.report.suspects import assertions, influences, logs, resources, suspects
+from bot.report.suspects import influences, logs, resources, suspects
 
 
 def view(report: Report, *, fork: bool = False, rows: int = ROWS, drawn: bool = False) -> View:

@@ -11,7 +11,18 @@ from tests.end_to_end.builders import CODE, Place, config, shell
 
 COMMANDS = ["init", "check", "pr", "nightly", "bisect", "publish", "plan", "shard", "merge", "influences"]
 COMMANDS += ["assertions", "profiles", "rehearse", "dashboard", "history", "action"]
-HERE = ["init", "check", "pr", "nightly", "history", "bisect", "publish", "action", "influences"]
+HERE = [
+    "init",
+    "check",
+    "pr",
+    "nightly",
+    "history",
+    "bisect",
+    "publish",
+    "action",
+    "influences",
+    "assertions",
+]
 HEAVY = ("matplotlib", "sklearn", "scipy", "numpy", "github", "pysat", "jinja2", "pyarrow")
 
 

@@ -1,14 +1,13 @@
 """Sections: what is counted, what is listed, in which order."""
 
 from bot.model.report import (
-    AssertionGroup,
-    AssertionOutcome,
     ChangePoint,
     Influence,
     Report,
     ResourceSuspect,
     Suspects,
 )
+from bot.model.report_assertions import AssertionGroup, AssertionOutcome
 from bot.model.report_methods import MethodSuspect
 from bot.report.formats import Listing, Prose
 from bot.report.media import markdown
@@ -115,9 +114,18 @@ def test_what_later_analyses_find_has_its_place() -> None:
     resource = ResourceSuspect(
         feature="memory", base=100.0, head=150.0, unit="MB", estimated_seconds=0.02, score=0.5
     )
-    group = AssertionGroup(expression="size > 3", expected=(0.5, 0.5), observed=(0.1, 0.9))
+    group = AssertionGroup(
+        expression="a > m",
+        expected=(0.5, 0.5),
+        observed=(0.1, 0.9),
+        calls=(90, 91),
+        ratio=1.8,
+        interval=(1.7, 1.9),
+        outcome="violated",
+        said="half of them slow, now most",
+    )
     violated = AssertionOutcome(
-        id="a1", method="m", groups=(group,), borders_seconds=(0.1,), outcome="violated"
+        id="a1", method="m", groups=(group,), borders_seconds=(0.1,), outcome="violated", slower=True
     )
     held = violated.model_copy(update={"id": "a2", "outcome": "held"})
     point = ChangePoint(revision="7", interval=("5", "8"), term=(), metric="cpu", ratio=1.1, probability=0.9)
@@ -135,7 +143,9 @@ def test_what_later_analyses_find_has_its_place() -> None:
     ]
     assert rows(found, "resources") == [["`memory`", "100 to 150 MB", "+50 %", "20 ms"]]
     assert section(found, "assertions").title == "Performance assertions: 1 violated, 1 held, 0 undecided"
-    assert rows(found, "assertions") == [["`a1`", "`m`", "`size > 3`"]]
+    assert rows(found, "assertions") == [
+        ["`m`", "`a > m`", "half of them slow, now most", "+80 % (70 to 90)", "90 / 91"]
+    ]
     assert rows(found, "change_points")[0][:3] == [
         "1",
         "revision `7` (or another of `5` to `8`)",

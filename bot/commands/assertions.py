@@ -1,0 +1,230 @@
+"""`suspects assertions`: mines performance assertions, lists and shows them, explains and checks them."""
+
+from __future__ import annotations
+
+import difflib
+import json as jsonlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.commands import options
+from bot.model.errors import UsageError
+
+# What is needed only once a command runs is imported there: `--help` and `--version` answer at once.
+if TYPE_CHECKING:
+    from bot.compose.mining import MinedFile
+    from bot.model.assertions import Assertion
+
+assertions = typer.Typer(help="How long calls take, depending on how they are reached.", no_args_is_help=True)
+File = Annotated[
+    Path | None,
+    typer.Option("--file", help="The file of assertions; default: .github/suspects.assertions.yml."),
+]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="The subject's file; default: .github/suspects.yml.")
+]
+Json = Annotated[Path | None, typer.Option("--json", help="Write it as JSON; - is standard output.")]
+Wanted = Annotated[str | None, typer.Argument(help="An id, or the end of a method's name; default: all.")]
+
+
+@assertions.command("list")
+def list_(file: File = None, json: Json = None) -> None:
+    """List the entries of the file: id, method, groups, clusters, calls."""
+    from bot.report.assertion_text import entry_line
+
+    found = _entries(file)
+    if _as_json(json, {"assertions": [_told(entry) for entry in found]}):
+        return
+    for entry in found:
+        typer.echo(entry_line(entry))
+    typer.echo(f"{len(found)} assertions")
+
+
+@assertions.command()
+def show(wanted: Wanted = None, file: File = None, json: Json = None) -> None:
+    """Show entries as tables: over which calls, and which share of them falls into each cluster."""
+    from bot.report.assertion_text import entry_table
+
+    found = _matching(wanted, file)
+    if not _as_json(json, {"assertions": [_told(entry) for entry in found]}):
+        typer.echo("\n".join(entry_table(entry) for entry in found), nl=False)
+
+
+@assertions.command()
+def explain(wanted: Wanted = None, file: File = None) -> None:
+    """Say in words what entries expect."""
+    from bot.report.assertion_text import explained
+
+    typer.echo("\n".join(explained(entry) for entry in _matching(wanted, file)), nl=False)
+
+
+@assertions.command()
+def mine(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contract
+    revision: Annotated[str, typer.Option("--revision", help="Commit to build and watch.")] = "HEAD",
+    hint: Annotated[
+        list[str] | None,
+        typer.Option("--hint", help="End of a method's name to begin with; may be repeated."),
+    ] = None,
+    config: Config = None,
+    budget: options.Budget = None,
+    seed: options.Seed = 0,
+    estimator: options.Estimator = "ours",
+    file: File = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change; write nothing.")
+    ] = False,
+    json: Json = None,
+    verbose: options.Verbose = False,  # noqa: ARG001  read by __main__ when something goes wrong
+    quiet: options.Quiet = False,
+) -> None:
+    """Watch the program run, and write into the file what is typical of its methods' calls."""
+    from bot.compose.mining import AskedMining, mined_file
+
+    asked = AskedMining(
+        revision,
+        config=config,
+        budget=options.seconds_of(budget),
+        seed=seed,
+        estimator=estimator,
+        hints=tuple(hint or ()),
+        file=file,
+    )
+    with options.progress_for(quiet=quiet) as progress:
+        found = mined_file(asked, progress)
+    changes = _difference(found)
+    if not dry_run and found.proposal.differs:
+        _write(found)
+    if _as_json(json, _mined(found, changes, written=not dry_run)) and str(json) == "-":
+        return
+    if not quiet:
+        _tell(found, written=not dry_run)
+        typer.echo(changes, nl=False)
+        for note in found.notes:
+            typer.echo(f"Note: {note}", err=True)
+
+
+def _tell(found: MinedFile, *, written: bool) -> None:
+    """What was mined: tables of what is new or changed, with this machine's times, and a summary."""
+    from bot.report.assertion_text import entry_table
+
+    mined, offered = found.mined, found.proposal
+    borders = {(model.method, model.file): model.borders for model in mined.models}
+    for entry in (*offered.new, *offered.changed):
+        typer.echo(entry_table(entry, borders[entry.method, entry.file]))
+    refused = sum(map(len, mined.refused.values()))
+    hot, covered = mined.hot
+    overhead = "" if mined.overhead is None else f", {mined.overhead:.1%} overhead"
+    typer.echo(
+        f"{len(mined.models)} methods mined in {mined.trials} trials{overhead}; {refused} refused;"
+        f" {covered / hot if hot else 0.0:.0%} of the hottest methods' time covered."
+    )
+    for reason, methods in mined.refused.items():
+        typer.echo(f"Refused: {len(methods)} {reason}.")
+    kept = len(offered.assertions) - len(offered.new) - len(offered.changed)
+    typer.echo(
+        f"{found.path}: {len(offered.new)} new, {len(offered.changed)} changed, {len(offered.gone)} gone,"
+        f" {kept} as they were{'' if written else ' (not written)'}."
+    )
+
+
+def _write(found: MinedFile) -> None:
+    """Replaces the file at once.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    part = found.path.with_name(f".{found.path.name}.part")
+    try:
+        part.write_text(found.text, encoding="utf-8")
+        part.replace(found.path)
+    except OSError as error:
+        raise UsageError(f"{found.path}: cannot be written: {error.strerror or error}") from None
+
+
+def _difference(found: MinedFile) -> str:
+    """What a person reviews."""
+    from bot.adapters.assertion_file import assertion_text
+
+    before = assertion_text(found.before) if found.before else ""
+    if not found.proposal.differs:
+        return ""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True),
+        found.text.splitlines(keepends=True),
+        f"a/{found.path.name}",
+        f"b/{found.path.name}",
+    )
+    return "".join(lines)
+
+
+def _entries(file: Path | None) -> tuple[Assertion, ...]:
+    from bot.compose.asserted import ASSERTIONS, known_assertions
+
+    path = file or ASSERTIONS
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file; `suspects assertions mine` writes one")
+    return known_assertions(path)
+
+
+def _matching(wanted: str | None, file: Path | None) -> tuple[Assertion, ...]:
+    every = _entries(file)
+    found = tuple(e for e in every if wanted is None or e.id == wanted or e.method.endswith(wanted))
+    if wanted is not None and not found:
+        close = difflib.get_close_matches(wanted, [e.method for e in every], n=1, cutoff=0.3)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        raise UsageError(f"{wanted}: no assertion has this id, or is of a method that ends so{meant}")
+    return found
+
+
+def _told(entry: Assertion) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "method": entry.method,
+        "file": entry.file,
+        "borders": list(entry.places),
+        "groups": [
+            {
+                "when": group.when.text,
+                "edges": {name: list(edge) for name, edge in group.when.edges.items()},
+                "expected": list(group.expected),
+                "calls": group.calls,
+            }
+            for group in entry.groups
+        ],
+        "mined": {"revision": entry.mined, "trials": entry.trials},
+    }
+
+
+def _mined(found: MinedFile, changes: str, *, written: bool) -> dict[str, Any]:
+    mined, offered = found.mined, found.proposal
+    return {
+        "file": str(found.path),
+        "written": written and offered.differs,
+        "assertions": [_told(entry) for entry in offered.assertions],
+        "new": [entry.id for entry in offered.new],
+        "changed": [entry.id for entry in offered.changed],
+        "gone": [entry.id for entry in offered.gone],
+        "refused": {reason: [m.name for m in methods] for reason, methods in mined.refused.items()},
+        "models": len(mined.models),
+        "trials": mined.trials,
+        "overhead": mined.overhead,
+        "hot_share": mined.hot[0],
+        "covered_share": mined.hot[1],
+        "finished": mined.finished,
+        "difference": changes,
+        "notes": list(found.notes),
+    }
+
+
+def _as_json(json: Path | None, told: dict[str, Any]) -> bool:
+    """Writes it where it is wanted."""
+    if json is None:
+        return False
+    text = jsonlib.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    if str(json) == "-":
+        typer.echo(text, nl=False)
+    else:
+        json.write_text(text, encoding="utf-8")
+    return True

@@ -1,0 +1,133 @@
+"""Opens what mining needs, one built revision and its profiles, and turns what was mined into a file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import get_args
+
+from bot.adapters.assertion_file import assertion_text
+from bot.adapters.git import Repository
+from bot.adapters.run_folder import run_folder
+from bot.adapters.threads import one_thread
+from bot.compose.asserted import ASSERTIONS, known_assertions
+from bot.compose.measuring import real_job, stop_on_signals
+from bot.compose.runs import Run
+from bot.compose.subjects import CONFIG, Asked, Subjected, local_subject, read_checked
+from bot.flows.asserting import Proposal, proposal
+from bot.flows.mining import Estimator, Mined, Mining
+from bot.flows.ports import Progress
+from bot.model.assertions import Assertion
+from bot.model.errors import NothingMeasuredError, UsageError
+from bot.model.subject import Program
+from bot.sampling.constraints import ConstraintSolver
+
+BUDGET = 120.0
+"""Seconds of mining, unless others are asked for."""
+SHORT = 12
+"""Digits of a revision in an entry."""
+
+
+@dataclass(frozen=True)
+class AskedMining:
+    """What the command line asks: of which revision, how long, which methods first (ends of their names).
+
+    file: where entries are; None: beside the subject's file.
+    """
+
+    revision: str = "HEAD"
+    config: Path | None = None
+    budget: float | None = None
+    seed: int = 0
+    estimator: str = "ours"
+    hints: Sequence[str] = ()
+    file: Path | None = None
+    cache: Path | None = None
+    repository: Path = Path()
+
+
+@dataclass(frozen=True)
+class MinedFile:
+    """A file of assertions as it was and as it should be; notes: what a reader must know."""
+
+    path: Path
+    before: tuple[Assertion, ...]
+    proposal: Proposal
+    mined: Mined
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The file's new text."""
+        return assertion_text(self.proposal.assertions)
+
+
+def mined_file(asked: AskedMining, progress: Progress) -> MinedFile:
+    """Builds a revision, mines it, and says what the file should be; writes nothing.
+
+    Raises:
+        UsageError: the options, a file or the repository are wrong.
+        NothingMeasuredError: it does not build, or nothing could be watched.
+    """
+    if asked.estimator not in get_args(Estimator):
+        raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
+    wanted = Asked(
+        asked.revision,
+        asked.revision,
+        config=asked.config,
+        seed=asked.seed,
+        exact_base=True,
+        cache=asked.cache,
+        repository=asked.repository,
+    )
+    with ExitStack() as stack:
+        stack.enter_context(one_thread())
+        stop = stack.enter_context(stop_on_signals())
+        folder = stack.enter_context(run_folder())
+        repository = Repository(asked.repository, folder / "git")
+        comparison = repository.resolve(asked.revision, asked.revision, exact_base=True)
+        local = local_subject(wanted) or _subject_at(repository, wanted)
+        if not isinstance(local.subject.program, Program):
+            raise UsageError("program: a table or callable has no methods; mining needs a `run` command")
+        path = asked.file or (asked.config or repository.top / CONFIG).with_name(ASSERTIONS.name)
+        before = known_assertions(path)
+        job = real_job(wanted, local, repository, comparison, progress, Run(stop, stack, folder))
+        assert job.workshop is not None and job.open_profiles is not None
+        progress.stage("building")
+        for build in job.workshop.build(comparison).values():
+            if not build.ok:
+                raise NothingMeasuredError(f"{build.step} failed: {build.reason}\n{build.log}".rstrip())
+        began = time.monotonic()
+        mining = Mining(
+            job.open_profiles(),
+            ConstraintSolver(local.subject.space).default(),
+            time.monotonic,
+            began + (asked.budget or BUDGET),
+            overhead=local.subject.overhead,
+            estimator="published" if asked.estimator == "published" else "ours",
+            hints=asked.hints,
+            tell=progress.stage,
+        )
+        mined = mining.run()
+    if not mined.models:
+        raise NothingMeasuredError(" ".join([*mined.notes, "No method could be mined."]))
+    revision = comparison.head.id[:SHORT]
+    return MinedFile(
+        path, before, proposal(before, mined, revision=revision), mined, (*job.notes, *mined.notes)
+    )
+
+
+def _subject_at(repository: Repository, asked: Asked) -> Subjected:
+    """The subject as the revision's own file says.
+
+    Raises:
+        UsageError: it has none, or it is wrong.
+    """
+    revision = repository.resolve(asked.head, asked.head, exact_base=True).head
+    text = repository.read_file(revision, str(PurePosixPath(CONFIG)))
+    if text is None:
+        raise UsageError(f"{CONFIG} does not exist at {revision.label}; `suspects init` writes one")
+    return Subjected(read_checked(text, f"{revision.label}:{CONFIG}"), repository.top)

@@ -1,0 +1,108 @@
+"""What checking assertions came to, in the report's terms."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.analysis.assertions.checked import CheckedGroup
+from bot.flows.assertion_inquiry import AssertionInquiry, CheckedAssertion
+from bot.flows.job import Job
+from bot.flows.ports import Bench
+from bot.model.assertions import Assertion, Condition, NamedPath
+from bot.model.report_assertions import AssertionGroup, AssertionOutcome, AssertionPath
+from bot.sampling.constraints import ConstraintSolver
+
+ASSERTING_SHARE = 0.2
+"""Of the budget, for watching asserted methods; kept for it whatever else is found."""
+MOST_PATHS = 60
+"""Of a method, in the report."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class AssertionFindings:
+    """Outcomes in the order of the file, and what a reader must know of how they were got."""
+
+    outcomes: tuple[AssertionOutcome, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def check_assertions(job: Job, bench: Bench, *, until: float) -> AssertionFindings:
+    """Checks base's assertions in the default configuration, until seconds on the bench's clock."""
+    if not job.assertions:
+        return AssertionFindings()
+    if job.open_profiles is None:
+        return AssertionFindings(notes=("Assertions are on methods, and this subject has none.",))
+    inquiry = AssertionInquiry(
+        job.open_profiles(),
+        ConstraintSolver(job.subject.space).default(),
+        bench.elapsed,
+        until,
+        overhead=job.subject.overhead,
+        false_alarms=job.subject.false_alarms,
+        tell=job.progress.stage,
+    )
+    found = inquiry.run(job.assertions)
+    return AssertionFindings(tuple(_outcome(one, job.entry_text) for one in found), tuple(inquiry.notes))
+
+
+def _outcome(found: CheckedAssertion, entry_text: Callable[[Assertion], str]) -> AssertionOutcome:
+    checked, assertion = found.checked, found.assertion
+    return AssertionOutcome(
+        id=assertion.id,
+        method=assertion.method,
+        file=assertion.file,
+        groups=tuple(_group(group) for group in checked.groups),
+        borders_seconds=checked.borders,
+        outcome=checked.outcome,
+        trials=(len(found.base), len(found.head)),
+        slower=checked.slower,
+        why=checked.why,
+        new_paths=checked.new_paths,
+        paths=tuple(_paths(found)),
+        proposed=entry_text(found.proposed) if checked.outcome == "violated" else "",
+    )
+
+
+def _paths(found: CheckedAssertion) -> list[AssertionPath]:
+    """Those with most calls."""
+    calls: dict[NamedPath, list[int]] = defaultdict(lambda: [0, 0])
+    for side, trials in enumerate((found.base, found.head)):
+        for observation in trials:
+            for path, durations in observation.durations.items():
+                calls[path][side] += len(durations)
+    most = sorted(calls, key=lambda path: (-sum(calls[path]), path))[:MOST_PATHS]
+    return [
+        AssertionPath(path=path, group=found.assertion.group_of(path), calls=(calls[path][0], calls[path][1]))
+        for path in most
+    ]
+
+
+def _group(group: CheckedGroup) -> AssertionGroup:
+    known = math.isfinite(group.ratio)
+    return AssertionGroup(
+        expression=spelled(group.when),
+        expected=group.expected,
+        observed=group.head,
+        base=group.base,
+        calls=group.calls,
+        ratio=group.ratio if known else None,
+        interval=group.interval if known and all(map(math.isfinite, group.interval)) else None,
+        outcome=group.outcome,
+        paths=group.paths,
+        said=group.said,
+    )
+
+
+def spelled(when: Condition) -> str:
+    """A condition with its edges in full: `parse > read and not load > read`."""
+    return _NAME.sub(lambda m: _full(m[0], when), when.text)
+
+
+def _full(word: str, when: Condition) -> str:
+    edge: Sequence[str] = when.edges.get(word, (word,))
+    return " > ".join(edge)

@@ -1,0 +1,199 @@
+"""Checks performance assertions: their methods are watched at base and head in turn, and compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.analysis.assertions.checked import Checked
+from bot.analysis.assertions.checking import check, proposed
+from bot.flows.call_graph import CallGraph
+from bot.flows.call_observations import GAP, MOST_NESTED, nested, observed
+from bot.flows.ports import ProfileBench
+from bot.model.assertions import Assertion, CallObservation
+from bot.model.profiles import Method, Profile
+from bot.model.space import Configuration
+from bot.model.trials import Side
+
+TRIALS = 4
+"""Of each side, of each group of methods that are watched together; with time left, `MOST_TRIALS`."""
+MOST_TRIALS = 8
+AT_ONCE = 12
+"""Methods that are watched in one trial at most, without their callers."""
+_FIGURES = re.compile(r"\d+(\.\d+)?")
+
+
+@dataclass(frozen=True)
+class CheckedAssertion:
+    """An assertion and what this run says of it; proposed: the entry as head would have it."""
+
+    assertion: Assertion
+    checked: Checked
+    proposed: Assertion
+    base: Sequence[CallObservation]
+    head: Sequence[CallObservation]
+
+
+@dataclass
+class _Asked:
+    """An assertion's method, the trials in which it was watched, and what may be watched with it."""
+
+    assertion: Assertion
+    method: Method
+    alone: bool = False
+    seen: dict[Side, list[CallObservation]] = field(default_factory=lambda: {"base": [], "head": []})
+
+
+@dataclass
+class AssertionInquiry:
+    """Watches asserted methods in one configuration until `until` seconds on a clock.
+
+    false_alarms: chance that any assertion of an unchanged program is called violated.
+    """
+
+    bench: ProfileBench
+    configuration: Configuration
+    clock: Callable[[], float]
+    until: float
+    overhead: float
+    false_alarms: float
+    tell: Callable[[str], None]
+    _notes: dict[str, str] = field(default_factory=dict)
+    _coarse: dict[Side, Profile] = field(default_factory=dict)
+    _callers: bool = False
+    """Whether the tool sees callers only where they are watched, too."""
+    _cost: float = 5e-7
+    _longest: float = 0.0
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader must know; those that differ in their figures only are told once."""
+        return tuple(self._notes.values())
+
+    def run(self, assertions: Sequence[Assertion]) -> list[CheckedAssertion]:
+        """Each assertion with its outcome, in their order; whatever fails ends as undecided, and in notes."""
+        asked: list[_Asked] = []
+        if missing := self.bench.missing():
+            self._say(*missing, "No performance assertion could be checked.")
+        elif self._profiled():
+            graph = CallGraph(self._coarse["base"])
+            found = _by_method(assertions, list(graph.coarse.methods))
+            asked = [_Asked(a, found[a]) for a in assertions if a in found]
+            self._watch_all(asked, graph)
+        seen = {one.assertion: one.seen for one in asked}
+        nothing: Mapping[Side, Sequence[CallObservation]] = {"base": (), "head": ()}
+        each = self.false_alarms / max(len(assertions), 1)
+        return [
+            CheckedAssertion(
+                a,
+                (result := check(a, own["base"], own["head"], false_alarms=each)),
+                proposed(a, own["head"], borders=result.borders),
+                own["base"],
+                own["head"],
+            )
+            for a in assertions
+            for own in (seen.get(a, nothing),)
+        ]
+
+    def _profiled(self) -> bool:
+        """Whether base and head were profiled: that tells how often methods are called."""
+        for side in ("base", "head"):
+            self.tell(f"profiling {side} for its assertions")
+            profile = self.bench.profile(side, self.configuration, seconds=self.until - self.clock())
+            self._say(*profile.notes)
+            if profile.outcome != "ok" or not profile.methods:
+                self._say(f"No performance assertion was checked: the profile of {side} {_ended(profile)}.")
+                return False
+            self._coarse[side] = profile
+        return True
+
+    def _watch_all(self, asked: Sequence[_Asked], graph: CallGraph) -> None:
+        """Both sides in turn, the side that begins changes; more rounds while there is time."""
+        for number in range(MOST_TRIALS):
+            batches = list(self._batches(asked, graph))
+            for place, batch in enumerate(batches, 1):
+                self.tell(f"checking assertions: round {number + 1}, {place} of {len(batches)}")
+                for side in _turn(number):
+                    if not self._watch(side, batch, graph):
+                        return
+            if number + 1 >= TRIALS and self.clock() + 2 * len(batches) * self._longest > self.until:
+                return
+
+    def _batches(self, asked: Sequence[_Asked], graph: CallGraph) -> Iterator[list[_Asked]]:
+        """What is watched together: as much as the overhead allows, and nothing that perturbs another."""
+        allowed = self.overhead * graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
+        batch: list[_Asked] = []
+        left = allowed
+        for one in sorted(asked, key=lambda a: (a.alone, graph.calls(a.method))):
+            cost = self._cost * sum(graph.calls(m) for m in self._with_callers(one, graph))
+            if batch and (one.alone or cost > left or len(batch) >= AT_ONCE):
+                yield batch
+                batch, left = [], allowed
+            batch.append(one)
+            left -= cost
+        if batch:
+            yield batch
+
+    def _with_callers(self, one: _Asked, graph: CallGraph) -> list[Method]:
+        return [one.method, *(graph.above(one.method) if self._callers else ())]
+
+    def _watch(self, side: Side, batch: Sequence[_Asked], graph: CallGraph) -> bool:
+        """One trial; whether there was time for it."""
+        began = self.clock()
+        if began + self._longest >= self.until:
+            return False
+        profile = self._watched(side, batch, graph)
+        if profile.outcome != "ok":
+            self._longest = max(self._longest, self.clock() - began)
+            if profile.outcome != "cut":
+                self._say(f"A watched trial of {side} failed ({profile.outcome}).")
+            return profile.outcome != "cut"
+        edges = CallGraph(self._coarse[side]).edges
+        found = observed(profile, start=began, end=self.clock(), edges=edges)
+        if not self._callers and _blind(found, batch):
+            self._callers = True
+            profile = self._watched(side, batch, graph)
+            found = observed(profile, start=began, end=self.clock(), edges=edges)
+        self._longest = max(self._longest, self.clock() - began)
+        self._cost = profile.tool.seconds_per_call or self._cost
+        below = nested(profile)
+        for one in batch:
+            if below.get(one.method, 0.0) > MOST_NESTED and len(batch) > 1:
+                one.alone = True
+                one.seen = {"base": [], "head": []}
+            elif not (one.alone and len(batch) > 1) and one.method in found:
+                one.seen[side].append(found[one.method])
+        return True
+
+    def _watched(self, side: Side, batch: Sequence[_Asked], graph: CallGraph) -> Profile:
+        methods = list(dict.fromkeys(m for one in batch for m in self._with_callers(one, graph)))
+        left = self.until - self.clock()
+        profile = self.bench.watch(side, self.configuration, methods, self._coarse[side], seconds=left)
+        self._say(*profile.notes)
+        return profile
+
+    def _say(self, *notes: str) -> None:
+        for note in notes:
+            self._notes.setdefault(_FIGURES.sub("", note), note)
+
+
+def _turn(number: int) -> tuple[Side, Side]:
+    return ("base", "head") if number % 2 == 0 else ("head", "base")
+
+
+def _blind(found: Mapping[Method, CallObservation], batch: Sequence[_Asked]) -> bool:
+    """Whether conditions are on callers, and callers are not seen."""
+    wanted = [one for one in batch if one.assertion.atoms and one.method in found]
+    paths = [path for one in wanted for path in found[one.method].durations]
+    return bool(paths) and any(len(path) < 2 or GAP in path for path in paths)
+
+
+def _ended(profile: Profile) -> str:
+    return f"ended as {profile.outcome}" if profile.outcome != "ok" else "has no methods"
+
+
+def _by_method(known: Sequence[Assertion], methods: Sequence[Method]) -> Mapping[Assertion, Method]:
+    """The methods that entries speak of, as far as the program has them."""
+    every = {(m.name, m.file): m for m in methods}
+    return {entry: every[entry.method, entry.file] for entry in known if (entry.method, entry.file) in every}

@@ -1,0 +1,286 @@
+"""Mines path models of a running program: what to watch next is what teaches most (seeds/002, section 3)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from bot.analysis.assertions.borders import borders, published_borders
+from bot.analysis.assertions.modelling import model
+from bot.analysis.assertions.stability import first_stable, stable_borders, utility
+from bot.flows.call_graph import CallGraph
+from bot.flows.call_observations import GAP, MOST_NESTED, MOST_POINTS, nested, observed, recursive
+from bot.flows.ports import ProfileBench
+from bot.model.assertions import CallObservation, Floats, PathModel
+from bot.model.profiles import Method, Profile
+from bot.model.space import Configuration
+
+Estimator: TypeAlias = Literal["ours", "published"]
+Stage: TypeAlias = Literal["timing", "paths", "known", "refused"]
+
+HOT = 40
+"""Methods that mining begins with, the hottest."""
+AT_ONCE = 12
+"""Methods that are watched in one trial at most, without their callers."""
+LEAST_OBSERVATIONS, MOST_OBSERVATIONS = 3, 10
+"""Trials until borders may be called stable, and from which on more of them are not waited for."""
+LEAST_CALLS = 20
+"""Calls in a trial below which nothing can be said of a method's distribution."""
+ATTEMPTS = 2
+"""Trials in which a method was asked for and not seen, until it is refused."""
+HOPELESS = 3
+"""Trials that fail in a row until mining gives up."""
+_FIGURES = re.compile(r"\d+(\.\d+)?")
+
+
+@dataclass
+class Candidate:
+    """A method that is being mined.
+
+    stage: its durations are watched, then its call paths, too, until it is known. callers: whether its
+    callers are watched with it. alone: no other method is, because that would take too much of its time.
+    """
+
+    method: Method
+    hotness: float
+    stage: Stage = "timing"
+    observations: list[CallObservation] = field(default_factory=list)
+    callers: bool = False
+    alone: bool = False
+    unseen: int = 0
+    reason: str = ""
+
+    @property
+    def points(self) -> int:
+        """Calls that were timed."""
+        return sum(len(o.every) for o in self.observations)
+
+    def refuse(self, reason: str) -> None:
+        """It is not watched again."""
+        self.stage, self.reason, self.observations = "refused", reason, []
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What mining came to.
+
+    models: of methods that were watched long enough. refused: by reason, those that cannot be mined.
+    hot: share of the program's time in its hottest methods, and in those of them that were mined.
+    overhead: what watching added to the trials' CPU time, all taken together; None: it was not measured.
+    finished: whether there was nothing left to learn.
+    """
+
+    models: Sequence[PathModel] = ()
+    observations: dict[Method, Sequence[CallObservation]] = field(default_factory=dict)
+    refused: dict[str, Sequence[Method]] = field(default_factory=dict)
+    hot: tuple[float, float] = (0.0, 0.0)
+    overhead: float | None = None
+    trials: int = 0
+    finished: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Mining:
+    """Watches trials of one configuration until `until` seconds on a clock.
+
+    hints: ends of names of methods to be mined first. keep: is given each watched trial.
+    """
+
+    bench: ProfileBench
+    configuration: Configuration
+    clock: Callable[[], float]
+    until: float
+    overhead: float = 0.1
+    estimator: Estimator = "ours"
+    hints: Sequence[str] = ()
+    tell: Callable[[str], None] = lambda text: None  # noqa: ARG005
+    keep: Callable[[Profile], None] = lambda profile: None  # noqa: ARG005
+    _candidates: dict[Method, Candidate] = field(default_factory=dict)
+    _notes: dict[str, str] = field(default_factory=dict)
+    _seconds: list[tuple[float, float]] = field(default_factory=list)
+    """CPU seconds of watched trials, and of the same trials without the tool."""
+    _longest: float = 0.0
+    _failed: int = 0
+    _cost: float = 5e-7
+    """Seconds of the tool in each call; until it has said it itself."""
+
+    def run(self) -> Mined:
+        """Mines as long as there is time and something to learn; whatever fails ends in notes."""
+        if missing := self.bench.missing():
+            return Mined(notes=(*missing, "Nothing was mined."))
+        self.tell("profiling, to find hot methods")
+        coarse = self.bench.profile("head", self.configuration, seconds=self.until - self.clock())
+        self._say(*coarse.notes)
+        if coarse.outcome != "ok" or not coarse.methods:
+            return Mined(notes=(*self._notes.values(), f"Nothing was mined: the profile {_ended(coarse)}."))
+        graph = CallGraph(coarse)
+        self._begin(coarse, self._hinted(coarse) or graph.hot[:HOT])
+        finished = False
+        while not finished and self._failed < HOPELESS:
+            chosen = self._chosen(graph)
+            finished = not chosen
+            if not chosen or not self._watch(chosen, graph):
+                break
+            for candidate in chosen:
+                self._advance(candidate, graph)
+        return self._mined(graph, finished=finished)
+
+    def _hinted(self, coarse: Profile) -> list[Method]:
+        found = [m for hint in self.hints for m in sorted(coarse.methods) if m.name.endswith(hint)]
+        for hint in self.hints:
+            if not any(m.name.endswith(hint) for m in found):
+                self._say(f"No method that is called ends with `{hint}`.")
+        return found
+
+    def _begin(self, coarse: Profile, methods: Iterable[Method]) -> None:
+        """New candidates; those called too seldom are refused at once."""
+        for method in methods:
+            if method in self._candidates:
+                continue
+            cost = coarse.methods.get(method)
+            candidate = Candidate(method, 0.0 if cost is None else cost.self_share)
+            if cost is not None and cost.calls is not None and cost.calls < LEAST_CALLS:
+                candidate.refuse(f"called less than {LEAST_CALLS} times in a trial")
+            self._candidates[method] = candidate
+
+    @property
+    def _find(self) -> Callable[[Floats], Floats]:
+        return borders if self.estimator == "ours" else published_borders
+
+    def _utility(self, candidate: Candidate) -> float:
+        if len(candidate.observations) < LEAST_OBSERVATIONS:
+            return 1.0
+        return utility(candidate.observations, now=self.clock(), find=self._find)
+
+    def _chosen(self, graph: CallGraph) -> list[Candidate]:
+        """The candidates to watch in the next trial, those that teach most, as far as the overhead goes."""
+        open_ = [c for c in self._candidates.values() if c.stage in ("timing", "paths")]
+        order = sorted(open_, key=lambda c: (-self._utility(c), -c.hotness, c.method))
+        allowed = self.overhead * graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
+        chosen: list[Candidate] = []
+        for candidate in order:
+            if chosen and (candidate.alone or chosen[0].alone):
+                continue
+            allowed -= self._cost * sum(graph.calls(m) for m in self._with_callers(candidate, graph))
+            if chosen and (allowed < 0.0 or len(chosen) >= AT_ONCE):
+                break
+            chosen.append(candidate)
+        return chosen
+
+    @staticmethod
+    def _with_callers(candidate: Candidate, graph: CallGraph) -> list[Method]:
+        return [candidate.method, *(graph.above(candidate.method) if candidate.callers else ())]
+
+    def _watch(self, chosen: Sequence[Candidate], graph: CallGraph) -> bool:
+        """One watched trial; whether there was time for it."""
+        began = self.clock()
+        if began + self._longest >= self.until:
+            return False
+        methods = list(dict.fromkeys(m for c in chosen for m in self._with_callers(c, graph)))
+        profile = self.bench.watch(
+            "head", self.configuration, methods, graph.coarse, seconds=self.until - began
+        )
+        end = self.clock()
+        self._longest = max(self._longest, end - began)
+        self._say(*profile.notes)
+        if profile.outcome == "cut":
+            return False
+        if profile.outcome != "ok":
+            self._failed += 1
+            return True
+        self._failed = 0
+        self._seconds.append((profile.seconds, profile.unprofiled))
+        self._cost = profile.tool.seconds_per_call or self._cost
+        self.keep(profile)
+        self._take(chosen, profile, observed(profile, start=began, end=end, edges=graph.edges))
+        return True
+
+    def _take(
+        self, chosen: Sequence[Candidate], profile: Profile, found: Mapping[Method, CallObservation]
+    ) -> None:
+        """Gives each candidate its observation, unless others took too much of its time."""
+        below, again = nested(profile), recursive(profile)
+        for candidate in chosen:
+            own = found.get(candidate.method)
+            if own is None or not len(own.every):
+                candidate.unseen += 1
+                if candidate.unseen >= ATTEMPTS:
+                    candidate.refuse("its calls were not seen, or are too short for the tool")
+            elif below.get(candidate.method, 0.0) > MOST_NESTED and len(chosen) > 1:
+                candidate.alone = True
+            elif below.get(candidate.method, 0.0) > MOST_NESTED and candidate.stage == "timing":
+                candidate.refuse("watching it perturbs it too much")
+            else:
+                candidate.observations.append(own)
+                if candidate.method in again:
+                    self._say(f"`{candidate.method.name}` calls itself: its outermost calls were timed.")
+
+    def _advance(self, candidate: Candidate, graph: CallGraph) -> None:
+        """The next stage of figure 3, when there is enough data; then its callers become candidates."""
+        seen = candidate.observations
+        if candidate.stage == "refused" or len(seen) < LEAST_OBSERVATIONS:
+            return
+        found = stable_borders(seen[-MOST_OBSERVATIONS:], find=self._find)
+        first = first_stable(seen, found, find=self._find)
+        lasting = first is not None and len(seen) - seen.index(first) >= LEAST_OBSERVATIONS
+        enough = candidate.points >= MOST_POINTS or len(seen) >= MOST_OBSERVATIONS
+        if candidate.stage == "timing" and lasting and len(found) and graph.above(candidate.method):
+            candidate.stage = "paths"
+            if not all(len(path) > 1 and GAP not in path for o in seen for path in o.durations):
+                # This tool sees callers only where they are watched, too.
+                candidate.callers, candidate.observations = True, []
+        elif lasting or enough:
+            candidate.stage = "known"
+            self._begin(graph.coarse, graph.callers.get(candidate.method, ()))
+        known = sum(c.stage == "known" for c in self._candidates.values())
+        refused = sum(c.stage == "refused" for c in self._candidates.values())
+        self.tell(
+            f"mining: {known} methods known, {len(self._candidates) - known - refused} watched,"
+            f" {refused} refused"
+        )
+
+    def _mined(self, graph: CallGraph, *, finished: bool) -> Mined:
+        usable = [c for c in self._candidates.values() if len(c.observations) >= LEAST_OBSERVATIONS]
+        refused: dict[str, list[Method]] = defaultdict(list)
+        for c in self._candidates.values():
+            if c.stage == "refused":
+                refused[c.reason].append(c.method)
+        watched, plain = (
+            (sum(column) for column in zip(*self._seconds, strict=True)) if self._seconds else (0, 0)
+        )
+        hot = graph.hot[:HOT]
+        covered = {c.method for c in usable}
+        shares = graph.coarse.methods
+        if not finished:
+            self._say(f"Mining stopped before all was known: {self._left()} methods were still watched.")
+        return Mined(
+            models=[
+                model(c.method.name, c.method.file, c.observations, estimator=self.estimator)
+                for c in sorted(usable, key=lambda c: c.method)
+            ],
+            observations={c.method: tuple(c.observations) for c in usable},
+            refused=dict(refused),
+            hot=(
+                sum(shares[m].self_share for m in hot),
+                sum(shares[m].self_share for m in hot if m in covered),
+            ),
+            overhead=watched / plain - 1.0 if plain else None,
+            trials=len(self._seconds),
+            finished=finished,
+            notes=tuple(self._notes.values()),
+        )
+
+    def _left(self) -> int:
+        return sum(c.stage in ("timing", "paths") for c in self._candidates.values())
+
+    def _say(self, *notes: str) -> None:
+        for note in notes:  # one of those that differ in a figure only
+            self._notes.setdefault(_FIGURES.sub("", note), note)
+
+
+def _ended(profile: Profile) -> str:
+    return f"ended as {profile.outcome}" if profile.outcome != "ok" else "has no methods"

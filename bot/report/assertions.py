@@ -1,0 +1,85 @@
+"""Performance assertions in a report: what moved, and the entry to take over if that is intended."""
+
+from __future__ import annotations
+
+from bot.model.report import Report
+from bot.model.report_assertions import AssertionGroup, AssertionOutcome
+from bot.report.formats import Listing, Prose, change, code, count, join, prose, sentence
+from bot.report.parts import Block, Bullets, Section, Table
+
+MOST_UNDECIDED, MOST_PATHS = 8, 3
+FILE = ".github/suspects.assertions.yml"
+
+
+def violations(report: Report) -> list[tuple[AssertionOutcome, AssertionGroup]]:
+    """Groups that moved to the reader's disadvantage, the largest move first."""
+    found = [
+        (one, group)
+        for one in report.assertions
+        if one.outcome == "violated" and one.slower
+        for group in one.groups
+        if group.outcome == "violated"
+    ]
+    return sorted(found, key=lambda pair: -(pair[1].ratio or 1.0))
+
+
+def assertions(report: Report, rows: int) -> Section | None:
+    """The violated ones with what moved, the undecided ones with why, the others counted."""
+    every = report.assertions
+    if not every:
+        return None
+    violated = [one for one in every if one.outcome == "violated"]
+    undecided = [one for one in every if one.outcome == "undecided"]
+    held = len(every) - len(violated) - len(undecided)
+    title = f"Performance assertions: {len(violated)} violated, {held} held, {len(undecided)} undecided"
+    blocks: list[Block] = [_moved(violated, rows) if violated else prose("None was violated.")]
+    notes = [prose(code(one.method), ": ", sentence(_why(one))) for one in undecided[:MOST_UNDECIDED]]
+    if notes:
+        left = len(undecided) - len(notes)
+        more = [prose(f"and {count(left, 'more undecided assertion')}, in the report")] if left else []
+        blocks += [prose("Undecided:"), Bullets((*notes, *more))]
+    blocks += _offered(violated[:rows])
+    return Section("assertions", title, tuple(blocks), open=bool(violated))
+
+
+def _moved(violated: list[AssertionOutcome], rows: int) -> Table:
+    cells = [
+        (
+            code(one.method),
+            _reached(group),
+            prose(group.said),
+            _ratio(group),
+            prose("{} / {}".format(*group.calls)),
+        )
+        for one in violated
+        for group in one.groups
+        if group.outcome == "violated"
+    ]
+    header = ("Method", "Reached over", "What moved", "A call takes", "Calls (base / head)")
+    return Table(header, tuple(cells[:rows]), "lllrr")
+
+
+def _reached(group: AssertionGroup) -> Prose:
+    """The condition; or the paths that moved by themselves."""
+    if not group.paths:
+        return code(group.expression)
+    return join([code(" > ".join(path)) for path in group.paths[:MOST_PATHS]], ", ", " and ")
+
+
+def _ratio(group: AssertionGroup) -> Prose:
+    return prose("") if group.ratio is None else prose(change(group.ratio, group.interval))
+
+
+def _why(one: AssertionOutcome) -> str:
+    return one.why[0] if one.why else "no reason is known"
+
+
+def _offered(violated: list[AssertionOutcome]) -> list[Block]:
+    entries = [one.proposed for one in violated if one.proposed]
+    if not entries:
+        return []
+    what = "this entry" if len(entries) == 1 else "these entries"
+    return [
+        prose(f"If it is intended, take over {what} in ", code(FILE), ":"),
+        Listing("".join(entries), "yaml"),
+    ]
