@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bot.analysis.assertions.checked import Checked
 from bot.analysis.assertions.checking import check, proposed
 from bot.flows.call_graph import CallGraph
-from bot.flows.call_observations import GAP, MOST_NESTED, nested, observed
+from bot.flows.call_observations import MOST_NESTED, nested, observed
 from bot.flows.ports import ProfileBench
 from bot.model.assertions import Assertion, CallObservation
 from bot.model.profiles import Method, Profile
@@ -151,7 +151,7 @@ class AssertionInquiry:
             return profile.outcome != "cut"
         edges = CallGraph(self._coarse[side]).edges
         found = observed(profile, start=began, end=self.clock(), edges=edges)
-        if not self._callers and _blind(found, batch):
+        if not self._callers and not profile.tool.callers:
             self._callers = True
             profile = self._watched(side, batch, graph)
             found = observed(profile, start=began, end=self.clock(), edges=edges)
@@ -180,13 +180,6 @@ class AssertionInquiry:
 
 def _turn(number: int) -> tuple[Side, Side]:
     return ("base", "head") if number % 2 == 0 else ("head", "base")
-
-
-def _blind(found: Mapping[Method, CallObservation], batch: Sequence[_Asked]) -> bool:
-    """Whether conditions are on callers, and callers are not seen."""
-    wanted = [one for one in batch if one.assertion.atoms and one.method in found]
-    paths = [path for one in wanted for path in found[one.method].durations]
-    return bool(paths) and any(len(path) < 2 or GAP in path for path in paths)
 
 
 def _ended(profile: Profile) -> str:

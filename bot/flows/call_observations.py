@@ -24,9 +24,10 @@ def observed(
 ) -> Mapping[Method, CallObservation]:
     """What a trial from `start` to `end` says of each watched method that was called.
 
-    edges: all calls of the program by name, where they are known: some tools see only watched callers, and
-    two of them may stand side by side in a path though others were between them.
+    edges: all calls of the program by name, where they are known: in the paths of a tool that sees only
+    watched callers, two may stand side by side though others were between them.
     """
+    edges = () if profile.tool.callers else edges
     found: dict[Method, dict[NamedPath, list[Floats]]] = defaultdict(lambda: defaultdict(list))
     for series in profile.series:
         if series.method in series.path:

@@ -12,7 +12,7 @@ from bot.analysis.assertions.borders import borders, published_borders
 from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.stability import first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
-from bot.flows.call_observations import GAP, MOST_NESTED, MOST_POINTS, nested, observed, recursive
+from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
 from bot.flows.ports import ProfileBench
 from bot.model.assertions import CallObservation, Floats, PathModel
 from bot.model.profiles import Method, Profile
@@ -105,6 +105,7 @@ class Mining:
     """CPU seconds of watched trials, and of the same trials without the tool."""
     _longest: float = 0.0
     _failed: int = 0
+    _tool_sees_callers: bool = False
     _cost: float = 5e-7
     """Seconds of the tool in each call; until it has said it itself."""
 
@@ -195,6 +196,7 @@ class Mining:
         self._failed = 0
         self._seconds.append((profile.seconds, profile.unprofiled))
         self._cost = profile.tool.seconds_per_call or self._cost
+        self._tool_sees_callers = profile.tool.callers
         self.keep(profile)
         self._take(chosen, profile, observed(profile, start=began, end=end, edges=graph.edges))
         return True
@@ -215,7 +217,8 @@ class Mining:
             elif below.get(candidate.method, 0.0) > MOST_NESTED and candidate.stage == "timing":
                 candidate.refuse("watching it perturbs it too much")
             else:
-                candidate.observations.append(own)
+                whole = candidate.callers or profile.tool.callers
+                candidate.observations.append(own if whole else own.without_paths(candidate.method.name))
                 if candidate.method in again:
                     self._say(f"`{candidate.method.name}` calls itself: its outermost calls were timed.")
 
@@ -230,8 +233,7 @@ class Mining:
         enough = candidate.points >= MOST_POINTS or len(seen) >= MOST_OBSERVATIONS
         if candidate.stage == "timing" and lasting and len(found) and graph.above(candidate.method):
             candidate.stage = "paths"
-            if not all(len(path) > 1 and GAP not in path for o in seen for path in o.durations):
-                # This tool sees callers only where they are watched, too.
+            if not self._tool_sees_callers:
                 candidate.callers, candidate.observations = True, []
         elif lasting or enough:
             candidate.stage = "known"

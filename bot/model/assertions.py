@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
@@ -43,6 +43,10 @@ class CallObservation:
     def every(self) -> Floats:
         """Durations over all paths, ascending, (n,)."""
         return np.sort(np.concatenate([np.zeros(0), *self.durations.values()]))
+
+    def without_paths(self, method: str) -> CallObservation:
+        """The same calls, however the method was reached."""
+        return replace(self, durations={(method,): self.every})
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,9 @@ class World:
         self.now += SECONDS
         watched = {m.name for m in methods}
         self.asked.append(tuple(m.name for m in methods))
-        tool = Tool("fine", "1", "fine", frozenset({"durations"}), seconds_per_call=self.cost)
+        tool = Tool(
+            "fine", "1", "fine", frozenset({"durations"}), seconds_per_call=self.cost, callers=self.every
+        )
         if self.outcome != "ok":
             return Profile(tool, self.outcome, 0.0)
         series, total = [], 0
@@ -135,7 +137,7 @@ def test_a_method_that_is_slow_over_one_caller_gets_two_groups(every: bool) -> N
 def test_callers_are_watched_only_where_the_tool_needs_it_and_clusters_exist() -> None:
     blind = World(TWO_WAYS, every=False)
     mine(blind, hints=["read"])
-    assert blind.asked[0] == ("read",) and set(blind.asked[-1]) > {"read", "load", "save"}
+    assert blind.asked[0] == ("read",) and any({"main", "load", "save"} < set(a) for a in blind.asked)
     seeing = World(TWO_WAYS)
     mine(seeing, hints=["read"])
     assert seeing.asked[-1][0] != "read" or len(seeing.asked[-1]) == 1
@@ -158,7 +160,7 @@ def test_callers_of_a_known_method_are_mined_next() -> None:
 
 
 def test_the_overhead_decides_how_many_are_watched_at_once() -> None:
-    many = {("main", f"f{i}"): [FAST] * 100 for i in range(30)}
+    many: Mapping[NamedPath, Sequence[float]] = {("main", f"f{i}"): [FAST] * 100 for i in range(30)}
     dear, cheap = World(many, cost=0.008), World(many, cost=1e-6)
     mined = mine(dear)
     mine(cheap)
@@ -169,7 +171,7 @@ def test_the_overhead_decides_how_many_are_watched_at_once() -> None:
 
 def test_a_method_whose_callees_perturb_it_is_watched_alone() -> None:
     world = World(
-        {("main", "load"): [FAST] * 100, ("main", "load", "read"): [FAST / 100] * 2000}, cost=1e-6, every=True
+        {("main", "load"): [FAST] * 100, ("main", "load", "read"): [FAST / 100] * 2000}, cost=1e-5, every=True
     )
     mined = mine(world)
     assert ("load",) in world.asked and any(m.method == "load" for m in mined.models)

@@ -30,6 +30,7 @@ class PythonFine:
         grain="fine",
         quantities=frozenset({"calls", "seconds", "durations", "arguments"}),
         seconds_per_call=CALL_SECONDS,
+        callers=True,
         blind=(
             f"A call path ends {DEPTH} callers above the method.",
             "Before Python 3.12 coroutines and generators with `yield from` contain waiting.",
