@@ -38,11 +38,11 @@ def published_borders(durations: Floats, *, bins: int = 100) -> Floats:
 
     The leftmost of borders that match represents them. The paper does not tell its histogram.
     """
-    valid = _valid(durations)
-    if len(valid) < 2 or valid.min() == valid.max():
+    calls = valid(durations)
+    if len(calls) < 2 or calls.min() == calls.max():
         return np.zeros(0)
-    counts, edges = np.histogram(valid, bins=bins)
-    cdf = np.append(0, np.cumsum(counts)) / len(valid)
+    counts, edges = np.histogram(calls, bins=bins)
+    cdf = np.append(0, np.cumsum(counts)) / len(calls)
     slope = np.gradient(cdf)
     starts = np.flatnonzero(np.diff(slope, prepend=np.nan) != 0)
     found: list[int] = []
@@ -60,11 +60,11 @@ def borders(durations: Floats) -> Floats:
     of the density over log durations whose counts are significantly below those on both sides, on the finest
     scale on which they are.
     """
-    valid = _valid(durations)
-    if len(valid) < 2 or valid.min() == valid.max():
+    calls = valid(durations)
+    if len(calls) < 2 or calls.min() == calls.max():
         return np.zeros(0)
-    axis = _Axis.of(valid)
-    cumulated = axis.cumulated(valid)
+    axis = _Axis.of(calls)
+    cumulated = axis.cumulated(calls)
     found: list[float] = []
     width = 1
     while 2 * BOX * width < len(cumulated):
@@ -76,7 +76,7 @@ def borders(durations: Floats) -> Floats:
     return axis.seconds(_apart(np.sort(found), cumulated))
 
 
-def _valid(durations: Floats) -> Floats:
+def valid(durations: Floats) -> Floats:
     """Without what a clock that jumped left behind."""
     values = np.asarray(durations, dtype=np.float64)
     fine = (values >= 0) & (values <= LONGEST)

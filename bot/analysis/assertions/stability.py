@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bot.analysis.assertions.borders import CLOSE, borders, match, placed
+from bot.analysis.assertions.borders import CLOSE, borders, match, placed, valid
 from bot.model.assertions import CallObservation, Floats
 
 LAST = 10
@@ -18,7 +18,7 @@ Finder = Callable[[Floats], Floats]
 
 def every(observations: Sequence[CallObservation]) -> Floats:
     """Durations of all calls, ascending, (n,), seconds: the distribution function."""
-    return np.sort(np.concatenate([np.zeros(0), *(o.every for o in observations)]))
+    return np.sort(valid(np.concatenate([np.zeros(0), *(o.every for o in observations)])))
 
 
 def stable_borders(

@@ -1,0 +1,103 @@
+"""Groups of call paths over which the calls of a method fall into the same clusters as often."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from sklearn.cluster import KMeans
+
+from bot.analysis.assertions.information import adjusted_mutual_information
+from bot.model.assertions import Floats
+
+Labels: TypeAlias = NDArray[np.int64]
+"""A group's number for each path, (n_paths,)."""
+DIFFERENT = (0.08, 0.16)
+"""Share of calls that fall into other clusters: below, paths are alike; above, they are not."""
+KNOWN = 0.03
+"""Standard error of a share, at most, of paths that found groups; others only join them."""
+
+
+def published_groups(counts: Floats) -> Labels:
+    """k-means of paths' vectors, k from 1 while the adjusted mutual information rises (section 3.3).
+
+    counts: calls by path and cluster, (n_paths, n_clusters). The information is that of the calls' clusters
+    and their paths' groups.
+    """
+    found = vectors(counts)
+    best, most = np.zeros(len(counts), dtype=np.int64), 0.0
+    for k in range(2, len(np.unique(found.round(12), axis=0)) + 1):
+        labels = KMeans(k, n_init=10, random_state=0).fit_predict(found).astype(np.int64)
+        table = np.zeros((k, counts.shape[1]))
+        np.add.at(table, labels, counts)
+        told = adjusted_mutual_information(table)
+        if told <= most:
+            break
+        best, most = labels, told
+    return best
+
+
+def groups(counts: Floats, passed: Floats) -> Labels:
+    """Groups of well-known paths; each other path joins the most related one that it fits.
+
+    counts: calls by path, trial and cluster, (n_paths, n_trials, n_clusters). passed: 1 where a path passes
+    a call edge, (n_paths, n_edges).
+
+    Paths that are well known merge by average linkage of their distance, the share of calls that would have
+    to fall into other clusters. Where the tree is cut is no matter of one threshold: in the widest gap of
+    its heights between a difference that hardly matters and one that does.
+    """
+    calls = counts.sum(axis=1)
+    found, errors = vectors(calls), _errors(counts)
+    known = np.flatnonzero(errors <= KNOWN)
+    if not len(known):
+        return np.zeros(len(calls), dtype=np.int64)
+    labels = np.full(len(calls), -1, dtype=np.int64)
+    labels[known] = _cut(found[known])
+    centres = np.array([vectors(calls[labels == g].sum(axis=0)) for g in range(labels.max() + 1)])
+    far = np.abs(found[:, None] - centres).sum(axis=2) / 2
+    fits = far <= np.maximum(far.min(axis=1) + 1e-9, DIFFERENT[0] + 2 * errors)[:, None]
+    sizes = passed.sum(axis=1)
+    for path in np.flatnonzero(labels < 0):
+        common = passed[known] @ passed[path]
+        related = common / np.maximum(sizes[known] + sizes[path] - common, 1)
+        related = np.where(fits[path][labels[known]], related, -1.0)
+        nearest = known[np.flatnonzero(related >= related.max() - 1e-9)]
+        labels[path] = min(labels[nearest], key=lambda g: (far[path, g], g))
+    return labels
+
+
+def vectors(calls: Floats) -> Floats:
+    """Normalised cluster distribution vectors (definition 6)."""
+    shares: Floats = calls / np.maximum(calls.sum(axis=-1, keepdims=True), 1)
+    return shares
+
+
+def _errors(counts: Floats) -> Floats:
+    """Standard error of each path's shares, the largest: by its calls, or by how its trials differ."""
+    calls = counts.sum(axis=1)
+    total = calls.sum(axis=1)
+    smooth = (calls + 0.5) / (total + 0.5 * calls.shape[1])[:, None]
+    by_number = smooth * (1 - smooth) / np.maximum(total, 1)[:, None]
+    sizes = counts.sum(axis=2, keepdims=True)
+    trials = np.maximum((sizes > 0).sum(axis=1), 2)
+    residuals = (counts - sizes * vectors(calls)[:, None]) / np.maximum(total, 1)[:, None, None]
+    by_trial = (residuals**2).sum(axis=1) * trials / (trials - 1)
+    errors: Floats = np.sqrt(np.maximum(by_number, by_trial).max(axis=1))
+    return errors
+
+
+def _cut(found: Floats) -> Labels:
+    """Average linkage, cut in the widest gap of heights between a small and a large difference."""
+    if len(found) < 2:
+        return np.zeros(len(found), dtype=np.int64)
+    tree = linkage(found, "average", metric="cityblock")
+    low, high = DIFFERENT
+    heights = tree[:, 2] / 2
+    stops = np.concatenate([[low], np.sort(heights[(heights > low) & (heights < high)]), [high]])
+    widest = int(np.argmax(np.diff(stops)))
+    cut = stops[widest : widest + 2].mean()
+    labels: Labels = fcluster(tree, 2 * cut, "distance").astype(np.int64) - 1
+    return labels
