@@ -143,6 +143,8 @@ class FakeProfiles:
         coarse: Profile,
         *,
         seconds: float = math.inf,
+        overhead: float | None = None,
+        rests: int = 1,
     ) -> Profile:
         """Ten calls of each method, every second one with twice the work."""
         self.watched.append((side, configuration, tuple(methods)))

@@ -12,7 +12,7 @@ from bot.analysis.assertions.checked import CheckedGroup
 from bot.flows.assertion_inquiry import AssertionInquiry, CheckedAssertion
 from bot.flows.job import Job
 from bot.flows.ports import Bench
-from bot.model.assertions import Assertion, Condition, NamedPath
+from bot.model.assertions import Assertion, CallEdge, Condition, NamedPath
 from bot.model.report_assertions import AssertionGroup, AssertionOutcome, AssertionPath
 from bot.sampling.constraints import ConstraintSolver
 
@@ -59,6 +59,7 @@ def _outcome(found: CheckedAssertion, entry_text: Callable[[Assertion], str]) ->
         groups=tuple(_group(group) for group in checked.groups),
         borders_seconds=checked.borders,
         outcome=checked.outcome,
+        edges=_edges(assertion),
         trials=(len(found.base), len(found.head)),
         slower=checked.slower,
         why=checked.why,
@@ -66,6 +67,12 @@ def _outcome(found: CheckedAssertion, entry_text: Callable[[Assertion], str]) ->
         paths=tuple(_paths(found)),
         proposed=entry_text(found.proposed) if checked.outcome == "violated" else "",
     )
+
+
+def _edges(assertion: Assertion) -> dict[str, CallEdge]:
+    """Those that conditions speak of, by name: the same in all groups."""
+    named = {name: edge for group in assertion.groups for name, edge in group.when.edges.items()}
+    return {name: edge for name, edge in sorted(named.items()) if edge in assertion.atoms}
 
 
 def _paths(found: CheckedAssertion) -> list[AssertionPath]:
@@ -86,6 +93,7 @@ def _group(group: CheckedGroup) -> AssertionGroup:
     known = math.isfinite(group.ratio)
     return AssertionGroup(
         expression=spelled(group.when),
+        when=group.when.text,
         expected=group.expected,
         observed=group.head,
         base=group.base,

@@ -29,10 +29,13 @@ LEAST_OBSERVATIONS, MOST_OBSERVATIONS = 3, 10
 """Trials until borders may be called stable, and from which on more of them are not waited for."""
 LEAST_CALLS = 20
 """Calls in a trial below which nothing can be said of a method's distribution."""
-ATTEMPTS = 2
-"""Trials in which a method was asked for and not seen, until it is refused."""
+MOST_RESTS = 9
+"""Trials without the tool beside one with it, at most: the more, the more that one may take longer."""
+RESTING_SHARE = 0.1
+"""Of the time that is left, for one watched trial and its rests, when there is more than one."""
 HOPELESS = 3
 """Trials that fail in a row until mining gives up."""
+_SELDOM = f"called less than {LEAST_CALLS} times in a trial, calls by themselves not counted"
 _FIGURES = re.compile(r"\d+(\.\d+)?")
 
 
@@ -42,6 +45,7 @@ class Candidate:
 
     stage: its durations are watched, then its call paths, too, until it is known. callers: whether its
     callers are watched with it. alone: no other method is, because that would take too much of its time.
+    rests: trials without the tool beside one with it, so that the overhead is kept over all of them.
     """
 
     method: Method
@@ -50,7 +54,7 @@ class Candidate:
     observations: list[CallObservation] = field(default_factory=list)
     callers: bool = False
     alone: bool = False
-    unseen: int = 0
+    rests: int = 1
     reason: str = ""
 
     @property
@@ -69,7 +73,7 @@ class Mined:
 
     models: of methods that were watched long enough. refused: by reason, those that cannot be mined.
     hot: share of the program's time in its hottest methods, and in those of them that were mined.
-    overhead: what watching added to the trials' CPU time, all taken together; None: it was not measured.
+    overhead: what watching added to the CPU time of all trials, with and without; None: not measured.
     finished: whether there was nothing left to learn.
     """
 
@@ -102,7 +106,9 @@ class Mining:
     _candidates: dict[Method, Candidate] = field(default_factory=dict)
     _notes: dict[str, str] = field(default_factory=dict)
     _seconds: list[tuple[float, float]] = field(default_factory=list)
-    """CPU seconds of watched trials, and of the same trials without the tool."""
+    """CPU seconds that the tool added, and of all trials beside it and of that one without it."""
+    _trial: float = 0.0
+    """Wall seconds of a trial."""
     _longest: float = 0.0
     _failed: int = 0
     _tool_sees_callers: bool = False
@@ -145,7 +151,7 @@ class Mining:
             cost = coarse.methods.get(method)
             candidate = Candidate(method, 0.0 if cost is None else cost.self_share)
             if cost is not None and cost.calls is not None and cost.calls < LEAST_CALLS:
-                candidate.refuse(f"called less than {LEAST_CALLS} times in a trial")
+                candidate.refuse(_SELDOM)
             self._candidates[method] = candidate
 
     @property
@@ -161,16 +167,22 @@ class Mining:
         """The candidates to watch in the next trial, those that teach most, as far as the overhead goes."""
         open_ = [c for c in self._candidates.values() if c.stage in ("timing", "paths")]
         order = sorted(open_, key=lambda c: (-self._utility(c), -c.hotness, c.method))
-        allowed = self.overhead * graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
         chosen: list[Candidate] = []
+        allowed = 0.0
         for candidate in order:
-            if chosen and (candidate.alone or chosen[0].alone):
+            if chosen and (candidate.alone or chosen[0].alone or candidate.rests > chosen[0].rests):
                 continue
+            if not chosen:
+                allowed = self._most(candidate) * graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
             allowed -= self._cost * sum(graph.calls(m) for m in self._with_callers(candidate, graph))
             if chosen and (allowed < 0.0 or len(chosen) >= AT_ONCE):
                 break
             chosen.append(candidate)
         return chosen
+
+    def _most(self, candidate: Candidate) -> float:
+        """By which share a trial in which it is watched may take longer."""
+        return self.overhead * (candidate.rests + 1)
 
     @staticmethod
     def _with_callers(candidate: Candidate, graph: CallGraph) -> list[Method]:
@@ -183,7 +195,13 @@ class Mining:
             return False
         methods = list(dict.fromkeys(m for c in chosen for m in self._with_callers(c, graph)))
         profile = self.bench.watch(
-            "head", self.configuration, methods, graph.coarse, seconds=self.until - began
+            "head",
+            self.configuration,
+            methods,
+            graph.coarse,
+            seconds=self.until - began,
+            overhead=self._most(chosen[0]),
+            rests=chosen[0].rests,
         )
         end = self.clock()
         self._longest = max(self._longest, end - began)
@@ -194,7 +212,9 @@ class Mining:
             self._failed += 1
             return True
         self._failed = 0
-        self._seconds.append((profile.seconds, profile.unprofiled))
+        added = profile.seconds - profile.unprofiled
+        self._seconds.append((added, (chosen[0].rests + 1) * profile.unprofiled))
+        self._trial = (end - began) / (chosen[0].rests + 1)
         self._cost = profile.tool.seconds_per_call or self._cost
         self._tool_sees_callers = profile.tool.callers
         self.keep(profile)
@@ -209,9 +229,7 @@ class Mining:
         for candidate in chosen:
             own = found.get(candidate.method)
             if own is None or not len(own.every):
-                candidate.unseen += 1
-                if candidate.unseen >= ATTEMPTS:
-                    candidate.refuse("its calls were not seen, or are too short for the tool")
+                self._rest(candidate)
             elif below.get(candidate.method, 0.0) > MOST_NESTED and len(chosen) > 1:
                 candidate.alone = True
             elif below.get(candidate.method, 0.0) > MOST_NESTED and candidate.stage == "timing":
@@ -222,10 +240,20 @@ class Mining:
                 if candidate.method in again:
                     self._say(f"`{candidate.method.name}` calls itself: its outermost calls were timed.")
 
+    def _rest(self, candidate: Candidate) -> None:
+        """What was not seen may be called too often: more rests allow for more overhead."""
+        more = min(2 * candidate.rests + 1, MOST_RESTS)
+        if candidate.rests == MOST_RESTS or more * self._trial > RESTING_SHARE * (self.until - self.clock()):
+            candidate.refuse("its calls were not seen: too short, or too many to be watched in this time")
+        candidate.rests = more
+
     def _advance(self, candidate: Candidate, graph: CallGraph) -> None:
         """The next stage of figure 3, when there is enough data; then its callers become candidates."""
         seen = candidate.observations
         if candidate.stage == "refused" or len(seen) < LEAST_OBSERVATIONS:
+            return
+        if candidate.points < LEAST_CALLS * len(seen):
+            candidate.refuse(_SELDOM)
             return
         found = stable_borders(seen[-MOST_OBSERVATIONS:], find=self._find)
         first = first_stable(seen, found, find=self._find)
@@ -251,9 +279,7 @@ class Mining:
         for c in self._candidates.values():
             if c.stage == "refused":
                 refused[c.reason].append(c.method)
-        watched, plain = (
-            (sum(column) for column in zip(*self._seconds, strict=True)) if self._seconds else (0, 0)
-        )
+        added, plain = (sum(column) for column in zip((0.0, 0.0), *self._seconds, strict=True))
         hot = graph.hot[:HOT]
         covered = {c.method for c in usable}
         shares = graph.coarse.methods
@@ -270,7 +296,7 @@ class Mining:
                 sum(shares[m].self_share for m in hot),
                 sum(shares[m].self_share for m in hot if m in covered),
             ),
-            overhead=watched / plain - 1.0 if plain else None,
+            overhead=added / plain if plain else None,
             trials=len(self._seconds),
             finished=finished,
             notes=tuple(self._notes.values()),

@@ -229,10 +229,14 @@ class ProfileBench(Protocol):
         coarse: Profile,
         *,
         seconds: float = math.inf,
+        overhead: float | None = None,
+        rests: int = 1,
     ) -> Profile:
         """One fine profile: the single calls of those methods that the overhead lets it watch.
 
-        coarse: the same configuration's, which tells how often methods are called.
+        coarse: the same configuration's, which tells how often methods are called. overhead: share of its
+        time that the watched trial may take longer; None: the subject's. rests: trials without a profiler
+        beside it.
         """
         ...
 

@@ -69,6 +69,8 @@ class World:
         coarse: Profile,
         *,
         seconds: float = math.inf,
+        overhead: float | None = None,
+        rests: int = 1,
     ) -> Profile:
         self.now += SECONDS
         watched = {m.name for m in methods}
@@ -156,7 +158,7 @@ def test_callers_of_a_known_method_are_mined_next() -> None:
     world = World(TWO_WAYS)
     mined = mine(world, hints=["read"])
     assert {m.method for m in mined.models} == {"read", "load", "save"}
-    assert next(iter(mined.refused)) == "called less than 20 times in a trial"
+    assert next(iter(mined.refused)).startswith("called less than 20 times in a trial")
 
 
 def test_the_overhead_decides_how_many_are_watched_at_once() -> None:
@@ -164,8 +166,8 @@ def test_the_overhead_decides_how_many_are_watched_at_once() -> None:
     dear, cheap = World(many, cost=0.008), World(many, cost=1e-6)
     mined = mine(dear)
     mine(cheap)
-    assert max(len(asked) for asked in cheap.asked) > 5
-    assert max(len(asked) for asked in dear.asked[1:]) <= 2
+    assert max(len(asked) for asked in cheap.asked) > 10
+    assert max(len(asked) for asked in dear.asked[1:]) <= 5
     assert mined.overhead is not None and mined.overhead < 0.13
 
 
@@ -206,14 +208,17 @@ def test_a_method_that_the_tool_cannot_see_is_refused() -> None:
             coarse: Profile,
             *,
             seconds: float = math.inf,
+            overhead: float | None = None,
+            rests: int = 1,
         ) -> Profile:
             found = super().watch(side, configuration, methods, coarse, seconds=seconds)
             return replace(found, series=[s for s in found.series if s.method.name != "read"])
 
     mined = mine(Blind(TWO_WAYS))
-    assert [m.name for m in mined.refused["its calls were not seen, or are too short for the tool"]] == [
-        "read"
-    ]
+    assert [
+        m.name
+        for m in mined.refused["its calls were not seen: too short, or too many to be watched in this time"]
+    ] == ["read"]
 
 
 def test_it_ends_in_time_and_says_that_it_was_not_done() -> None:

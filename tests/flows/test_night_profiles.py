@@ -59,9 +59,11 @@ class FakeProfiler:
         coarse: Profile,
         *,
         seconds: float = np.inf,
+        overhead: float | None = None,
+        rests: int = 1,
     ) -> Profile:
         """What is hard to learn from few profiles is watched in vain."""
-        del side, configuration, methods, coarse
+        del side, configuration, methods, coarse, overhead, rests
         self.now += min(self.takes, seconds)
         return Profile(TOOL, "ok", 0.1)
 
