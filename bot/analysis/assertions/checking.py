@@ -9,9 +9,9 @@ import numpy as np
 
 from bot.analysis.assertions.borders import placed
 from bot.analysis.assertions.checked import Checked, CheckedGroup, Outcome
-from bot.analysis.assertions.checking_groups import TYPICAL, Move, Sides
+from bot.analysis.assertions.checking_groups import Move, Sides
 from bot.analysis.assertions.checking_shifts import LEAST_TRIALS
-from bot.analysis.assertions.checking_trials import LoggedCalls, calls_by_path, cleaned
+from bot.analysis.assertions.checking_trials import TYPICAL, LoggedCalls, calls_by_path, cleaned
 from bot.analysis.assertions.checking_words import chain, direction, percent, told
 from bot.model.assertions import AssertedGroup, Assertion, CallObservation, Floats, edges_of, shares
 

@@ -9,16 +9,21 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from bot.analysis.assertions.checking_shifts import SHARE_MARGIN, SURE, Shift, shift
-from bot.analysis.assertions.checking_trials import Features, LoggedCalls, calls_by_path, features
+from bot.analysis.assertions.checking_shifts import NOTHING, SHARE_MARGIN, SURE, Shift, combined, shift
+from bot.analysis.assertions.checking_trials import (
+    TYPICAL,
+    WITHIN,
+    Features,
+    LoggedCalls,
+    calls_by_path,
+    features,
+)
 from bot.model.assertions import Assertion, Floats, NamedPath, shares
 
 MOST_PATHS = 30
 """Paths that are also tested each for itself: those with most calls."""
 LEAST_PATH_CALLS = 10
 """In a trial, of a path that is tested for itself."""
-TYPICAL = -2
-"""Place of the geometric mean among the features."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +94,8 @@ class Sides:
 
     def features(self, stratum: Stratum, clock: tuple[Floats, Floats]) -> tuple[Features, Features]:
         """Of both sides."""
-        return (
-            features(self.base, stratum.base, self.borders, clock[0]),
-            features(self.head, stratum.head, self.borders, clock[1]),
-        )
+        base = features(self.base, stratum.base, self.borders, clock=clock[0])
+        return base, features(self.head, stratum.head, self.borders, clock=clock[1], like=base.levels)
 
     @cached_property
     def machine(self) -> tuple[Floats, Floats]:
@@ -112,40 +115,43 @@ class Sides:
         for strata in (self.groups, [s for s in self.paths if not s.new]):
             known = [(s, moved) for s in strata for moved in [self.shift(s)] if moved.known]
             if len(known) > 1:
-                return min(known, key=lambda k: abs(float(k[1].estimate[TYPICAL])))[0]
+                return min(known, key=lambda k: k[1].size)[0]
         return None
 
     @cached_property
     def steady(self) -> tuple[Floats, Floats]:
-        """The clock of the companion: on it its typical duration is the same in each trial."""
+        """The clock of the companion: on it calls within its clusters take as long in each trial."""
         assert self.companion is not None
-        base, head = (side.values[:, TYPICAL] for side in self.features(self.companion, self.machine))
-        middle = float(np.nanmean(base))
-        return base - middle, head - middle
+        base, head = self.features(self.companion, self.machine)
+        return base.values[:, WITHIN], head.values[:, WITHIN]
 
     def relative(self, stratum: Stratum) -> Shift | None:
-        """Shift on the companion's clock."""
-        if self.companion in (None, stratum):
+        """Shift on the companion's clock; None: there is none, or it is of the stratum itself."""
+        if self.companion is None or self.companion == stratum or (self.companion.path and not stratum.path):
             return None
         return shift(*self.features(stratum, self.steady))
 
     def moves(self, false_alarms: float) -> list[Move]:
-        """What moved beyond the margin, with at most this chance of a single false one among all.
+        """What surely moved, and beyond the margin; with at most this chance of a false one among all.
 
-        Bonferroni: half of the rate for groups and half for paths, half for each clock where there are two,
-        then evenly over strata, features and both directions.
+        All features on both clocks are one piece of evidence for a stratum (`combined`). Half of the rate is
+        for groups and half for paths, evenly (Bonferroni).
         """
         found = []
         for strata in (self.groups, self.paths):
-            rate = false_alarms / (2.0 if self.paths else 1.0) / (1.0 if self.companion is None else 2.0)
+            rate = false_alarms / (2.0 if self.paths else 1.0) / max(len(strata), 1)
             for stratum in strata:
-                for moved in (self.relative(stratum), self.shift(stratum)):
-                    if moved is None or not moved.known:
-                        continue
-                    chance = moved.chance[: len(self.borders)] if stratum.new else moved.chance
-                    if len(chance) and chance.min() <= rate / (2.0 * len(strata) * len(chance)):
-                        found.append(Move(stratum, moved, int(np.argmin(chance))))
-                        break
+                views = [
+                    view for view in (self.relative(stratum), self.shift(stratum)) if view and view.known
+                ]
+                usable = slice(len(self.borders) if stratum.new else None)
+                if not views or not len(views[0].estimate[usable]):
+                    continue
+                sure = combined(np.concatenate([view.chance(NOTHING)[usable] for view in views])) <= rate
+                beyond = [view.chance(1.0)[usable].min() for view in views]
+                if sure and min(beyond) <= 2.0 * (1.0 - SURE):
+                    view = views[int(np.argmin(beyond))]
+                    found.append(Move(stratum, view, int(np.argmin(view.chance(1.0)[usable]))))
         return found
 
     def views(self, group: Stratum) -> list[Shift]:
@@ -167,7 +173,7 @@ class Sides:
     def misfit(self, group: int, expected: Sequence[float]) -> bool:
         """Whether base's shares are surely not those expected."""
         weights = {p: float(n) for p, n in self.members(group, 0).items()}
-        seen = features(self.base, weights, self.borders, self.machine[0])
+        seen = features(self.base, weights, self.borders, clock=self.machine[0])
         values, noise = (
             v[~np.isnan(v).any(axis=1)][:, : len(self.borders)] for v in (seen.values, seen.noise)
         )

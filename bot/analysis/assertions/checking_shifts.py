@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from bot.analysis.assertions.checking_trials import Features
+from bot.analysis.assertions.checking_trials import MEAN, OTHERS, TYPICAL, Features
 from bot.model.assertions import Floats
 
 SHARE_MARGIN, RATIO_MARGIN = 0.10, log(1.25)
 """Smaller moves of a share of calls, and of the logarithm of a duration, are not worth a reader's time."""
+NOTHING = 0.5
+"""Margins: a smaller move is none, whatever its cause: code lies elsewhere, a machine has its moods. Arbitrary."""
 EXCLUDED = 2.0
 """Margins: an assertion holds when moves beyond so many can be excluded. Arbitrary."""
 USUAL_SHARE, USUAL_RATIO = 0.03, 0.05
@@ -51,38 +52,47 @@ class Shift:
         return np.asarray(self.deviation * sqrt(each))
 
     @property
-    def chance(self) -> Floats:
-        """Of so large an estimate, were the move no larger than the margin: one-sided p-values."""
-        beyond = (np.abs(self.estimate) - margins(len(self.estimate))) / self.error
-        return np.asarray(stats.t.sf(beyond, self.freedom))
+    def size(self) -> float:
+        """The largest move, in margins."""
+        return float((np.abs(self.estimate) / margins(len(self.estimate))).max())
+
+    def chance(self, margin: float) -> Floats:
+        """Of so large an estimate, were the move no larger than so many margins: two-sided p-values."""
+        beyond = (np.abs(self.estimate) - margin * margins(len(self.estimate))) / self.error
+        return np.asarray(2.0 * stats.t.sf(beyond, self.freedom)).clip(max=1.0)
 
     @property
     def reach(self) -> Floats:
         """Half of the 90 % interval."""
         return self.error * float(stats.t.ppf(SURE, self.freedom))
 
-    @property
-    def settled(self) -> NDArray[np.bool_]:
-        """Whether moves beyond `EXCLUDED` margins can be excluded."""
-        return np.abs(self.estimate) + self.reach <= EXCLUDED * margins(len(self.estimate))
-
     def more_trials(self) -> int:
-        """A side, so that all is settled if no more moved than it seems; 0: nothing is missing."""
-        if self.known and self.settled.all():
+        """A side, so that moves beyond `EXCLUDED` margins can be excluded; 0: they are.
+
+        Of what is asserted: shares of calls, and how long calls take within the clusters. Means over clusters
+        vary with the shares, much more than these.
+        """
+        asserted = np.delete(np.arange(len(self.estimate)), [TYPICAL, MEAN])
+        estimate, deviation = np.abs(self.estimate[asserted]), self.deviation[asserted]
+        margin = margins(len(self.estimate))[asserted]
+        if self.known and (estimate + self.reach[asserted] <= EXCLUDED * margin).all():
             return 0
-        margin = margins(len(self.estimate))
-        room = EXCLUDED * margin - np.minimum(np.abs(self.estimate), margin)
         have = min(self.trials)
-        for n in range(have + 1, MOST_TRIALS):
-            reach = stats.t.ppf(SURE, 2 * n - 2 + USUAL_FREEDOM) * self.deviation * np.sqrt(2.0 / n)
-            if n >= LEAST_TRIALS and (reach <= room).all():
+        for n in range(max(have + 1, LEAST_TRIALS), MOST_TRIALS):
+            reach = stats.t.ppf(SURE, 2 * n - 2 + USUAL_FREEDOM) * deviation * np.sqrt(2.0 / n)
+            if (np.minimum(estimate, margin) + reach <= EXCLUDED * margin).all():
                 return n - have
-        return MOST_TRIALS - have
+        return max(MOST_TRIALS - have, 1)
+
+
+def combined(chances: Floats) -> float:
+    """One p-value of several that may depend on each other (the Cauchy combination; Liu and Xie 2020)."""
+    return float(stats.cauchy.sf(np.tan(np.pi * (0.5 - chances.clip(1e-15, 0.9))).mean()))
 
 
 def margins(features: int) -> Floats:
     """Of each feature, shape (features,)."""
-    return np.array([SHARE_MARGIN] * (features - 2) + [RATIO_MARGIN] * 2)
+    return np.array([SHARE_MARGIN] * (features - len(OTHERS)) + [RATIO_MARGIN] * len(OTHERS))
 
 
 def shift(base: Features, head: Features) -> Shift:
@@ -99,6 +109,6 @@ def shift(base: Features, head: Features) -> Shift:
     means = [values.mean(axis=0) for values, _ in sides]
     squares = sum(((values - mean) ** 2).sum(axis=0) for (values, _), mean in zip(sides, means, strict=True))
     noise = np.concatenate([n for _, n in sides]).mean(axis=0)
-    usual = np.array([USUAL_SHARE] * (width - 2) + [USUAL_RATIO] * 2) ** 2 + noise
+    usual = np.array([USUAL_SHARE] * (width - len(OTHERS)) + [USUAL_RATIO] * len(OTHERS)) ** 2 + noise
     variance = (squares + USUAL_FREEDOM * usual) / (sum(trials) - 2 + USUAL_FREEDOM)
     return Shift(means[1] - means[0], np.sqrt(np.maximum(variance, noise)), trials)

@@ -15,20 +15,55 @@ EXTREME = 0.01
 LEAST_CALLS = 2
 """A trial with fewer calls says nothing of how they vary."""
 
+TYPICAL, MEAN, WITHIN = OTHERS = (-3, -2, -1)
+"""Places of the features that are logarithms of durations, from the end."""
+
 LoggedCalls = dict[NamedPath, Floats]
 """Logarithms of durations in seconds by path, of one trial."""
 
 
 @dataclass(frozen=True)
-class Features:
-    """Of trials: shares below each border, then logarithms of the geometric and the arithmetic mean duration.
+class Levels:
+    """How calls are within the clusters: shares and mean logarithms, shape (n_clusters,); NaN: no calls."""
 
-    values: shape (n_trials, n_borders + 2); a trial with fewer than two calls is a row of NaN. noise:
-    variances that come from the number of calls alone, were they independent; the same shape.
+    share: Floats
+    mean: Floats
+
+    @classmethod
+    def of(cls, cuts: Sequence[_Cut]) -> Levels:
+        """Of several trials."""
+        clusters = [cut.clusters() for cut in cuts]
+        if not clusters:
+            return cls(np.zeros(0), np.zeros(0))
+        share = np.array([c[0] for c in clusters])
+        mean = np.array([c[1] for c in clusters])
+        seen = np.where(np.isnan(mean), 0.0, share)
+        with np.errstate(invalid="ignore"):
+            return cls(share.mean(axis=0), (seen * np.nan_to_num(mean)).sum(axis=0) / seen.sum(axis=0))
+
+    def deviation(self, cut: _Cut) -> tuple[float, float]:
+        """How much longer calls take within the clusters: mean logarithm, by shares; and its variance."""
+        _, mean, error = cut.clusters()
+        away = mean - self.mean
+        shared = np.where(np.isnan(away), 0.0, self.share)
+        if not shared.sum():
+            return 0.0, 0.0  # no cluster has calls on both sides: their shares tell all
+        shared = shared / shared.sum()
+        return float(shared @ np.nan_to_num(away)), float(shared**2 @ np.nan_to_num(error))
+
+
+@dataclass(frozen=True)
+class Features:
+    """Of trials: shares below each border; then logarithms of how long a call takes, in three ways.
+
+    values: shape (n_trials, n_borders + 3); the last three: the geometric mean, the arithmetic mean, and how
+    far calls are from `levels` within their clusters. A trial with fewer than two calls is a row of NaN.
+    noise: variances that come from the number of calls alone, were they independent; the same shape.
     """
 
     values: Floats
     noise: Floats
+    levels: Levels
 
 
 def cleaned(observations: Sequence[CallObservation]) -> tuple[list[LoggedCalls], int]:
@@ -61,37 +96,76 @@ def calls_by_path(trials: Sequence[LoggedCalls]) -> dict[NamedPath, int]:
     return counts
 
 
+@dataclass(frozen=True)
+class _Cut:
+    """Calls of a trial over some paths, ascending logarithms and weights, (n,), that sum to one.
+
+    below: share of calls below each border, (n_borders,).
+    """
+
+    logs: Floats
+    weight: Floats
+    borders: Floats
+    below: Floats
+
+    def clusters(self) -> tuple[Floats, Floats, Floats]:
+        """Of each cluster, (n_clusters,): its share, its mean and the mean's variance; NaN: too few calls."""
+        place = np.searchsorted(self.borders, self.logs, side="right")
+        n = len(self.borders) + 1
+        share = np.asarray(np.bincount(place, self.weight, n), dtype=np.float64)
+        squares = np.bincount(place, self.weight**2, n)
+        enough = np.bincount(place, minlength=n) >= LEAST_CALLS
+        safe = np.where(enough, share, np.nan)
+        mean = np.bincount(place, self.weight * self.logs, n) / safe
+        spread = np.bincount(place, self.weight * (self.logs - mean[place]) ** 2, n) / safe
+        return share, mean, spread * squares / np.maximum(safe**2 - squares, 0.5 * squares)
+
+
 def features(
-    trials: Sequence[LoggedCalls], weights: Mapping[NamedPath, float], borders: Floats, clock: Floats
+    trials: Sequence[LoggedCalls],
+    weights: Mapping[NamedPath, float],
+    borders: Floats,
+    *,
+    clock: Floats,
+    like: Levels | None = None,
 ) -> Features:
     """Of the calls over some paths; a path counts by its weight, however often it was taken in a trial.
 
     borders: logarithms of seconds, (n_borders,). clock: logarithm of how slow each trial was, (n_trials,).
+    like: what calls within a cluster are compared with; None: with these trials themselves.
     """
-    rows = [_row(t, weights, borders, c) for t, c in zip(trials, clock, strict=True)]
-    return Features(np.array([r[0] for r in rows]), np.array([r[1] for r in rows]))
+    cuts = [_cut(t, weights, borders, c) for t, c in zip(trials, clock, strict=True)]
+    levels = like or Levels.of([cut for cut in cuts if cut])
+    width = len(borders) + len(OTHERS)
+    rows = [_row(cut, levels) if cut else (np.full(width, np.nan),) * 2 for cut in cuts]
+    return Features(np.array([r[0] for r in rows]), np.array([r[1] for r in rows]), levels)
 
 
-def _row(
+def _cut(
     trial: LoggedCalls, weights: Mapping[NamedPath, float], borders: Floats, clock: float
-) -> tuple[Floats, Floats]:
+) -> _Cut | None:
+    """The calls of a trial; None: too few."""
     parts = [(trial[path], weight) for path, weight in weights.items() if path in trial]
     if sum(len(logged) for logged, _ in parts) < LEAST_CALLS or not np.isfinite(clock):
-        return np.full(len(borders) + 2, np.nan), np.full(len(borders) + 2, np.nan)
+        return None
     logs = np.concatenate([logged for logged, _ in parts]) - clock
     weight = np.concatenate([np.full(len(logged), share / len(logged)) for logged, share in parts])
-    weight /= weight.sum()
-    count = 1.0 / float(weight @ weight)
     order = np.argsort(logs)
-    logs, weight = logs[order], weight[order]
-    below = np.concatenate([[0.0], np.cumsum(weight)])
-    share = below[np.searchsorted(logs, borders, side="left")]
-    ends = np.searchsorted(below[1:], [EXTREME, 1.0 - EXTREME]).clip(max=len(logs) - 1)
-    logs = np.clip(logs, logs[ends[0]], logs[ends[1]])
-    typical = float(weight @ logs)
-    relative = np.exp(logs - typical)
-    mean = float(weight @ relative)
-    smooth = (share * count + 0.5) / (count + 1.0)
-    spread = [weight @ (logs - typical) ** 2, weight @ (relative / mean - 1.0) ** 2]
+    logs, weight = logs[order], weight[order] / weight.sum()
+    upto = np.cumsum(weight)
+    below = np.append(0.0, upto)[np.searchsorted(logs, borders, side="left")]
+    ends = np.searchsorted(upto, [EXTREME, 1.0 - EXTREME]).clip(max=len(logs) - 1)
+    return _Cut(np.clip(logs, logs[ends[0]], logs[ends[1]]), weight, borders, below)
+
+
+def _row(cut: _Cut, levels: Levels) -> tuple[Floats, Floats]:
+    """Values and noise of one trial."""
+    count = 1.0 / float(cut.weight @ cut.weight)
+    typical = float(cut.weight @ cut.logs)
+    relative = np.exp(cut.logs - typical)
+    mean = float(cut.weight @ relative)
+    smooth = (cut.below * count + 0.5) / (count + 1.0)
+    within, error = levels.deviation(cut)
+    spread = [cut.weight @ (cut.logs - typical) ** 2, cut.weight @ (relative / mean - 1.0) ** 2]
     noise = np.array([*(smooth * (1.0 - smooth)), *spread]) / max(count - 1.0, 0.5)
-    return np.array([*share, typical, typical + np.log(mean)]), noise
+    return np.array([*cut.below, typical, typical + np.log(mean), within]), np.append(noise, error)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.analysis.assertions.checked import Direction
-from bot.analysis.assertions.checking_groups import TYPICAL, Move
+from bot.analysis.assertions.checking_groups import Move
+from bot.analysis.assertions.checking_trials import MEAN, TYPICAL
 from bot.model.assertions import Floats, NamedPath
 
 
@@ -32,9 +33,9 @@ def told(move: Move, base: Floats, borders: Sequence[float]) -> str:
         name = "fast" if len(borders) == 1 else f"below border {share + 1}"
         parts.append(f"{percent(base[share])} -> {percent(after)} {name} (< {seconds(borders[share])})")
     if move.feature >= len(borders) or not parts:
-        parts.append(f"takes {times(estimate[TYPICAL])} as long")
-        if move.feature == len(estimate) - 1:
-            parts[-1] = f"takes {times(estimate[-1])} as long on average"
+        place = max(move.feature, len(borders))
+        mean = " on average" * (place == len(estimate) + MEAN)
+        parts.append(f"takes {times(estimate[place])} as long{mean}")
     where = f"over {chain(move.stratum.path)}: " if move.stratum.path else ""
     return where + ", ".join(parts)
 
