@@ -77,11 +77,15 @@ class SiteProfiler:
         coarse: Profile,
         *,
         seconds: float = inf,
+        overhead: float | None = None,
+        rests: int = 1,
     ) -> Profile:
-        """One fine profile of these methods, beside a trial without a profiler; `cut` as `profile`."""
-        return self._run(
-            side, configuration, lambda target: self._fine.watch(target, methods, coarse), seconds=seconds
-        )
+        """One fine profile of these methods, beside trials without a profiler; `cut` as `profile`."""
+
+        def make(target: Target) -> Profile:
+            return self._fine.watch(target, methods, coarse, overhead=overhead, rests=rests)
+
+        return self._run(side, configuration, make, seconds=seconds)
 
     def _run(
         self,
@@ -129,6 +133,7 @@ class SiteProfiler:
                 stop=lambda: self._stop() or time.monotonic() > until,
                 fresh=fresh,
                 seconds=seconds,
+                one_core=not self._program.parallel,
             )
         finally:
             checkout.remove(scratch)

@@ -18,7 +18,8 @@ from bot.compose.measuring import real_job, stop_on_signals
 from bot.compose.runs import Run
 from bot.compose.subjects import CONFIG, Asked, Subjected, local_subject, read_checked
 from bot.flows.asserting import Proposal, proposal
-from bot.flows.mining import Estimator, Mined, Mining
+from bot.flows.mining import Estimator, Mining
+from bot.flows.mining_state import Mined
 from bot.flows.ports import Progress
 from bot.model.assertions import Assertion
 from bot.model.errors import NothingMeasuredError, UsageError

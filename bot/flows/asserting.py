@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.analysis.assertions.checking import check
 from bot.analysis.assertions.wording import asserted
-from bot.flows.mining import Mined
+from bot.flows.mining_state import Mined
 from bot.model.assertions import Assertion, CallObservation
 
 MOST_OFF = 0.1

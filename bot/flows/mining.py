@@ -13,13 +13,13 @@ from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.stability import first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
+from bot.flows.mining_state import Candidate, Mined
 from bot.flows.ports import ProfileBench
-from bot.model.assertions import CallObservation, Floats, PathModel
+from bot.model.assertions import CallObservation, Floats
 from bot.model.profiles import Method, Profile
 from bot.model.space import Configuration
 
 Estimator: TypeAlias = Literal["ours", "published"]
-Stage: TypeAlias = Literal["timing", "paths", "known", "refused"]
 
 HOT = 40
 """Methods that mining begins with, the hottest."""
@@ -37,54 +37,6 @@ HOPELESS = 3
 """Trials that fail in a row until mining gives up."""
 _SELDOM = f"called less than {LEAST_CALLS} times in a trial, calls by themselves not counted"
 _FIGURES = re.compile(r"\d+(\.\d+)?")
-
-
-@dataclass
-class Candidate:
-    """A method that is being mined.
-
-    stage: its durations are watched, then its call paths, too, until it is known. callers: whether its
-    callers are watched with it. alone: no other method is, because that would take too much of its time.
-    rests: trials without the tool beside one with it, so that the overhead is kept over all of them.
-    """
-
-    method: Method
-    hotness: float
-    stage: Stage = "timing"
-    observations: list[CallObservation] = field(default_factory=list)
-    callers: bool = False
-    alone: bool = False
-    rests: int = 1
-    reason: str = ""
-
-    @property
-    def points(self) -> int:
-        """Calls that were timed."""
-        return sum(len(o.every) for o in self.observations)
-
-    def refuse(self, reason: str) -> None:
-        """It is not watched again."""
-        self.stage, self.reason, self.observations = "refused", reason, []
-
-
-@dataclass(frozen=True)
-class Mined:
-    """What mining came to.
-
-    models: of methods that were watched long enough. refused: by reason, those that cannot be mined.
-    hot: share of the program's time in its hottest methods, and in those of them that were mined.
-    overhead: what watching added to the CPU time of all trials, with and without; None: not measured.
-    finished: whether there was nothing left to learn.
-    """
-
-    models: Sequence[PathModel] = ()
-    observations: dict[Method, Sequence[CallObservation]] = field(default_factory=dict)
-    refused: dict[str, Sequence[Method]] = field(default_factory=dict)
-    hot: tuple[float, float] = (0.0, 0.0)
-    overhead: float | None = None
-    trials: int = 0
-    finished: bool = False
-    notes: tuple[str, ...] = ()
 
 
 @dataclass

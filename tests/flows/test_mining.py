@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bot.flows.mining import HOPELESS, Mined, Mining
+from bot.flows.mining import HOPELESS, Mining
+from bot.flows.mining_state import Mined
 from bot.model.assertions import NamedPath
 from bot.model.profiles import CallSeries, EdgeCost, Method, MethodCost, Profile, Tool
 from bot.model.space import Configuration

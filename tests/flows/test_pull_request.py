@@ -174,7 +174,6 @@ def test_every_capability_that_is_not_there_yet_is_said() -> None:
     notes = " ".join(report.notes)
     for capability in (
         "resource features",
-        "assertions",
         "change points",
         "influences",
         "history",

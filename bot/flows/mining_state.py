@@ -1,0 +1,60 @@
+"""What mining knows of each method, and what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from bot.model.assertions import CallObservation, PathModel
+from bot.model.profiles import Method
+
+Stage: TypeAlias = Literal["timing", "paths", "known", "refused"]
+
+
+@dataclass
+class Candidate:
+    """A method that is being mined.
+
+    stage: its durations are watched, then its call paths, too, until it is known. callers: whether its
+    callers are watched with it. alone: no other method is, because that would take too much of its time.
+    rests: trials without the tool beside one with it, so that the overhead is kept over all of them.
+    """
+
+    method: Method
+    hotness: float
+    stage: Stage = "timing"
+    observations: list[CallObservation] = field(default_factory=list)
+    callers: bool = False
+    alone: bool = False
+    rests: int = 1
+    reason: str = ""
+
+    @property
+    def points(self) -> int:
+        """Calls that were timed."""
+        return sum(len(o.every) for o in self.observations)
+
+    def refuse(self, reason: str) -> None:
+        """It is not watched again."""
+        self.stage, self.reason, self.observations = "refused", reason, []
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What mining came to.
+
+    models: of methods that were watched long enough. refused: by reason, those that cannot be mined.
+    hot: share of the program's time in its hottest methods, and in those of them that were mined.
+    overhead: what watching added to the CPU time of all trials, with and without; None: not measured.
+    finished: whether there was nothing left to learn.
+    """
+
+    models: Sequence[PathModel] = ()
+    observations: Mapping[Method, Sequence[CallObservation]] = field(default_factory=dict)
+    refused: Mapping[str, Sequence[Method]] = field(default_factory=dict)
+    hot: tuple[float, float] = (0.0, 0.0)
+    overhead: float | None = None
+    trials: int = 0
+    finished: bool = False
+    notes: tuple[str, ...] = ()
