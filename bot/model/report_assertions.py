@@ -12,12 +12,14 @@ AssertionState: TypeAlias = Literal["held", "violated", "undecided"]
 class AssertionGroup(Part):
     """Calls over some paths: the shares of them in each cluster as expected, and as seen at head and base.
 
-    expression: calls that a path has (`a > b and not c > d`), or `always`. calls: of base and head. ratio: of
-    a typical call's duration, head / base, with a 90 % interval; null: not known. paths: those that moved by
-    themselves, if not the whole group did. said: what moved from what to what, or why it is undecided.
+    expression: calls that a path has (`a > b and not c > d`), or `always`. when: the same in the names of
+    the outcome's edges (`e1 and not e2`). calls: of base and head. ratio: of a typical call's duration,
+    head / base, with a 90 % interval; null: not known. paths: those that moved by themselves, if not the
+    whole group did. said: what moved from what to what, or why it is undecided.
     """
 
     expression: str
+    when: str = ""
     expected: tuple[float, ...]
     observed: tuple[float, ...]
     base: tuple[float, ...] = ()
@@ -40,7 +42,7 @@ class AssertionPath(Part):
 class AssertionOutcome(Part):
     """A performance assertion and what this run says of it.
 
-    borders_seconds: between the clusters, on this machine. trials: watched, of base and head. why: sentences,
+    edges: caller and callee of those that conditions speak of, by name. borders_seconds: between the clusters, on this machine. trials: watched, of base and head. why: sentences,
     the reasons of the outcome first. slower: a group moved to the reader's disadvantage. new_paths: at head
     only. proposed: the file's entry as head would have it, where the outcome is `violated`. paths: those with
     most calls, for a picture.
@@ -51,6 +53,7 @@ class AssertionOutcome(Part):
     groups: tuple[AssertionGroup, ...]
     borders_seconds: tuple[float, ...]
     outcome: AssertionState
+    edges: dict[str, tuple[str, str]] = {}  # noqa: RUF012  pydantic copies it
     file: str | None = None
     trials: tuple[int, int] = (0, 0)
     slower: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.model.report import Report
+from bot.report.assertion_graph import assertion_graphs
 from bot.report.assertions import assertions
 from bot.report.flames import flames
 from bot.report.formats import Prose, code, count, fraction, join, prose, seconds
@@ -30,6 +31,7 @@ def view(report: Report, *, fork: bool = False, rows: int = ROWS, drawn: bool = 
         flames(report) if drawn else None,
         resources(report, rows),
         assertions(report, rows),
+        *(assertion_graphs(report) if drawn else ()),
         ranged.change_points(report, rows),
         influences(report, rows),
         changed(report, rows),
