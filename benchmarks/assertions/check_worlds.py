@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -58,8 +58,10 @@ class World:
     calls: int
     tick: float
 
-    def trial(self, slow: float, start: float, rng: np.random.Generator) -> CallObservation:
-        """One trial; the mix of paths varies a little."""
+    def trial(
+        self, slow: float, start: float, rng: np.random.Generator, *, burst: float = 0.0
+    ) -> CallObservation:
+        """One trial; the mix of paths varies a little. burst: share that is three times slower."""
         mix = rng.dirichlet(self.weights * 2000.0)
         counts = rng.multinomial(self.calls, mix)
         durations = {}
@@ -68,6 +70,7 @@ class World:
                 # Paths wander a little by themselves too: caches, allocation, inputs.
                 wander = np.exp(0.015 * rng.standard_t(4))
                 drawn = behaviour.draw(n, rng) * slow * wander
+                drawn *= np.where(np.arange(n) < burst * n, 3.0, 1.0)
                 drawn *= np.where(rng.random(n) < 0.002, rng.pareto(1.5, n) + 1.0, 1.0)
                 durations[path] = np.round(drawn / self.tick) * self.tick if self.tick else drawn
         return CallObservation(start, start + 1.0, durations)
@@ -137,6 +140,7 @@ class Machine:
     noise: float
     disturbed: float
     drift: float
+    bursts: float
 
     def slowness(self, n: int, rng: np.random.Generator) -> Floats:
         """Factors, (n,)."""
@@ -146,8 +150,10 @@ class Machine:
 
 
 def machine(rng: np.random.Generator) -> Machine:
-    """Noise of 2 to 10 %, up to every tenth trial disturbed, drift of up to 20 % over all trials."""
-    return Machine(rng.uniform(0.02, 0.10), rng.uniform(0.0, 0.10), rng.uniform(-0.2, 0.2))
+    """Noise of 2 to 10 %, drift of up to 20 %, every tenth trial disturbed, every fifth in part, at most."""
+    return Machine(
+        rng.uniform(0.02, 0.10), rng.uniform(0.0, 0.10), rng.uniform(-0.2, 0.2), rng.uniform(0.0, 0.2)
+    )
 
 
 def measured(
@@ -160,11 +166,13 @@ def measured(
         first = int(rng.integers(2))
         for k, side in enumerate((first, 1 - first)):
             at = 2 * pair + k
-            sides[side].append((base, head)[side].trial(float(slow[at]), float(at), rng))
+            burst = rng.uniform(0.02, 0.2) * (rng.random() < on.bursts)
+            world = (base, head)[side]
+            sides[side].append(world.trial(float(slow[at]), float(at), rng, burst=float(burst)))
     return sides
 
 
-def planted(world: World, where: Sequence[int], change: Callable[[Behaviour], Behaviour]) -> World:
+def planted(world: World, where: Collection[int], change: Callable[[Behaviour], Behaviour]) -> World:
     """The world with some paths changed."""
     changed = [change(b) if i in where else b for i, b in enumerate(world.behaviours)]
     return replace(world, behaviours=tuple(changed))

@@ -55,7 +55,8 @@ def check(
     share = (wrong + wrong_head) / max(calls + wrong + wrong_head, 1)
     if obstacle := malformed(assertion) or _obstacle(assertion, before, after, share):
         lacking = max(0, LEAST_TRIALS - min(len(before), len(after))) if before and after else 0
-        return replace(checked, why=(obstacle, *_news(checked)), more_trials=lacking)
+        few = LEAST_CALLS - sum(seen[0].values()) if assertion.places and seen[0] and seen[1] else 0
+        return replace(checked, why=(obstacle, *_news(checked)), more_trials=lacking, more_calls=max(few, 0))
     borders = np.log(placed(_every(before), np.array(assertion.places)))
     sides = Sides(assertion, before, after, borders)
     moves = sides.moves(false_alarms)

@@ -26,7 +26,7 @@ LEAST_PATH_CALLS = 10
 """In a trial, of a path that is tested for itself."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stratum:
     """Calls that are compared: a group's over the paths that both sides have, one path's, or a new path's.
 
@@ -59,17 +59,23 @@ class Sides:
         self.base, self.head, self.borders = base, head, borders
         self.calls = (calls_by_path(base), calls_by_path(head))
         self.group_of = {path: assertion.group_of(path) for path in {*self.calls[0], *self.calls[1]}}
-        self.n_groups = len(assertion.groups)
+        self._members: list[tuple[dict[NamedPath, int], dict[NamedPath, int]]]
+        self._members = [({}, {}) for _ in assertion.groups]
+        for side, counts in enumerate(self.calls):
+            for path, n in counts.items():
+                if (group := self.group_of[path]) is not None:
+                    self._members[group][side][path] = n
+        self._seen: dict[Stratum, list[Shift]] = {}
 
     def members(self, group: int, side: int) -> dict[NamedPath, int]:
         """Paths of a group at a side (0: base, 1: head) with their calls."""
-        return {p: n for p, n in self.calls[side].items() if self.group_of[p] == group}
+        return self._members[group][side]
 
     @cached_property
     def groups(self) -> list[Stratum]:
         """Groups with calls over the same paths on both sides; each path counts as it does at base."""
         found = []
-        for group in range(self.n_groups):
+        for group in range(len(self._members)):
             base, head = self.members(group, 0), self.members(group, 1)
             if both := {p: float(n) for p, n in base.items() if p in head}:
                 found.append(Stratum(group, both, both))
@@ -127,7 +133,7 @@ class Sides:
 
     def relative(self, stratum: Stratum) -> Shift | None:
         """Shift on the companion's clock; None: there is none, or it is of the stratum itself."""
-        if self.companion is None or self.companion == stratum or (self.companion.path and not stratum.path):
+        if self.companion is None or self.companion is stratum or (self.companion.path and not stratum.path):
             return None
         return shift(*self.features(stratum, self.steady))
 
@@ -141,9 +147,7 @@ class Sides:
         for strata in (self.groups, self.paths):
             rate = false_alarms / (2.0 if self.paths else 1.0) / max(len(strata), 1)
             for stratum in strata:
-                views = [
-                    view for view in (self.relative(stratum), self.shift(stratum)) if view and view.known
-                ]
+                views = [view for view in self.views(stratum) if view.known]
                 usable = slice(len(self.borders) if stratum.new else None)
                 if not views or not len(views[0].estimate[usable]):
                     continue
@@ -154,10 +158,12 @@ class Sides:
                     found.append(Move(stratum, view, int(np.argmin(view.chance(1.0)[usable]))))
         return found
 
-    def views(self, group: Stratum) -> list[Shift]:
-        """A group's shift on either clock, the more precise first."""
-        known = [s for s in (self.relative(group), self.shift(group)) if s is not None]
-        return sorted(known, key=lambda s: float(s.error[TYPICAL]))
+    def views(self, stratum: Stratum) -> list[Shift]:
+        """Its shift on either clock, the more precise first."""
+        if stratum not in self._seen:
+            known = [s for s in (self.relative(stratum), self.shift(stratum)) if s is not None]
+            self._seen[stratum] = sorted(known, key=lambda s: float(s.error[TYPICAL]))
+        return self._seen[stratum]
 
     def levels(self, stratum: Stratum) -> Floats:
         """Features of a stratum at base, (n_features,)."""

@@ -14,7 +14,7 @@ from bot.model.assertions import Floats
 SHARE_MARGIN, RATIO_MARGIN = 0.10, log(1.25)
 """Smaller moves of a share of calls, and of the logarithm of a duration, are not worth a reader's time."""
 NOTHING = 0.5
-"""Margins: a smaller move is none, whatever its cause: code lies elsewhere, a machine has its moods. Arbitrary."""
+"""Margins: a smaller move is none, whatever its cause, as code that lies elsewhere. Arbitrary."""
 EXCLUDED = 2.0
 """Margins: an assertion holds when moves beyond so many can be excluded. Arbitrary."""
 USUAL_SHARE, USUAL_RATIO = 0.03, 0.05

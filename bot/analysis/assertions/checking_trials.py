@@ -67,15 +67,14 @@ class Features:
 
 
 def cleaned(observations: Sequence[CallObservation]) -> tuple[list[LoggedCalls], int]:
-    """Trials in order of time, and how many durations are none (negative, endless, not a number).
+    """Trials, and how many durations are none (negative, endless, not a number).
 
     A duration of zero is a call shorter than the clock's tick: half the smallest that was seen.
     """
     trials, wrong = [], 0
-    usable = sorted(observations, key=lambda o: o.start)
-    seen = np.concatenate([[LONGEST], *(d for o in usable for d in o.durations.values())])
+    seen = np.concatenate([[LONGEST], *(d for o in observations for d in o.durations.values())])
     least = float(seen[seen >= SHORTEST].min())
-    for observation in usable:
+    for observation in observations:
         logged = {}
         for path, durations in observation.durations.items():
             values = np.asarray(durations, dtype=np.float64)
