@@ -113,12 +113,13 @@ def _tell(found: MinedFile, *, written: bool) -> None:
     borders = {(model.method, model.file): model.borders for model in mined.models}
     for entry in (*offered.new, *offered.changed):
         typer.echo(entry_table(entry, borders[entry.method, entry.file]))
-    refused = sum(map(len, mined.refused.values()))
+    refused, shift = sum(map(len, mined.refused.values())), max(mined.shifts.values(), default=0.0)
     hot, covered = mined.hot
     overhead = "" if mined.overhead is None else f", {mined.overhead:.1%} overhead"
     typer.echo(
         f"{len(mined.models)} methods mined in {mined.trials} trials{overhead}; {refused} refused;"
-        f" {covered / hot if hot else 0.0:.0%} of the hottest methods' time covered."
+        f" {covered / hot if hot else 0.0:.0%} of the hottest methods' time covered;"
+        f" the tool itself took at most {shift:.1%} of a median call."
     )
     for reason, methods in mined.refused.items():
         typer.echo(f"Refused: {len(methods)} {reason}.")
@@ -212,6 +213,7 @@ def _mined(found: MinedFile, changes: str, *, written: bool) -> dict[str, Any]:
         "overhead": mined.overhead,
         "hot_share": mined.hot[0],
         "covered_share": mined.hot[1],
+        "shifts": {method.name: shift for method, shift in mined.shifts.items()},
         "finished": mined.finished,
         "difference": changes,
         "notes": list(found.notes),

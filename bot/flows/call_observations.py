@@ -1,4 +1,4 @@
-"""Fine profiles as observations of calls: paths by name, outermost calls only, few enough to be kept."""
+"""Fine profiles as observations of calls: paths by name, of calls few enough to be kept."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ def observed(
     edges = () if profile.tool.callers else edges
     found: dict[Method, dict[NamedPath, list[Floats]]] = defaultdict(lambda: defaultdict(list))
     for series in profile.series:
-        if series.method in series.path:
-            continue  # its time is in the outermost call's already
         durations = _durations(series)
         if len(durations):
             path = tuple(m.name for m in (*series.path, series.method))

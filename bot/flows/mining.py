@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from bot.analysis.assertions.borders import borders, published_borders
 from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.stability import first_stable, stable_borders, utility
@@ -27,6 +29,8 @@ AT_ONCE = 12
 """Methods that are watched in one trial at most, without their callers."""
 LEAST_OBSERVATIONS, MOST_OBSERVATIONS = 3, 10
 """Trials until borders may be called stable, and from which on more of them are not waited for."""
+MOST_SHIFT = 0.1
+"""Share of a method's median call that the tool may add to it (RQ5)."""
 LEAST_CALLS = 20
 """Calls in a trial below which nothing can be said of a method's distribution."""
 MOST_RESTS = 9
@@ -35,7 +39,7 @@ RESTING_SHARE = 0.1
 """Of the time that is left, for one watched trial and its rests, when there is more than one."""
 HOPELESS = 3
 """Trials that fail in a row until mining gives up."""
-_SELDOM = f"called less than {LEAST_CALLS} times in a trial, calls by themselves not counted"
+_SELDOM = f"called less than {LEAST_CALLS} times in a trial"
 _FIGURES = re.compile(r"\d+(\.\d+)?")
 
 
@@ -189,8 +193,9 @@ class Mining:
             else:
                 whole = candidate.callers or profile.tool.callers
                 candidate.observations.append(own if whole else own.without_paths(candidate.method.name))
+                candidate.shift = profile.tool.bias / max(float(np.median(own.every)), 1e-9)
                 if candidate.method in again:
-                    self._say(f"`{candidate.method.name}` calls itself: its outermost calls were timed.")
+                    self._say(f"`{candidate.method.name}` calls itself: calls at all depths were timed.")
 
     def _rest(self, candidate: Candidate) -> None:
         """What was not seen may be called too often: more rests allow for more overhead."""
@@ -206,6 +211,9 @@ class Mining:
             return
         if candidate.points < LEAST_CALLS * len(seen):
             candidate.refuse(_SELDOM)
+            return
+        if candidate.shift > MOST_SHIFT:
+            candidate.refuse(f"calls so short that more than {MOST_SHIFT:.0%} of them is the tool's own time")
             return
         found = stable_borders(seen[-MOST_OBSERVATIONS:], find=self._find)
         first = first_stable(seen, found, find=self._find)
@@ -243,6 +251,7 @@ class Mining:
                 for c in sorted(usable, key=lambda c: c.method)
             ],
             observations={c.method: tuple(c.observations) for c in usable},
+            shifts={c.method: c.shift for c in usable},
             refused=dict(refused),
             hot=(
                 sum(shares[m].self_share for m in hot),

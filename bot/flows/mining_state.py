@@ -19,6 +19,7 @@ class Candidate:
     stage: its durations are watched, then its call paths, too, until it is known. callers: whether its
     callers are watched with it. alone: no other method is, because that would take too much of its time.
     rests: trials without the tool beside one with it, so that the overhead is kept over all of them.
+    shift: share of the median call that is the tool's own time, which was taken off.
     """
 
     method: Method
@@ -28,6 +29,7 @@ class Candidate:
     callers: bool = False
     alone: bool = False
     rests: int = 1
+    shift: float = 0.0
     reason: str = ""
 
     @property
@@ -44,14 +46,15 @@ class Candidate:
 class Mined:
     """What mining came to.
 
-    models: of methods that were watched long enough. refused: by reason, those that cannot be mined.
-    hot: share of the program's time in its hottest methods, and in those of them that were mined.
+    models: of methods that were watched long enough. shifts: see `Candidate`. refused: by reason, those that
+    cannot be mined. hot: share of the time in the hottest methods, and in those of them that were mined.
     overhead: what watching added to the CPU time of all trials, with and without; None: not measured.
     finished: whether there was nothing left to learn.
     """
 
     models: Sequence[PathModel] = ()
     observations: Mapping[Method, Sequence[CallObservation]] = field(default_factory=dict)
+    shifts: Mapping[Method, float] = field(default_factory=dict)
     refused: Mapping[str, Sequence[Method]] = field(default_factory=dict)
     hot: tuple[float, float] = (0.0, 0.0)
     overhead: float | None = None

@@ -65,7 +65,8 @@ class Tool:
     """A profiler: name and version, what it measures, and for people what it costs and cannot see.
 
     slowdown: rough factor on the whole program (coarse); seconds_per_call: of each watched call (fine).
-    callers: whether a fine tool sees callers that are not watched.
+    bias: of these, what shows in the call's duration, and was taken off. callers: whether a fine tool sees
+    callers that are not watched.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Tool:
     quantities: frozenset[Literal["calls", "seconds", "instructions", "edges", "durations", "arguments"]]
     slowdown: float = 1.0
     seconds_per_call: float = 0.0
+    bias: float = 0.0
     callers: bool = False
     blind: tuple[str, ...] = ()
 
@@ -86,8 +88,8 @@ class Target:
     files of methods are relative (read-only for the program); scratch: a folder that it can write. fresh: a
     folder that is made anew for each trial, if the command names one. stop: asked while a trial runs, whether
     it has to end. seconds: of wall time that a profile, which may be of several trials, should take at most.
-    one_core: its trials are measured on one core; a runtime that has compilers and collectors of its own, which
-    work otherwise then, is profiled so too.
+    one_core: its trials are measured on one core; a runtime that compiles and collects garbage beside the
+    program, which then takes turns with it, is profiled so too.
     """
 
     words: tuple[str, ...]

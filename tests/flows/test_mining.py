@@ -237,3 +237,25 @@ def test_how_much_of_the_hot_time_was_mined_is_told() -> None:
 
 def test_an_unknown_hint_is_said() -> None:
     assert any("`nothing`" in note for note in mine(World(TWO_WAYS), hints=["nothing"]).notes)
+
+
+def test_calls_that_are_too_short_for_the_tool_are_refused() -> None:
+    class Biased(World):
+        def watch(
+            self,
+            side: Side,
+            configuration: Configuration,
+            methods: Sequence[Method],
+            coarse: Profile,
+            *,
+            seconds: float = math.inf,
+            overhead: float | None = None,
+            rests: int = 1,
+        ) -> Profile:
+            found = super().watch(side, configuration, methods, coarse, seconds=seconds)
+            return replace(found, tool=replace(found.tool, bias=FAST / 5))
+
+    mined = mine(Biased(TWO_WAYS))
+    assert {m.method for m in mined.models} == {"read"} or not mined.models
+    assert any("too short" in reason or "so short" in reason for reason in mined.refused)
+    assert all(shift <= 0.1 for shift in mined.shifts.values())

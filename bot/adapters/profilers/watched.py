@@ -114,6 +114,7 @@ def explained(
             profile.tool,
             version=clean_name(reports[0].runtime),
             seconds_per_call=max(report.cost for report in reports) / 1e9,
+            bias=bias,
         ),
         methods=known,
         edges=_edges(parts),

@@ -49,9 +49,9 @@ def test_callers_that_were_not_watched_leave_a_gap() -> None:
     assert list(found[READ].durations) == [("main", "parse", "read")]
 
 
-def test_of_a_recursive_method_only_the_outermost_calls_count() -> None:
+def test_of_a_recursive_method_calls_at_all_depths_count_and_it_is_known_as_one() -> None:
     found = profile(calls(READ, MAIN, seconds=[3.0]), calls(READ, MAIN, READ, seconds=[1.0, 1.0]))
-    assert observed(found, start=0, end=1)[READ].every.tolist() == [3.0]
+    assert observed(found, start=0, end=1)[READ].every.tolist() == [1.0, 1.0, 3.0]
     assert recursive(found) == {READ}
 
 

@@ -59,11 +59,15 @@ class TimedBody(Body):
 
 @dataclass(frozen=True)
 class Timed:
-    """All series, the methods that were seen, the cost of a timed call in seconds, notes."""
+    """All series, the methods that were seen, notes.
+
+    seconds_per_call, bias: what a timed call costs, and what of it shows in its duration and was taken off.
+    """
 
     series: tuple[CallSeries, ...]
     seen: frozenset[Method]
     seconds_per_call: float = 0.0
+    bias: float = 0.0
     notes: tuple[str, ...] = ()
 
 
@@ -92,7 +96,7 @@ def series_of(watched: Watched[TimedBody], root: Path, methods: Sequence[Method]
     scaled = tuple(_scaled(one, 1 + skipped[one.method] / timed[one.method]) for one in series)
     if wrong:
         notes.append(f"{wrong} Python processes left a profile that contradicts itself; it was not used.")
-    return Timed(scaled, frozenset(timed), cost / 1e9, tuple(notes))
+    return Timed(scaled, frozenset(timed), cost / 1e9, bias / 1e9, tuple(notes))
 
 
 def _uncertain(series: Sequence[CallSeries], bias: int) -> Iterator[str]:

@@ -66,7 +66,9 @@ class PythonFine:
                 f"{len(absent)} of {len(planned.every)} chosen methods were not seen: {_some(absent)}."
             )
         return Profile(
-            tool=replace(self.tool, seconds_per_call=result.seconds_per_call or CALL_SECONDS),
+            tool=replace(
+                self.tool, seconds_per_call=result.seconds_per_call or CALL_SECONDS, bias=result.bias
+            ),
             outcome=watched.launched.outcome,
             seconds=watched.launched.cpu,
             series=result.series,
