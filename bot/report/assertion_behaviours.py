@@ -10,8 +10,8 @@ from bot.model.report_assertions import AssertionGroup, AssertionOutcome
 from bot.report.formats import change, clean
 
 COLOURS = {1: (1,), 2: (1, 5), 3: (1, 4, 5), 4: (1, 2, 4, 5), 5: (1, 2, 3, 4, 5)}
-"""Variables --way-1 (fast) to --way-5 (slow) by number of groups."""
-DASHES = ("", "8 4", "2 4", "12 3 2 3", "5 2", "1 3")
+"""Variables --group-1 (fast) to --group-5 (slow) by number of groups."""
+DASHES = ("", "9 4", "3 3", "14 3 3 3", "6 2", "2 5")
 """From slow to fast: the slowest way is the one that is drawn through."""
 MOST_GROUPS = 12
 """That are drawn; a method has two or three."""
@@ -45,7 +45,7 @@ def behaviours(outcome: AssertionOutcome) -> list[Behaviour]:
         found[k] = Behaviour(
             number=k + 1,
             group=group,
-            colour=f"var(--way-{shade})",
+            colour=f"var(--group-{shade})",
             dash=DASHES[(len(groups) - 1 - rank) % len(DASHES)],
             halo=f"var(--{tone})" if group.outcome == "violated" else "",
             tone=f"var(--{tone})",

@@ -17,6 +17,7 @@ import numpy as np
 # library) do not give both under a licence and in a size that fit.
 
 Link: TypeAlias = tuple[int, int]
+Route: TypeAlias = tuple[tuple[float, int], ...]
 SWEEPS = 12
 GAP = 16.0
 """Between two boxes of a row."""
@@ -34,7 +35,7 @@ class Layout:
 
     x: Mapping[int, float]
     row: Mapping[int, int]
-    routes: Mapping[Link, tuple[tuple[float, int], ...]]
+    routes: Mapping[Link, Route]
     rows: int
     width: float
 
@@ -45,7 +46,7 @@ def layout(widths: Mapping[int, float], links: Mapping[Link, float], *, sink: in
     widths: of boxes, numbered from 0. links: from caller to callee, with the width of their line; none to
     itself. From every box a way leads to `sink`, which is alone in the last row.
     """
-    upwards = _recursive(links, sink)
+    upwards = recursive(links, sink=sink)
     down = {link: (link[::-1] if link in upwards else link) for link in links}
     heights = _heights(widths, {down[link]: width for link, width in links.items()}, room)
     top = max(heights.values())
@@ -73,7 +74,7 @@ def layout(widths: Mapping[int, float], links: Mapping[Link, float], *, sink: in
     return Layout({b: x[b] for b in widths}, {b: row_of[b] for b in widths}, routes, len(rows), width)
 
 
-def _recursive(links: Iterable[Link], sink: int) -> frozenset[Link]:
+def recursive(links: Iterable[Link], *, sink: int) -> frozenset[Link]:
     """Links that close a circle, searched from the sink."""
     callers: _Neighbours = defaultdict(list)
     for caller, callee in links:

@@ -101,7 +101,7 @@ def _segment(x: float, width: float, y: float, *, cluster: int, of: int, share: 
         "rect", x=x, y=y, width=width, height=BAR - 2, fill=shade, stroke="var(--paper)", stroke_width=1
     )
     said = f"{100 * share:.0f} %"
-    if length(said, 10.5) + 6 > width:
+    if length(said, 10.5) + 8 > width:
         return box
     return box + words(x + width / 2, y + 10.5, said, size=10.5, text_anchor="middle")
 

@@ -1,10 +1,12 @@
-"""Outcomes of performance assertions: of the paper's figure 1, of long names, of deep stacks and many paths."""
+"""Outcomes of assertions: of the paper's figure 1, of long names, of deep stacks and many paths."""
 
 from __future__ import annotations
 
 from bot.model.report import Report
 from bot.model.report_assertions import AssertionGroup, AssertionOutcome, AssertionPath
 from tests.unit.report.builders import regression
+
+HERE = "storage::Index<std::pair<int, char>>::lookup"
 
 
 def group(when: str, *, expected: tuple[float, ...], **fields: object) -> AssertionGroup:
@@ -21,8 +23,10 @@ def group(when: str, *, expected: tuple[float, ...], **fields: object) -> Assert
 
 
 def way(path: str, calls: int, *, of: int | None, head: int | None = None) -> AssertionPath:
-    """A path, its names between spaces."""
-    return AssertionPath(path=tuple(path.split()), group=of, calls=(calls, calls if head is None else head))
+    """A path, its names between arrows."""
+    return AssertionPath(
+        path=tuple(path.split(" > ")), group=of, calls=(calls, calls if head is None else head)
+    )
 
 
 def semaphore(**fields: object) -> AssertionOutcome:
@@ -54,10 +58,10 @@ def semaphore(**fields: object) -> AssertionOutcome:
         "outcome": "violated",
         "slower": True,
         "paths": (
-            way("main ap_mpm_run child_main proc_mutex_sysv_acquire __semop", 1102, of=1),
-            way("main ap_mpm_run child_main proc_mutex_sysv_release __semop", 1100, of=2),
-            way("main ap_mpm_run startup_children proc_mutex_sysv_acquire __semop", 410, of=0),
-            way("main ap_mpm_run startup_children proc_mutex_sysv_release __semop", 104, of=2),
+            way("main > ap_mpm_run > child_main > proc_mutex_sysv_acquire > __semop", 1102, of=1),
+            way("main > ap_mpm_run > child_main > proc_mutex_sysv_release > __semop", 1100, of=2),
+            way("main > ap_mpm_run > startup_children > proc_mutex_sysv_acquire > __semop", 410, of=0),
+            way("main > ap_mpm_run > startup_children > proc_mutex_sysv_release > __semop", 104, of=2),
         ),
     }
     return AssertionOutcome.model_validate(usual | fields)
@@ -68,8 +72,8 @@ def held() -> AssertionOutcome:
     index = "std::map<std::basic_string<char, std::char_traits<char>>, Entry>::find"
     return AssertionOutcome(
         id="77aa01bc9e",
-        method="storage::Index<std::pair<int, char>>::lookup",
-        edges={"e1": ("storage::Table::scan", "storage::Index<std::pair<int, char>>::lookup")},
+        method=HERE,
+        edges={"e1": ("storage::Table::scan", HERE)},
         groups=(
             group("e1", expected=(0.1, 0.2, 0.7)),
             group("not e1", expected=(0.8, 0.2, 0.0), observed=(), calls=(88, 0), outcome="undecided"),
@@ -78,26 +82,27 @@ def held() -> AssertionOutcome:
         outcome="undecided",
         why=("too few calls over not e1",),
         paths=(
-            way(f"main storage::Table::scan {HERE}", 400, of=0),
-            way(f"main storage::Table::scan storage::Table::split storage::Table::scan {HERE}", 60, of=0),
+            way(f"main > storage::Table::scan > {HERE}", 400, of=0),
+            way(
+                f"main > storage::Table::scan > storage::Table::split > storage::Table::scan > {HERE}",
+                60,
+                of=0,
+            ),
             AssertionPath(path=("main", index, HERE), group=1, calls=(88, 0)),
-            way(f"main storage::Cache::warm {HERE}", 0, head=31, of=None),
+            way(f"main > storage::Cache::warm > {HERE}", 0, head=31, of=None),
         ),
     )
-
-
-HERE = "storage::Index<std::pair<int,char>>::lookup"
 
 
 def crowded(paths: int) -> AssertionOutcome:
     """A method that everybody calls, from far away: deep stacks, five groups."""
     made = []
     for k in range(paths):
-        stem = "cli:main app.run:Loop.turn app.dispatch:Dispatcher.handle"
-        middle = " ".join(
+        stem = "cli:main > app.run:Loop.turn > app.dispatch:Dispatcher.handle"
+        middle = " > ".join(
             f"app.layer{j}:Handler{(k * 7 + j) % 9}.call{k % (j + 2)}" for j in range(1 + k % 6)
         )
-        made.append(way(f"{stem} {middle} app.io:Reader.read", 4000 // (k + 1), of=k % 5))
+        made.append(way(f"{stem} > {middle} > app.io:Reader.read", 4000 // (k + 1), of=k % 5))
     spread = ((0.9, 0.1), (0.7, 0.3), (0.5, 0.5), (0.3, 0.7), (0.1, 0.9))
     return AssertionOutcome(
         id="5510cafe00",
