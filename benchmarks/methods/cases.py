@@ -96,7 +96,7 @@ class Case:
 
     def target(self, root: Path, scratch: Path, env: dict[str, str]) -> Target:
         """A trial of it."""
-        return Target(self.words, env, root, root, scratch, timeout=60.0)
+        return Target(self.words, env, root, root, scratch, timeout=60.0, one_core=True)
 
 
 def draw(runtime: Runtime, seed: int) -> tuple[Case, np.random.Generator]:

@@ -39,7 +39,7 @@ from bot.model.profiles import Method, Profile
 RESULTS = Path(__file__).with_name("results")
 RUNTIMES = ("native", "python", "node", "jvm")
 BASE_PROFILES, HEAD_PROFILES, DUETS, TRIED_DUETS = 2, 1, 10, 3
-CORE = str(max(os.sched_getaffinity(0)) // 2 + 1)
+CORE = str(sorted(os.sched_getaffinity(0))[len(os.sched_getaffinity(0)) // 2])
 """Both trials of a duet run here."""
 EVERY = 2000
 """Calls of a method that do planted work, roughly."""

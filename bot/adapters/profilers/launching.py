@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import resource
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,11 +44,12 @@ def launch(
     *,
     env: Mapping[str, str] | None = None,
     slowdown: float = 1.0,
+    one_core: bool = False,
 ) -> Launched:
     """Runs words in the target's place, its `fresh` folder emptied. `env` is added to the target's own.
 
-    slowdown: factor by which the tool may lengthen the trial before it counts as timed out. CPU seconds are
-    right for one launch at a time.
+    slowdown: factor by which the tool may lengthen the trial before it counts as timed out. one_core: all of
+    its processes and threads share one. CPU seconds are right for one launch at a time.
 
     Raises:
         OSError: the fresh folder cannot be made.
@@ -58,18 +61,30 @@ def launch(
         _empty(target.fresh, target.account)
     floor = _floor(target.account)
     before = _children_cpu()
-    ended = run(
-        command,
-        cwd=target.cwd,
-        env={**target.env, **(env or {})},
-        account=target.account,
-        timeout=target.timeout * slowdown,
-        stop=target.stop,
-    )
+    with _on_one_core() if one_core else nullcontext():
+        ended = run(
+            command,
+            cwd=target.cwd,
+            env={**target.env, **(env or {})},
+            account=target.account,
+            timeout=target.timeout * slowdown,
+            stop=target.stop,
+        )
     outcome = ended.outcome
     if ended.exit_code is not None and outcome in ("ok", "exit"):
         outcome = "ok" if ended.exit_code in target.ok_exit else "exit"
     return Launched(ended, max(0.0, _children_cpu() - before - floor), outcome)
+
+
+@contextmanager
+def _on_one_core() -> Iterator[None]:
+    """What this thread starts meanwhile inherits the last of its cores."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 def ask(target: Target, words: Sequence[str], asked: bytes) -> bytes:

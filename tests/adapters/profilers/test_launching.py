@@ -42,6 +42,13 @@ def test_a_launch_has_the_targets_place_and_environment_and_what_the_tool_adds(t
     assert launched.outcome == "ok"
 
 
+def test_all_of_a_launch_may_share_one_core_and_only_it(target: Target) -> None:
+    mine = os.sched_getaffinity(0)
+    assert launch(target, ["nproc"], one_core=True).ended.log == "1"
+    assert os.sched_getaffinity(0) == mine
+    assert launch(target, ["nproc"]).ended.log == str(len(mine))
+
+
 def test_standard_input_is_the_targets(target: Target) -> None:
     given = target.root / "given file"
     given.write_text("the input")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,9 +28,10 @@ _Count = Annotated[int, Field(ge=0, le=1 << 53)]
 _Line = (
     tuple[Literal["m"], str | None, str | None]
     | tuple[Literal["n"], Annotated[int, Field(ge=-1)], _Count, _Count]
-    | tuple[Literal["s"], _Count, _Count, _Count]
+    | tuple[Literal["s"], _Count, _Count, _Count, _Count]
     | tuple[Literal["t"], str, _Count, _Count]
-    | tuple[Literal["j"], str, _Count, _Count]
+    | tuple[Literal["j"], str, _Count, _Count, _Count]
+    | tuple[Literal["c"], _Count, _Count]
     | tuple[Literal["e"], _Count, _Count]
 )
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
@@ -38,19 +41,23 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 class Recorded:
     """Sampled stacks as a tree, parents first. methods: name, and name for want of a named caller.
 
-    nodes: parent (-1: none), method, line that was seen. cpu, execution: samples by node. timed: calls and
-    nanoseconds by name. version: of a JVM. running, serving: nanoseconds of CPU of the programs' threads, and
-    of compilers and collectors, without what recording took.
+    nodes: parent (-1: none), method, line that was seen. cpu, execution, allocated: samples and bytes, by
+    node. timed: calls and nanoseconds by name. version: of a JVM. running, compiling, collecting: CPU
+    nanoseconds of the programs' threads, of compilers and collectors, without what recording took. compiled:
+    nanoseconds from begin to end, by method.
     """
 
     methods: list[tuple[str | None, str | None]] = field(default_factory=list)
     nodes: list[tuple[int, int, int]] = field(default_factory=list)
     cpu: dict[int, int] = field(default_factory=dict)
     execution: dict[int, int] = field(default_factory=dict)
+    allocated: dict[int, int] = field(default_factory=dict)
     timed: dict[str, tuple[int, int]] = field(default_factory=dict)
     version: str = ""
     running: int = 0
-    serving: int = 0
+    compiling: int = 0
+    collecting: int = 0
+    compiled: Counter[int] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
 
@@ -73,7 +80,7 @@ def recorded_trial(target: Target, events: str, *, javac: Path) -> tuple[Launche
         f"-XX:StartFlightRecording=filename={folder},settings={folder / EVENTS},dumponexit=true",
     )
     env = with_options(target, *(toolchain.quoted(option) for option in options))
-    launched = launch(target, target.words, env=env, slowdown=MOST_SLOWDOWN)
+    launched = launch(target, target.words, env=env, slowdown=MOST_SLOWDOWN, one_core=target.one_core)
     recorded = read_recordings(target, folder, jar, javac.with_name("java"))
     if launched.outcome != "ok":
         recorded.notes.insert(0, launched.ended.reason("The profiled trial"))
@@ -110,6 +117,7 @@ def read_recordings(target: Target, folder: Path, jar: bytes, java: Path) -> Rec
         str(place / toolchain.AGENT),
         "suspects.Reader",
         str(place / "answer"),
+        str(1 if target.one_core else len(os.sched_getaffinity(0))),
     ]
     launched = launch(reader, [*words, *(f"./{name}" for name in names)])
     if launched.outcome != "ok":
@@ -168,13 +176,18 @@ def _add(recorded: Recorded, one: _Line) -> None:
     elif one[0] == "s":
         if one[1] >= len(recorded.nodes):
             raise ValueError("samples of nothing")
-        recorded.cpu[one[1]], recorded.execution[one[1]] = one[2], one[3]
+        recorded.cpu[one[1]], recorded.execution[one[1]], recorded.allocated[one[1]] = one[2:]
     elif one[0] == "t":
         calls, nanoseconds = recorded.timed.get(one[1], (0, 0))
         recorded.timed[one[1]] = (calls + one[2], nanoseconds + one[3])
     elif one[0] == "j":
         recorded.version = recorded.version or one[1]
         recorded.running += one[2]
-        recorded.serving += one[3]
+        recorded.compiling += one[3]
+        recorded.collecting += one[4]
+    elif one[0] == "c":
+        if one[1] >= len(recorded.methods):
+            raise ValueError("a method that does not come first")
+        recorded.compiled[one[1]] += one[2]
     elif one[2]:
         recorded.notes.append(f"{one[2]} recordings were damaged: what came before the damage counts.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ class JvmSampler:
                 "Starting a recording takes a JVM half a second to a second.",
                 "JVMs that are killed or halted leave no profile.",
                 "The compiler moves time between methods that it inlines.",
-                "What compiling a method and collecting its garbage costs counts to no method.",
+                "Compiling an inlined method costs its callers; collections count to who allocates.",
             ),
         )
 
@@ -109,7 +109,7 @@ def _explained(
         _graft(tree, recorded, sources, trials=len(rounds))
     costs = tree_costs(tree)
     samples = sum(_samples(recorded).total() for recorded in rounds)
-    serving = sum(recorded.serving for recorded in rounds) / 1e9 / len(rounds)
+    spent = sum(one.running + one.compiling + one.collecting for one in rounds) / 1e9 / len(rounds)
     version = _VERSION.search(rounds[0].version)
     notes = [*profile.notes, *(note for recorded in rounds for note in recorded.notes)]
     if 0 < samples < FEW_SAMPLES:
@@ -121,7 +121,7 @@ def _explained(
     return replace(
         profile,
         tool=replace(profile.tool, version=clean_name(version[1]) if version else ""),
-        methods=costs.methods(seen=sum(tree.own) + min(serving, profile.seconds), calls=known),
+        methods=costs.methods(seen=max(sum(tree.own), spent), calls=known),
         edges=costs.edge_costs(),
         samples=samples,
         notes=tuple(dict.fromkeys(notes)),
@@ -141,7 +141,8 @@ def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int)
     samples = _samples(recorded)
     number = samples.total()
     # A JVM that did not tell its threads' CPU time was to be sampled every millisecond.
-    weight = (recorded.running / number if recorded.running else 1e6) / 1e9 / trials if number else 0.0
+    weight = (recorded.running / number if recorded.running else 1e6) if number else 0.0
+    by_node, unseen = served(recorded, samples)
     numbers: list[int] = []
     has_caller: list[bool] = []
     for node, (parent, method, _) in enumerate(recorded.nodes):
@@ -149,4 +150,25 @@ def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int)
         mine = named[method][0] or (None if caller else named[method][1])
         has_caller.append(caller or mine is not None)
         above = numbers[parent] if parent >= 0 else -1
-        numbers.append(tree.add(above, mine, weight * samples[node]))
+        numbers.append(tree.add(above, mine, (weight * samples[node] + by_node[node]) / 1e9 / trials))
+    for method, nanoseconds in unseen.items():
+        tree.add(-1, named[method][0], nanoseconds / 1e9 / trials)
+
+
+def served(recorded: Recorded, samples: Counter[int]) -> tuple[Mapping[int, float], Mapping[int, float]]:
+    """Nanoseconds of collectors and compilers by node, and by method where no sample has it; all of it.
+
+    Collections count to who allocated, by bytes, and the compilation of a method to where it was sampled.
+    """
+    by_node: defaultdict[int, float] = defaultdict(float)
+    allocated = sum(recorded.allocated.values())
+    for node, size in recorded.allocated.items():
+        by_node[node] += recorded.collecting * size / max(allocated, 1)
+    each = recorded.compiling / max(recorded.compiled.total(), 1)
+    sampled = Counter[int]()
+    for node, count in samples.items():
+        sampled[recorded.nodes[node][1]] += count
+    for node, count in samples.items():
+        method = recorded.nodes[node][1]
+        by_node[node] += each * recorded.compiled[method] * count / max(sampled[method], 1)
+    return by_node, {m: each * took for m, took in recorded.compiled.items() if not sampled[m]}

@@ -74,7 +74,9 @@ def run_hooked(
     """
     folder = tool_folder(target, "node", [HERE / hook, *extra], settings)
     options = f"--require {_quoted(str(folder / hook))} {target.env.get('NODE_OPTIONS', '')}".strip()
-    launched = launch(target, target.words, env={"NODE_OPTIONS": options}, slowdown=slowdown)
+    launched = launch(
+        target, target.words, env={"NODE_OPTIONS": options}, slowdown=slowdown, one_core=target.one_core
+    )
     (folder / "settings.json").unlink(missing_ok=True)
     reports = read_reports(folder, ".json")
     return Hooked(launched, reports, (*reports.notes, *_silent(folder, reports)))

@@ -64,7 +64,12 @@ try {
         ask("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
     }
 
-    const spent = () => ({ cpu: onCore() - before, whole: isMainThread ? Math.max(0, inAll() - loading) : 0 });
+    const spent = () => ({ cpu: onCore() - before, whole: isMainThread ? Math.max(0, inAll() - loading) : 0, alone: alone() });
+    /** Whether no other thread of this process runs JavaScript, or did. */
+    const alone = () => {
+        const mates = readdirSync(__dirname).filter((name) => name.startsWith(`${process.pid}-`) && name.endsWith(".began"));
+        return mates.length === 1;
+    };
     process.once("exit", () => {
         try {
             const seen = interval > 0

@@ -42,11 +42,13 @@ class SampledReport(_Report):
     """The tree of sampled stacks, parents first: frames, own elapsed microseconds and samples.
 
     cpu: nanoseconds that the thread had a core meanwhile; 0: not known. whole: the same of all threads of the
-    process, V8's own included and the profiler's not, told by its main thread.
+    process, V8's own included and the profiler's not, told by its main thread. alone: no other one of its
+    threads runs JavaScript.
     """
 
     cpu: _Count
     whole: _Count
+    alone: bool
     frames: list[tuple[str, str, _Place, _Place]]
     parents: list[int]
     micros: list[_Micros]
@@ -181,7 +183,7 @@ def _explained(
     )
     named = {frame: sources.method(frame) for frame in frames}
     tree = CallTree()
-    samples = sum(_graft(tree, report, named, rounds=rounds) for report in sampled)
+    samples = sum(_graft(tree, r, named, rounds=rounds, one_core=target.one_core) for r in sampled)
     costs = tree_costs(tree)
     # Other threads (V8's compilers, say) cost time that no method has.
     whole = min(profile.seconds, sum(report.whole for report in sampled) / 1e9 / rounds)
@@ -197,15 +199,23 @@ def _explained(
 
 
 def _graft(
-    tree: CallTree, report: SampledReport, named: Mapping[Frame, Method | None], *, rounds: int
+    tree: CallTree,
+    report: SampledReport,
+    named: Mapping[Frame, Method | None],
+    *,
+    rounds: int,
+    one_core: bool,
 ) -> int:
     """Adds one thread's stacks to the tree, in CPU seconds where they are known; its number of samples.
 
-    The seconds are those of one of so many trials. Elapsed time is longer when other programs have the core.
+    The seconds are those of one of so many trials. Elapsed time is longer when others have the core: other
+    programs, or (one_core) V8's compilers and collectors, which mostly work for the
+    function that waits for them meanwhile.
     """
     idle = [frame[0] == "(idle)" and not frame[1] for frame in report.frames]
     elapsed = sum(micros for micros, waits in zip(report.micros, idle, strict=True) if not waits)
-    scale = (report.cpu / 1e9 / elapsed if report.cpu and elapsed else 1e-6) / rounds
+    spent = min(report.whole / 1e3, elapsed) if one_core and report.alone else report.cpu / 1e3
+    scale = (spent / elapsed if spent and elapsed else 1.0) * 1e-6 / rounds
     numbers: list[int] = []
     samples = 0
     rows = zip(report.frames, report.parents, report.micros, report.hits, idle, strict=True)

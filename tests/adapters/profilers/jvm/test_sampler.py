@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from bot.adapters import process
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.recording import Recorded, take
-from bot.adapters.profilers.jvm.sampler import JvmSampler
+from bot.adapters.profilers.jvm.sampler import JvmSampler, served
 from bot.model.profiles import MethodCost, Profile
 from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
 from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, program
@@ -148,9 +149,9 @@ def test_damaged_recordings_links_and_forged_counts_are_left_out_with_a_note(
         "[]",
         '["n", 5, 0, 1]',
         '["n", -1, 7, 1]',
-        '["s", 3, 1, 1]',
+        '["s", 3, 1, 1, 1]',
         '["m", 1, 2]',
-        '["j", "25", -1, 0]',
+        '["j", "25", -1, 0, 0]',
         '["x", 1]',
         "[" * 100_000,
     ],
@@ -165,20 +166,40 @@ def test_a_reader_that_says_something_unexpected_is_noted(line: str) -> None:
 
 def test_what_jvms_spent_is_added_up() -> None:
     recorded = Recorded()
-    take(recorded, [b'["j", "VM (25+1) for x", 5, 3]', b'["j", "other", 6, 4]'])
-    assert (recorded.running, recorded.serving, recorded.version) == (11, 7, "VM (25+1) for x")
+    take(recorded, [b'["j", "VM (25+1) for x", 5, 3, 1]', b'["j", "other", 6, 4, 2]'])
+    assert (recorded.running, recorded.compiling, recorded.collecting) == (11, 7, 3)
+    assert recorded.version == "VM (25+1) for x"
 
 
-def test_shares_are_of_all_cpu_time_collections_included(make_jvm_target: MakeJvmTarget) -> None:
+def test_collections_count_to_who_allocates(make_jvm_target: MakeJvmTarget) -> None:
     body = """
         java.util.ArrayList<Object> kept = new java.util.ArrayList<>();
-        for (int i = 0; i < 3_000_000; i++) { kept.add(new int[4]); }
+        fill(kept);
+        burn(50);
         for (int i = 0; i < 8; i++) System.gc();
         System.out.println(kept.size());
     """
+    more = """
+        static void fill(java.util.ArrayList<Object> kept) {
+            for (int i = 0; i < 3_000_000; i++) { kept.add(new int[4]); }
+        }
+    """
     words = ("java", "-Xmx400m", "-XX:+UseSerialGC", "-cp", "classes", "Small")
-    profile = JvmSampler(counts=False).profile(make_jvm_target(program(body), *words))
-    assert 0.0 < costs(profile)["Small.main"].self_share < 0.7
+    target = make_jvm_target(program(body, more=more), *words)
+    found = costs(JvmSampler(counts=False).profile(target))
+    assert 0.6 < found["Small.fill"].self_share < 1.0001, "most of it is what the collector copies"
+
+
+def test_what_compilers_and_collectors_did_is_shared_out_whole() -> None:
+    recorded = Recorded()
+    take(recorded, [
+        b'["m", "a.B.c", null]', b'["m", "a.B.d", null]', b'["m", "a.B.rare", null]', b'["n", -1, 0, 1]',
+        b'["n", 0, 1, 2]', b'["n", -1, 1, 2]', b'["j", "17", 100, 60, 40]', b'["c", 1, 200]',
+        b'["c", 2, 100]', b'["s", 0, 0, 5, 30]', b'["s", 1, 0, 3, 0]', b'["s", 2, 0, 1, 10]',
+    ])  # fmt: skip
+    by_node, unseen = served(recorded, Counter(recorded.execution))
+    assert dict(by_node) == pytest.approx({0: 30.0, 1: 30.0, 2: 10.0 + 10.0})
+    assert dict(unseen) == pytest.approx({2: 20.0})
 
 
 def test_names_of_any_script_stay_in_one_line(make_jvm_target: MakeJvmTarget) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.adapters.profilers.node.sampler import NodeSampler
+from bot.adapters.profilers.node.preloading import run_hooked
+from bot.adapters.profilers.node.sampler import NodeSampler, SampledReport
 from bot.model.profiles import MethodCost, Profile
 from tests.adapters.profilers.node.conftest import MakeTarget
 
@@ -56,6 +58,20 @@ def test_shares_are_of_all_that_the_process_costs(make_target: MakeTarget) -> No
     )
     profile = NodeSampler(counts=False).profile(make_target({"a.js": program}, "node", "a.js"))
     assert 0.0 < cost(profile, "a:here").self_share < 0.6
+
+
+def test_on_one_core_what_waits_while_v8_compiles_and_collects_costs_that_too(
+    make_target: MakeTarget,
+) -> None:
+    settings = {"interval": 250, "inlining": False}
+    files = {"a.js": "new (require('worker_threads').Worker)('./b.js')", "b.js": BURN + "burn(5)"}
+    for file, threads in (("a.js", 2), ("b.js", 1)):
+        hooked = run_hooked(make_target(files, "node", file), "sampler.cjs", settings, slowdown=5.0)
+        reports = [SampledReport.model_validate_json(text) for text in hooked.reports.contents.values()]
+        assert [report.alone for report in reports] == [threads == 1] * threads
+    target = replace(make_target({"a.js": BURN + "burn(300)"}, "node", "a.js"), one_core=True)
+    known = cost(NodeSampler(counts=False).profile(target), "a:burn")
+    assert 0.5 < known.self_share < 1.0001
 
 
 def test_anonymous_functions_and_built_ins_count_to_the_nearest_named_caller(make_target: MakeTarget) -> None:
@@ -153,13 +169,23 @@ FORGED = {
     "other": "[]",
     "deep": "[" * 100_000,
     "columns": json.dumps(
-        {"node": "v1", "cpu": 1, "whole": 1, "frames": [], "parents": [0], "micros": [], "hits": []}
+        {
+            "node": "v1",
+            "cpu": 1,
+            "whole": 1,
+            "alone": True,
+            "frames": [],
+            "parents": [0],
+            "micros": [],
+            "hits": [],
+        }
     ),
     "circle": json.dumps(
         {
             "node": "v1",
             "cpu": 1,
             "whole": 1,
+            "alone": True,
             "frames": [["a", "", 0, 0]],
             "parents": [0],
             "micros": [1],
@@ -167,7 +193,7 @@ FORGED = {
         }
     ),
     "infinite": (
-        '{"node": "v1", "cpu": 1, "whole": 1, "frames": [["a", "", 0, 0]], "parents": [-1],'
+        '{"node": "v1", "cpu": 1, "whole": 1, "alone": true, "frames": [["a", "", 0, 0]], "parents": [-1],'
         ' "micros": [1e999], "hits": [1]}'
     ),
 }

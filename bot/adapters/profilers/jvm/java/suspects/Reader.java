@@ -17,16 +17,21 @@ import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Reader ANSWER RECORDING...: the trees of sampled stacks as lines of JSON. First the methods, numbered as they come:
+ * Reader ANSWER CORES RECORDING...: the trees of sampled stacks as lines of JSON. First the methods, numbered as they come:
  * ["m", name or null, name for want of a named caller or null], and the nodes, numbered likewise, parents first:
- * ["n", parent or -1, method, line]; then ["s", node, samples of CPU time, samples of execution]; timed methods as
- * ["t", name, calls, nanoseconds in all]; what a recording's JVM is and spent as
- * ["j", version, nanoseconds of CPU of the program's threads, of compilers and collections]; at the end
+ * ["n", parent or -1, method, line]; what a recording's JVM is and spent as
+ * ["j", version, nanoseconds of CPU of the program's threads, of compilers, of collections] and
+ * ["c", method, nanoseconds that compiling it took]; then
+ * ["s", node, samples of CPU time, samples of execution, bytes allocated]; timed methods as
+ * ["t", name, calls, nanoseconds in all]; at the end
  * ["e", samples of CPU time that found no stack, recordings that could not be read].
  */
 public final class Reader {
     private static final int MOST_NODES = 4_000_000;
     private static final int SYNTHETIC = 0x1000;
+    private static final List<String> SAMPLES =
+            List.of("jdk.CPUTimeSample", "jdk.ExecutionSample", "jdk.ObjectAllocationSample");
+    private static final int ALLOCATED = 2;
 
     private final Map<String, Integer> methods = new HashMap<>();
     private final Map<List<Integer>, Integer> nodes = new HashMap<>();
@@ -43,8 +48,8 @@ public final class Reader {
         try (BufferedWriter out = Files.newBufferedWriter(Path.of(arguments[0]))) {
             Reader reader = new Reader(out);
             int unread = 0;
-            for (int i = 1; i < arguments.length; i++) {
-                Spent spent = new Spent();
+            for (int i = 2; i < arguments.length; i++) {
+                Spent spent = new Spent(Integer.parseInt(arguments[1]));
                 try (RecordingFile file = new RecordingFile(Path.of(arguments[i]))) {
                     while (file.hasMoreEvents()) {
                         RecordedEvent event = file.readEvent();
@@ -55,23 +60,27 @@ public final class Reader {
                     unread++; // damaged: what came before counts
                 }
                 spent.tell(out);
+                for (Map.Entry<RecordedMethod, Double> one : spent.compiled().entrySet()) {
+                    out.write("[\"c\"," + reader.number(one.getKey()) + "," + Math.round(one.getValue()) + "]\n");
+                }
             }
             reader.finish(unread);
         }
     }
 
     private void take(RecordedEvent event, String recording) throws IOException {
-        if (event.getEventType().getName().equals("jdk.MethodTiming")) {
+        String name = event.getEventType().getName();
+        if (name.equals("jdk.MethodTiming")) {
             time(event, recording);
             return;
         }
-        boolean cpu = event.getEventType().getName().equals("jdk.CPUTimeSample");
-        if (!cpu && !event.getEventType().getName().equals("jdk.ExecutionSample")) {
+        int what = SAMPLES.indexOf(name);
+        if (what < 0) {
             return;
         }
         RecordedStackTrace trace = event.getStackTrace();
         if (trace == null || trace.getFrames().isEmpty()) {
-            failed += cpu ? 1 : 0;
+            failed += what == 0 ? 1 : 0;
             return;
         }
         int node = -1;
@@ -82,7 +91,7 @@ public final class Reader {
             }
         }
         if (node >= 0) {
-            samples.get(node)[cpu ? 0 : 1]++;
+            samples.get(node)[what] += what == ALLOCATED ? event.getLong("weight") : 1;
         }
     }
 
@@ -105,7 +114,7 @@ public final class Reader {
         if (known == null) {
             known = samples.size();
             nodes.put(List.of(parent, method), known);
-            samples.add(new long[2]);
+            samples.add(new long[SAMPLES.size()]);
             out.write("[\"n\"," + parent + "," + method + "," + Math.max(0, frame.getLineNumber()) + "]\n");
         }
         return known;
@@ -143,8 +152,8 @@ public final class Reader {
     private void finish(int unread) throws IOException {
         for (int node = 0; node < samples.size(); node++) {
             long[] count = samples.get(node);
-            if (count[0] + count[1] > 0) {
-                out.write("[\"s\"," + node + "," + count[0] + "," + count[1] + "]\n");
+            if (count[0] + count[1] + count[ALLOCATED] > 0) {
+                out.write("[\"s\"," + node + "," + count[0] + "," + count[1] + "," + count[ALLOCATED] + "]\n");
             }
         }
         for (Map.Entry<List<String>, long[]> one : timed.entrySet()) {

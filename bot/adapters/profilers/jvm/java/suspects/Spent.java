@@ -5,8 +5,10 @@ import java.io.Writer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.TreeSet;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedMethod;
@@ -23,17 +25,28 @@ final class Spent {
     /** Classes that a flight recording needs and a program hardly ever. */
     private static final Pattern OURS = Pattern.compile("jdk\\.jfr\\.|jdk\\.internal\\.(org\\.objectweb\\.asm|classfile|event)\\.");
 
-    private final TreeSet<Instant> ticks = new TreeSet<>();
+    private final int cores;
+    private final TreeMap<Instant, Double> ticks = new TreeMap<>();
     private final List<RecordedEvent> loads = new ArrayList<>();
-    private long collecting;
-    private double compiled;
-    private double compiledForUs;
+    private long machine;
+    private boolean collected;
+    private final Map<RecordedMethod, Double> compiled = new HashMap<>();
+    private double compiling;
+    private double compilingForUs;
     private String version = "";
+
+    /** cores: that the JVM could use, of which a thread's load is a part. */
+    Spent(int cores) {
+        this.cores = cores;
+    }
 
     void take(RecordedEvent event) {
         switch (event.getEventType().getName()) {
             case "jdk.CPULoad":
-                ticks.add(event.getStartTime());
+                ticks.put(event.getStartTime(), (double) event.getFloat("jvmUser") + event.getFloat("jvmSystem"));
+                break;
+            case "jdk.CPUInformation":
+                machine = event.getLong("hwThreads");
                 break;
             case "jdk.ThreadCPULoad":
                 if (loads.size() < MOST_LOADS) {
@@ -43,11 +56,18 @@ final class Spent {
             case "jdk.Compilation":
                 RecordedMethod method = event.getValue("method");
                 double took = event.getDuration().toNanos();
-                compiled += took;
-                compiledForUs += method != null && OURS.matcher(method.getType().getName()).lookingAt() ? took : 0;
+                compiling += took;
+                if (method == null) {
+                    break;
+                }
+                if (OURS.matcher(method.getType().getName()).lookingAt()) {
+                    compilingForUs += took;
+                } else {
+                    compiled.merge(method, took, Double::sum);
+                }
                 break;
             case "jdk.GarbageCollection":
-                collecting += event.getDuration("sumOfPauses").toNanos();
+                collected = true;
                 break;
             case "jdk.JVMInformation":
                 version = event.getString("jvmVersion");
@@ -59,13 +79,15 @@ final class Spent {
     void tell(Writer out) throws IOException {
         double program = 0;
         double compilers = 0;
+        double told = 0;
         for (RecordedEvent load : loads) {
-            Instant before = ticks.lower(load.getStartTime().minus(SAME_TICK));
+            Instant before = ticks.lowerKey(load.getStartTime().minus(SAME_TICK));
             if (before == null) {
                 continue; // from before the recording: what starting it took
             }
             double nanoseconds = (load.getFloat("user") + load.getFloat("system"))
-                    * Duration.between(before, load.getStartTime()).toNanos();
+                    * Duration.between(before, load.getStartTime()).toNanos() * cores;
+            told += nanoseconds;
             String name = name(load.getThread("eventThread"));
             if (name.contains("CompilerThread")) {
                 compilers += nanoseconds;
@@ -73,9 +95,26 @@ final class Spent {
                 program += nanoseconds;
             }
         }
-        compilers *= compiled > 0 ? 1 - compiledForUs / compiled : 1;
+        // Collectors' threads are not told of: theirs is what the rest of the process spent.
+        double collecting = collected ? Math.max(0, process() - told) : 0;
+        compilers *= compiling > 0 ? 1 - compilingForUs / compiling : 1;
         out.write("[\"j\"," + Json.quoted(version) + "," + Math.round(program) + ","
-                + (Math.round(compilers) + collecting) + "]\n");
+                + Math.round(compilers) + "," + Math.round(collecting) + "]\n");
+    }
+
+    /** Nanoseconds of CPU of the whole process since the first tick. */
+    private double process() {
+        double sum = 0;
+        for (Map.Entry<Instant, Double> tick : ticks.entrySet()) {
+            Instant before = ticks.lowerKey(tick.getKey());
+            sum += before == null ? 0 : tick.getValue() * machine * Duration.between(before, tick.getKey()).toNanos();
+        }
+        return sum;
+    }
+
+    /** Nanoseconds that compiling each method took, waiting included; without what was compiled for the recording. */
+    Map<RecordedMethod, Double> compiled() {
+        return compiled;
     }
 
     private static String name(RecordedThread thread) {
