@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 OUTPUT_CAP = 1 << 20
 """Bytes of a program's output that are kept (the last ones)."""
+MOST_COMPANY = 4.0
+"""Others with whom a run that is ready all the time may have to share its core. Arbitrary."""
 _USAGE = struct.Struct("<dqqqq")  # of the child before it is released: cpu seconds, faults and switches
 _COUNTS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches")
 
@@ -41,11 +43,41 @@ def _volumes() -> dict[str, float]:
     return {}
 
 
-def _queued(pid: int) -> float:
-    """Seconds an ended, unreaped process was ready but had no core; 0 where the kernel does not say."""
+def _main_thread(pid: int) -> tuple[float, float]:
+    """Seconds the main thread of an ended, unreaped process ran, and was ready but had no core.
+
+    Zeros where the kernel does not say. Its other threads' accounts are gone.
+    """
     with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/schedstat") as file:  # noqa: PTH123
-        return int(file.read().split()[1]) / 1e9
-    return 0.0
+        ran, waited = file.read().split()[:2]
+        return int(ran) / 1e9, int(waited) / 1e9
+    return 0.0, 0.0
+
+
+def idle_seconds(cpus: list[int]) -> float | None:
+    """Seconds since the start of the machine that the one core had nothing to do; None: not known.
+
+    Not known either of several cores: one may be idle while others are fought for.
+    """
+    with contextlib.suppress(OSError, ValueError), open("/proc/stat") as file:  # noqa: PTH123
+        for line in file:
+            name, *ticks = line.split()
+            if len(cpus) == 1 and name == f"cpu{cpus[0]}" and any(tick != "0" for tick in ticks):
+                return (int(ticks[3]) + int(ticks[4])) / os.sysconf("SC_CLK_TCK")
+    return None
+
+
+def queued(main: tuple[float, float], cpu: float, wall: float, idle: float | None) -> float:
+    """Seconds a run was ready but had no core. idle: of its only core meanwhile, None: not known.
+
+    main: what its main thread ran and waited for a core. When most of the work was done by other threads or
+    processes, whose waits nobody knows: the time in which others had the core, as far as they would have
+    left no more of it to the run.
+    """
+    ran, waited = main
+    if idle is None or ran >= cpu / 2.0:
+        return waited
+    return max(waited, min(wall - cpu - idle, MOST_COMPANY * cpu))
 
 
 class Run:
@@ -57,6 +89,7 @@ class Run:
         self.status = bytearray()
         self.output = bytearray()
         self.orphans_cpu = 0.0
+        self.idle_before: float | None = None
         self.left_behind = 0
         self.metrics: dict[str, float] = {}
         self.code: int | None = None
@@ -78,6 +111,8 @@ class Run:
 
     def release(self) -> None:
         """Lets the program begin."""
+        if not self.request["partner"]:
+            self.idle_before = idle_seconds(self.request["confine"]["cpus"])
         os.write(self.release_in, b"g")
 
     def fork(self) -> None:
@@ -141,16 +176,17 @@ class Run:
         # Reaping adds the child's volumes to our own account, which we may read without any privilege; the
         # child's own account belongs to its user.
         before_reaping = _volumes()
-        queued = _queued(self.pid)
+        main, idle = _main_thread(self.pid), idle_seconds(self.request["confine"]["cpus"])
         _, status, usage = os.wait4(self.pid, 0)
         volumes = {key: value - before_reaping[key] for key, value in _volumes().items()}
         self.code = os.waitstatus_to_exitcode(status)
+        idle = None if idle is None or self.idle_before is None else idle - self.idle_before
         before = _USAGE.unpack(bytes(self.status[1 : 1 + _USAGE.size]))
         cpu, *counts = (max(0.0, now - then) for now, then in zip(_usage(usage), before, strict=True))
         self.metrics = {
             "cpu": cpu,
             "wall": wall,
-            "queued": queued,
+            "queued": queued(main, cpu, wall, idle),
             "max_rss": usage.ru_maxrss * 1024.0,
             **dict(zip(_COUNTS, counts, strict=True)),
             **volumes,
