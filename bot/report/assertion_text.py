@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from bot.model.assertions import ALWAYS, AssertedGroup, Assertion
+from bot.model.report_assertions import AssertionOutcome
 from bot.report.formats import brief, clean, count, seconds
 
 NAME = 60
@@ -41,6 +43,18 @@ def explained(entry: Assertion) -> str:
     """In words: over which calls the method is fast, slow, or both."""
     lines = [f"  {_way(group)}, {_behaviour(group.expected)}." for group in entry.groups]
     return "\n".join([_heading(entry), *lines, *_edges(entry)]) + "\n"
+
+
+def outcome_lines(outcomes: Sequence[AssertionOutcome]) -> list[str]:
+    """Each assertion's outcome with its reasons, the violated ones first; then how many there are of each."""
+    order = ("violated", "undecided", "held")
+    lines = []
+    for one in sorted(outcomes, key=lambda o: order.index(o.outcome)):
+        lines.append(f"{one.outcome}  {one.id}  {clean(one.method)}")
+        if one.outcome != "held":
+            lines += [f"  {clean(why)}" for why in one.why]
+    counts = Counter(one.outcome for one in outcomes)
+    return [*lines, ", ".join(f"{counts[outcome]} {outcome}" for outcome in order)]
 
 
 def _heading(entry: Assertion) -> str:
