@@ -105,8 +105,8 @@ def write_table() -> None:
         "# Checks of assertions, base against head",
         "",
         f"Rate of false alarms: {FALSE_ALARMS:.0%} a method. Right: exactly the planted group is called",
-        "violated (everywhere: any). At least, at most: 95 % (Clopper and Pearson). Asked: more trials a side",
-        "that an undecided outcome asks for, median.",
+        "violated (everywhere: any). At least, at most: 95 % (Clopper and Pearson). Asked: more trials",
+        "a side that an undecided outcome asks for, median.",
         "",
         "| change at head | trials a side | cases | violated | at least, at most | right group | undecided "
         "| asked | CPU ms |",
@@ -118,7 +118,11 @@ def write_table() -> None:
         n, violated = len(found), sum(f["outcome"] == "violated" for f in found)
         ends = stats.binomtest(violated, n).proportion_ci(0.95)
         undecided = [f["more"] for f in found if f["outcome"] == "undecided"]
-        right = f"{sum(f['right'] for f in found) / n:.1%}" if kind.where != "nowhere" else "-"
+        right = (
+            f"{sum(f['right'] for f in found) / n:.1%}"
+            if kind.size and not kind.name.startswith("all")
+            else "-"
+        )
         lines.append(
             f"| {kind.name} | {kind.trials} | {n} | **{violated / n:.1%}** | {ends.low:.1%}, {ends.high:.1%} "
             f"| {right} | {len(undecided) / n:.1%} | {np.median(undecided) if undecided else 0:.0f} | "

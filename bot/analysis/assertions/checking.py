@@ -57,7 +57,7 @@ def check(
         lacking = max(0, LEAST_TRIALS - min(len(before), len(after))) if before and after else 0
         few = LEAST_CALLS - sum(seen[0].values()) if assertion.places and seen[0] and seen[1] else 0
         return replace(checked, why=(obstacle, *_news(checked)), more_trials=lacking, more_calls=max(few, 0))
-    borders = np.log(placed(_every(before), np.array(assertion.places)))
+    borders = np.log(_borders(assertion, before))
     sides = Sides(assertion, before, after, borders)
     moves = sides.moves(false_alarms)
     groups = tuple(_group(assertion, sides, i, moves) for i in range(len(assertion.groups)))
@@ -104,6 +104,24 @@ def _every(trials: Sequence[LoggedCalls]) -> Floats:
     return np.asarray(np.exp(np.sort(np.concatenate([d for trial in trials for d in trial.values()]))))
 
 
+def _borders(assertion: Assertion, trials: Sequence[LoggedCalls]) -> Floats:
+    """Borders in seconds, (n_borders,): where the groups, as often as they are called here, have them.
+
+    The places of an assertion are of the mix of groups when it was mined. Its expected shares say where they
+    are in any other mix, so that more calls of one group move no border.
+    """
+    counts, covered = np.zeros(len(assertion.groups)), []
+    for path, n in calls_by_path(trials).items():
+        if (group := assertion.group_of(path)) is not None:
+            counts[group] += n
+            covered.append(path)
+    if counts.sum() < LEAST_CALLS:
+        return placed(_every(trials), np.array(assertion.places))
+    below = np.cumsum([group.expected for group in assertion.groups], axis=1)[:, :-1]
+    calls = _every([{path: trial[path] for path in covered if path in trial} for trial in trials])
+    return placed(calls, (counts @ below / counts.sum()).clip(0.0, 1.0))
+
+
 def _group(assertion: Assertion, sides: Sides, place: int, moves: Sequence[Move]) -> CheckedGroup:
     """What is known of one group."""
     asserted = assertion.groups[place]
@@ -126,6 +144,8 @@ def _group(assertion: Assertion, sides: Sides, place: int, moves: Sequence[Move]
         chosen = next((m for m in mine if m.stratum.path is None), mine[0])
         said = told(chosen, sides.levels(chosen.stratum), np.exp(sides.borders).tolist())
         paths = tuple(m.stratum.path for m in mine if m.stratum.path)
+        if chosen.stratum.path is None and len(paths) == 1:
+            said += f", mostly over {chain(paths[0])}"
         group = replace(group, outcome="violated", said=said, moved=direction(chosen), paths=paths)
     if sides.misfit(place, asserted.expected):
         was = "/".join(f"{100 * share:.0f}" for share in asserted.expected)
@@ -190,7 +210,7 @@ def proposed(
     ordered = _every(trials)
     if not len(borders) and len(ordered) < LEAST_CALLS:
         return assertion
-    seconds = np.asarray(borders) if len(borders) else placed(ordered, np.array(assertion.places))
+    seconds = np.asarray(borders) if len(borders) else _borders(assertion, trials)
     places = np.searchsorted(ordered, seconds, side="left") / len(ordered)
     apart = np.diff(places, append=1.0) >= LEAST_CLUSTER
     kept = apart & (places >= LEAST_CLUSTER)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from bot.analysis.assertions.checking_shifts import NOTHING, SHARE_MARGIN, SURE, Shift, combined, shift
+from bot.analysis.assertions.checking_shifts import SHARE_MARGIN, SURE, Shift, combined, shift
 from bot.analysis.assertions.checking_trials import (
     TYPICAL,
     WITHIN,
@@ -43,7 +43,7 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Move:
-    """A stratum's shift, on the clock that it alarmed on; feature: the one with the least chance."""
+    """A stratum's shift, on the clock on which it is clearest; feature: that moved furthest beyond."""
 
     stratum: Stratum
     shift: Shift
@@ -138,7 +138,7 @@ class Sides:
         return shift(*self.features(stratum, self.steady))
 
     def moves(self, false_alarms: float) -> list[Move]:
-        """What surely moved, and beyond the margin; with at most this chance of a false one among all.
+        """What moved, and beyond the margin; with at most this chance of any where nothing is different.
 
         All features on both clocks are one piece of evidence for a stratum (`combined`). Half of the rate is
         for groups and half for paths, evenly (Bonferroni).
@@ -151,11 +151,11 @@ class Sides:
                 usable = slice(len(self.borders) if stratum.new else None)
                 if not views or not len(views[0].estimate[usable]):
                     continue
-                sure = combined(np.concatenate([view.chance(NOTHING)[usable] for view in views])) <= rate
-                beyond = [view.chance(1.0)[usable].min() for view in views]
-                if sure and min(beyond) <= 2.0 * (1.0 - SURE):
-                    view = views[int(np.argmin(beyond))]
-                    found.append(Move(stratum, view, int(np.argmin(view.chance(1.0)[usable]))))
+                sure = combined(np.concatenate([view.chance[usable] for view in views])) <= rate
+                view = max(views, key=lambda view: float(view.beyond[usable].max()))
+                feature = int(np.argmax(view.beyond[usable]))
+                if sure and view.beyond[feature] > 0.0:
+                    found.append(Move(stratum, view, feature))
         return found
 
     def views(self, stratum: Stratum) -> list[Shift]:

@@ -13,8 +13,6 @@ from bot.model.assertions import Floats
 
 SHARE_MARGIN, RATIO_MARGIN = 0.10, log(1.25)
 """Smaller moves of a share of calls, and of the logarithm of a duration, are not worth a reader's time."""
-NOTHING = 0.5
-"""Margins: a smaller move is none, whatever its cause, as code that lies elsewhere. Arbitrary."""
 EXCLUDED = 2.0
 """Margins: an assertion holds when moves beyond so many can be excluded. Arbitrary."""
 USUAL_SHARE, USUAL_RATIO = 0.03, 0.05
@@ -56,15 +54,21 @@ class Shift:
         """The largest move, in margins."""
         return float((np.abs(self.estimate) / margins(len(self.estimate))).max())
 
-    def chance(self, margin: float) -> Floats:
-        """Of so large an estimate, were the move no larger than so many margins: two-sided p-values."""
-        beyond = (np.abs(self.estimate) - margin * margins(len(self.estimate))) / self.error
-        return np.asarray(2.0 * stats.t.sf(beyond, self.freedom)).clip(max=1.0)
+    @property
+    def chance(self) -> Floats:
+        """Of so large an estimate, were nothing different: two-sided p-values."""
+        return np.asarray(2.0 * stats.t.sf(np.abs(self.estimate) / self.error, self.freedom))
 
     @property
     def reach(self) -> Floats:
         """Half of the 90 % interval."""
         return self.error * float(stats.t.ppf(SURE, self.freedom))
+
+    @property
+    def beyond(self) -> Floats:
+        """How far the nearer end of the 90 % interval lies beyond the margin, in margins."""
+        margin = margins(len(self.estimate))
+        return (np.abs(self.estimate) - self.reach) / margin - 1.0
 
     def more_trials(self) -> int:
         """A side, so that moves beyond `EXCLUDED` margins can be excluded; 0: they are.
