@@ -1,1 +1,1 @@
-"""Profilers of compiled programs: callgrind, perf or gperftools, uftrace."""
+"""Profilers of compiled programs: callgrind, perf or gperftools, uftrace, Frida."""

@@ -55,7 +55,7 @@ def series_of(
     for node in recording.nodes:  # parents come before their children
         method, path = method_at(node.spot), _path(node, paths)
         paths[id(node)] = method, path
-        if method is None:
+        if method is None or not node.durations:
             continue
         seconds = np.array(node.durations, np.float64) / 1e9
         added = np.array(node.nested, np.float64) * bias.below

@@ -5,23 +5,29 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
 
 from bot.adapters import checkout
-from bot.adapters.process import PATH, PLAIN_ENVIRONMENT, run_trusted
+from bot.adapters.process import PATH, run_trusted
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.names import bare, tidy
-from bot.adapters.profilers.native.samples import Spot
 from bot.adapters.profilers.native.sampling import preloadable, program_of
-from bot.adapters.profilers.native.series import Bias, Traced, median_seconds, series_of
+from bot.adapters.profilers.native.series import Bias
 from bot.adapters.profilers.native.signatures import REGISTERS, Parameter, signatures_in_a_child
+from bot.adapters.profilers.native.tracing import (
+    PATCH_FLAG,
+    Described,
+    as_the_program,
+    calibrate,
+    doubts,
+    listed,
+    traced,
+)
 from bot.adapters.profilers.native.uftrace_file import Recording, exit_status, read_recording
 from bot.adapters.profilers.native.watching import Watch, find, pattern, spelled
 from bot.model.profiles import Method, Profile, Target, Tool
@@ -29,18 +35,7 @@ from bot.model.profiles import Method, Profile, Target, Tool
 SLOWDOWN = 10.0
 SECONDS_PER_CALL = 125e-9
 """Until this machine has been calibrated."""
-PATCH_FLAG = "-fpatchable-function-entry=5"
-CALLS = 20_000
-MOST_NAMED = 5
-"""Methods in a note."""
-Described: TypeAlias = Mapping[tuple[str, int, str], Sequence[Parameter]]
 _REGISTERS = ",".join(f"arg{number}/i64" for number in range(1, REGISTERS + 1))
-
-_CALIBRATION = f"""
-__attribute__((noinline)) void suspects_empty(void) {{ __asm__ volatile(""); }}
-__attribute__((noinline)) void suspects_loop(void) {{ for (int i = 0; i < {CALLS}; i++) suspects_empty(); }}
-int main(void) {{ for (int i = 0; i < 9; i++) suspects_loop(); return 0; }}
-"""
 
 
 class Uftrace:
@@ -89,7 +84,7 @@ class Uftrace:
         """One trial in which these methods are watched."""
         functions = Functions(target)
         watch = find(functions, target, methods)
-        notes = _doubts(watch)
+        notes = doubts(watch)
         if not watch.symbols:
             return Profile(self.tool, "not-started", 0.0, notes=(*notes, "There is no function to watch."))
         try:
@@ -98,20 +93,20 @@ class Uftrace:
             launched, recording = _record(target, watch, {symbol for _, _, symbol in described})
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(*notes, f"uftrace could not run: {error}."))
-        traced = _traced(functions, recording, bias, wanted=set(methods), described=described)
-        known = {method.name for method in (*traced.methods, *watch.absent)}
+        found = traced(functions, recording, bias, wanted=set(methods), described=described)
+        known = {method.name for method in (*found.methods, *watch.absent)}
         unseen = [method for method in methods if method.name not in known]
         return Profile(
             self.tool,
             launched.outcome,
             launched.cpu,
-            traced.methods,
-            series=traced.series,
+            found.methods,
+            series=found.series,
             notes=(
                 *notes,
                 *_ending(launched, recording),
                 *_rough(functions, recording),
-                *self._limits(traced.short, unseen),
+                *self._limits(found.short, unseen),
                 *functions.notes,
             ),
         )
@@ -119,58 +114,23 @@ class Uftrace:
     def _limits(self, short: Sequence[Method], unseen: Sequence[Method]) -> Sequence[str]:
         notes = []
         if unseen:
-            notes.append(f"No calls were seen (not called, or no room for a tracer): {_names(unseen)}.")
+            notes.append(f"No calls were seen (not called, or no room for a tracer): {listed(unseen)}.")
         if self._bias == Bias():
             notes.append("What uftrace itself takes was not measured (no C compiler): durations contain it.")
         if short:
-            notes.append(f"Calls are too short to be timed by uftrace, and only counted: {_names(short)}.")
+            notes.append(f"Calls are too short to be timed by uftrace, and only counted: {listed(short)}.")
         return notes
 
     def bias(self, target: Target) -> Bias:
         """What uftrace itself takes on this machine, measured once with an empty function."""
         if self._bias is None:
-            self._bias = _calibrate(target, arguments=self._arguments) or Bias()
+
+            def record(here: Target, watch: Watch) -> Recording:
+                symbols = [symbol for several in watch.symbols.values() for symbol in several]
+                return _record(here, watch, symbols if self._arguments else ())[1]
+
+            self._bias = calibrate(target, record) or Bias()
         return self._bias
-
-
-def _traced(
-    functions: Functions,
-    recording: Recording,
-    bias: Bias,
-    *,
-    wanted: Collection[Method],
-    described: Described,
-) -> Traced:
-    """Series of the wanted methods; a static function of the same name in another file is not wanted."""
-    seen = {spot: functions.linked(spot.path, spot.offset) for spot in {n.spot for n in recording.nodes}}
-    known = functions.methods(seen.values())
-    by_place = {(path, start): parameters for (path, start, _), parameters in described.items()}
-
-    def method_at(spot: Spot) -> Method | None:
-        method = known[seen[spot]].method
-        return method if method in wanted or replace(method, file=None) in wanted else None
-
-    def parameters_at(spot: Spot) -> Sequence[Parameter]:
-        return by_place.get((seen[spot].object, seen[spot].start), ())
-
-    return series_of(recording, method_at, bias, parameters_at)
-
-
-def _names(methods: Sequence[Method]) -> str:
-    return ", ".join(method.name for method in methods[:MOST_NAMED]) + (
-        ", …" if len(methods) > MOST_NAMED else ""
-    )
-
-
-def _doubts(watch: Watch) -> list[str]:
-    """What a reader must know: methods without a function."""
-    notes = []
-    if watch.absent:
-        notes.append(
-            "Not found as functions (inlined, or not in the checkout), and not watched: "
-            f"{_names(watch.absent)}."
-        )
-    return notes
 
 
 def _rough(functions: Functions, recording: Recording) -> Sequence[str]:
@@ -227,22 +187,10 @@ def _record(target: Target, watch: Watch, described: Collection[str] = ()) -> tu
         ]
         launched = launch(target, words, slowdown=SLOWDOWN)
         recording = read_recording(folder / "trace")
-        return _as_the_program(launched, exit_status(folder / "trace"), target), recording
+        return as_the_program(launched, exit_status(folder / "trace"), target), recording
     finally:
         checkout.remove(folder)
         _remove_buffers(target)
-
-
-def _as_the_program(launched: Launched, status: int | None, target: Target) -> Launched:
-    """How the program ended: uftrace has exit codes of its own."""
-    if status is None or launched.outcome not in ("ok", "exit"):
-        return launched
-    code = os.waitstatus_to_exitcode(status)
-    ended = replace(
-        launched.ended, exit_code=code, outcome="signal" if code < 0 else "exit" if code else "ok"
-    )
-    outcome = ended.outcome if code < 0 else "ok" if code in target.ok_exit else "exit"
-    return replace(launched, ended=ended, outcome=outcome)
 
 
 def _remove_buffers(target: Target) -> None:
@@ -253,26 +201,3 @@ def _remove_buffers(target: Target) -> None:
         with suppress(OSError):
             if path.lstat().st_uid == target.account.uid:
                 path.unlink()
-
-
-def _calibrate(target: Target, *, arguments: bool) -> Bias | None:
-    """Times an empty function, and a loop around it with and without watching the empty one."""
-    folder = folder_for(target, "bias")
-    try:
-        (folder / "empty.c").write_text(_CALIBRATION)
-        here = Target(("./empty",), PLAIN_ENVIRONMENT, folder, folder, target.scratch, account=target.account)
-        command = ["cc", "-O1", PATCH_FLAG, "-o", "empty", "empty.c"]
-        if launch(here, command).outcome != "ok":
-            return None
-        program = str(folder / "empty")
-        both, loop = (
-            _record(here, Watch({program: symbols}), symbols if arguments else ())[1]
-            for symbols in (["suspects_empty", "suspects_loop"], ["suspects_loop"])
-        )
-    finally:
-        checkout.remove(folder)
-    watched = [median_seconds(node) for node in both.nodes]
-    alone = [median_seconds(node) for node in loop.nodes]
-    if len(watched) != 2 or len(alone) != 1:
-        return None
-    return Bias(watched[1], max(0.0, (watched[0] - alone[0]) / CALLS))

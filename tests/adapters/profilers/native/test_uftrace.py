@@ -10,7 +10,8 @@ import pytest
 
 from bot.adapters.profilers.native import uftrace
 from bot.adapters.profilers.native.functions import Functions
-from bot.adapters.profilers.native.uftrace import PATCH_FLAG, Uftrace
+from bot.adapters.profilers.native.tracing import PATCH_FLAG
+from bot.adapters.profilers.native.uftrace import Uftrace
 from bot.adapters.profilers.native.watching import find, pattern
 from bot.model.profiles import CallSeries, Method, Profile
 from tests.adapters.profilers.native.conftest import ACCOUNT, Forge
@@ -181,7 +182,7 @@ def test_a_missing_uftrace_and_a_missing_compiler_are_said(
     forge: Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forge.make("-g", "-O1", PATCH_FLAG, main_c=PROGRAM)
-    monkeypatch.setattr(uftrace, "_calibrate", lambda target, arguments: None)
+    monkeypatch.setattr(uftrace, "calibrate", lambda target, record: None)
     profile = Uftrace().profile(forge.target(), [MIDDLE])
     assert profile.notes == (
         "What uftrace itself takes was not measured (no C compiler): durations contain it.",
