@@ -105,6 +105,38 @@ def mine(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the cont
             typer.echo(f"Note: {note}", err=True)
 
 
+@assertions.command()
+def check(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contract
+    base: Annotated[str, typer.Option("--base", help="Commit to compare with.")],
+    head: Annotated[str, typer.Option("--head", help="Commit to check.")] = "HEAD",
+    config: Config = None,
+    budget: options.Budget = None,
+    seed: options.Seed = 0,
+    file: File = None,
+    json: Json = None,
+    fail_on: options.FailOn = "",
+    verbose: options.Verbose = False,  # noqa: ARG001  read by __main__ when something goes wrong
+    quiet: options.Quiet = False,
+) -> None:
+    """Watch base and head, and say which assertions hold."""
+    from bot.compose.mining import AskedMining, checked_file
+    from bot.report.assertion_text import outcome_lines
+
+    failing = options.failing(fail_on)
+    asked = AskedMining(head, config=config, budget=options.seconds_of(budget), seed=seed, file=file)
+    with options.progress_for(quiet=quiet) as progress:
+        found = checked_file(asked, base, progress)
+    told = {"assertions": [one.model_dump(mode="json") for one in found.outcomes], "notes": list(found.notes)}
+    if not (_as_json(json, told) and str(json) == "-") and not quiet:
+        typer.echo("\n".join(outcome_lines(found.outcomes)))
+        for note in found.notes:
+            typer.echo(f"Note: {note}", err=True)
+    outcomes = {one.outcome for one in found.outcomes}
+    if not any(any(one.trials) for one in found.outcomes):
+        raise typer.Exit(3)
+    raise typer.Exit(int("violation" in failing and "violated" in outcomes))
+
+
 def _tell(found: MinedFile, *, written: bool) -> None:
     """What was mined: tables of what is new or changed, with this machine's times, and a summary."""
     from bot.report.assertion_text import entry_table

@@ -1,28 +1,31 @@
-"""Opens what mining needs, one built revision and its profiles, and turns what was mined into a file."""
+"""Opens what mining and checking assertions need: built revisions, their profiles, the file."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import get_args
 
-from bot.adapters.assertion_file import assertion_text
+from bot.adapters.assertion_file import assertion_text, entry_text
 from bot.adapters.git import Repository
 from bot.adapters.run_folder import run_folder
 from bot.adapters.threads import one_thread
-from bot.compose.asserted import ASSERTIONS, known_assertions
+from bot.compose.asserted import ASSERTIONS, known_assertions, with_assertions
 from bot.compose.measuring import real_job, stop_on_signals
 from bot.compose.runs import Run
 from bot.compose.subjects import CONFIG, Asked, Subjected, local_subject, read_checked
 from bot.flows.asserting import Proposal, proposal
+from bot.flows.assertion_findings import AssertionFindings, check_assertions
+from bot.flows.job import Job
 from bot.flows.mining import Estimator, Mining
 from bot.flows.mining_state import Mined
 from bot.flows.ports import Progress
 from bot.model.assertions import Assertion
 from bot.model.errors import NothingMeasuredError, UsageError
+from bot.model.revisions import Revision
 from bot.model.subject import Program
 from bot.sampling.constraints import ConstraintSolver
 
@@ -75,39 +78,16 @@ def mined_file(asked: AskedMining, progress: Progress) -> MinedFile:
     """
     if asked.estimator not in get_args(Estimator):
         raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
-    wanted = Asked(
-        asked.revision,
-        asked.revision,
-        config=asked.config,
-        seed=asked.seed,
-        exact_base=True,
-        cache=asked.cache,
-        repository=asked.repository,
-    )
-    with ExitStack() as stack:
-        stack.enter_context(one_thread())
-        stop = stack.enter_context(stop_on_signals())
-        folder = stack.enter_context(run_folder())
-        repository = Repository(asked.repository, folder / "git")
-        comparison = repository.resolve(asked.revision, asked.revision, exact_base=True)
-        local = local_subject(wanted) or _subject_at(repository, wanted)
-        if not isinstance(local.subject.program, Program):
-            raise UsageError("program: a table or callable has no methods; mining needs a `run` command")
+    with _built(_wanted(asked, asked.revision, asked.revision), progress) as (job, repository):
         path = asked.file or (asked.config or repository.top / CONFIG).with_name(ASSERTIONS.name)
         before = known_assertions(path)
-        job = real_job(wanted, local, repository, comparison, progress, Run(stop, stack, folder))
-        assert job.workshop is not None and job.open_profiles is not None
-        progress.stage("building")
-        for build in job.workshop.build(comparison).values():
-            if not build.ok:
-                raise NothingMeasuredError(f"{build.step} failed: {build.reason}\n{build.log}".rstrip())
-        began = time.monotonic()
+        assert job.open_profiles is not None
         mining = Mining(
             job.open_profiles(),
-            ConstraintSolver(local.subject.space).default(),
+            ConstraintSolver(job.subject.space).default(),
             time.monotonic,
-            began + (asked.budget or BUDGET),
-            overhead=local.subject.overhead,
+            time.monotonic() + (asked.budget or BUDGET),
+            overhead=job.subject.overhead,
             estimator="published" if asked.estimator == "published" else "ours",
             hints=asked.hints,
             tell=progress.stage,
@@ -115,19 +95,70 @@ def mined_file(asked: AskedMining, progress: Progress) -> MinedFile:
         mined = mining.run()
     if not mined.models:
         raise NothingMeasuredError(" ".join([*mined.notes, "No method could be mined."]))
-    revision = comparison.head.id[:SHORT]
-    return MinedFile(
-        path, before, proposal(before, mined, revision=revision), mined, (*job.notes, *mined.notes)
+    found = proposal(before, mined, revision=job.comparison.head.id[:SHORT])
+    return MinedFile(path, before, found, mined, (*job.notes, *mined.notes))
+
+
+def checked_file(asked: AskedMining, base: str, progress: Progress) -> AssertionFindings:
+    """Builds two revisions and checks base's assertions (or those of `asked.file`) on them.
+
+    Raises:
+        UsageError: the options, a file or the repository are wrong, or there is no assertion.
+        NothingMeasuredError: a side does not build.
+    """
+    wanted = _wanted(asked, base, asked.revision)
+    with _built(wanted, progress) as (opened, repository):
+        if asked.file is None:
+            job = with_assertions(wanted, opened, repository)
+        else:
+            job = replace(opened, assertions=known_assertions(asked.file), entry_text=entry_text)
+        if not job.assertions:
+            raise UsageError(
+                " ".join([*job.notes, "There is no assertion: `suspects assertions mine` writes some."])
+            )
+        found = check_assertions(job, time.monotonic, until=time.monotonic() + (asked.budget or BUDGET))
+    return replace(found, notes=(*job.notes, *found.notes))
+
+
+def _wanted(asked: AskedMining, base: str, head: str) -> Asked:
+    return Asked(
+        base,
+        head,
+        config=asked.config,
+        seed=asked.seed,
+        exact_base=True,
+        cache=asked.cache,
+        repository=asked.repository,
     )
 
 
-def _subject_at(repository: Repository, asked: Asked) -> Subjected:
+@contextmanager
+def _built(asked: Asked, progress: Progress) -> Iterator[tuple[Job, Repository]]:
+    """The job of two revisions, both built."""
+    with ExitStack() as stack:
+        stack.enter_context(one_thread())
+        stop = stack.enter_context(stop_on_signals())
+        folder = stack.enter_context(run_folder())
+        repository = Repository(asked.repository, folder / "git")
+        comparison = repository.resolve(asked.base, asked.head, exact_base=True)
+        local = local_subject(asked) or _subject_at(repository, comparison.base)
+        if not isinstance(local.subject.program, Program):
+            raise UsageError("program: a table or callable has no methods; mining needs a `run` command")
+        job = real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
+        assert job.workshop is not None
+        progress.stage("building")
+        for build in job.workshop.build(comparison).values():
+            if not build.ok:
+                raise NothingMeasuredError(f"{build.step} failed: {build.reason}\n{build.log}".rstrip())
+        yield job, repository
+
+
+def _subject_at(repository: Repository, revision: Revision) -> Subjected:
     """The subject as the revision's own file says.
 
     Raises:
         UsageError: it has none, or it is wrong.
     """
-    revision = repository.resolve(asked.head, asked.head, exact_base=True).head
     text = repository.read_file(revision, str(PurePosixPath(CONFIG)))
     if text is None:
         raise UsageError(f"{CONFIG} does not exist at {revision.label}; `suspects init` writes one")

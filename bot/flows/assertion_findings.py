@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from bot.analysis.assertions.checked import CheckedGroup
 from bot.flows.assertion_inquiry import AssertionInquiry, CheckedAssertion
 from bot.flows.job import Job
-from bot.flows.ports import Bench
 from bot.model.assertions import Assertion, CallEdge, Condition, NamedPath
 from bot.model.report_assertions import AssertionGroup, AssertionOutcome, AssertionPath
 from bot.sampling.constraints import ConstraintSolver
@@ -31,8 +30,8 @@ class AssertionFindings:
     notes: tuple[str, ...] = ()
 
 
-def check_assertions(job: Job, bench: Bench, *, until: float) -> AssertionFindings:
-    """Checks base's assertions in the default configuration, until seconds on the bench's clock."""
+def check_assertions(job: Job, clock: Callable[[], float], *, until: float) -> AssertionFindings:
+    """Checks base's assertions in the default configuration, until seconds on a clock."""
     if not job.assertions:
         return AssertionFindings()
     if job.open_profiles is None:
@@ -40,9 +39,8 @@ def check_assertions(job: Job, bench: Bench, *, until: float) -> AssertionFindin
     inquiry = AssertionInquiry(
         job.open_profiles(),
         ConstraintSolver(job.subject.space).default(),
-        bench.elapsed,
+        clock,
         until,
-        overhead=job.subject.overhead,
         false_alarms=job.subject.false_alarms,
         tell=job.progress.stage,
     )

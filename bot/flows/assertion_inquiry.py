@@ -19,6 +19,8 @@ from bot.model.trials import Side
 TRIALS = 4
 """Of each side, of each group of methods that are watched together; with time left, `MOST_TRIALS`."""
 MOST_TRIALS = 8
+OVERHEAD = 3.0
+"""Share by which a watched trial may take longer: both sides do, and it is their ratio that counts."""
 AT_ONCE = 12
 """Methods that are watched in one trial at most, without their callers."""
 _FIGURES = re.compile(r"\d+(\.\d+)?")
@@ -56,7 +58,6 @@ class AssertionInquiry:
     configuration: Configuration
     clock: Callable[[], float]
     until: float
-    overhead: float
     false_alarms: float
     tell: Callable[[str], None]
     _notes: dict[str, str] = field(default_factory=dict)
@@ -78,10 +79,10 @@ class AssertionInquiry:
             self._say(*missing, "No performance assertion could be checked.")
         elif self._profiled():
             graph = CallGraph(self._coarse["base"])
-            found = _by_method(assertions, list(graph.coarse.methods))
-            asked = [_Asked(a, found[a]) for a in assertions if a in found]
+            every = {(m.name, m.file): m for m in graph.coarse.methods}
+            asked = [_Asked(a, every[key]) for a in assertions if (key := (a.method, a.file)) in every]
             self._watch_all(asked, graph)
-        seen = {one.assertion: one.seen for one in asked}
+        seen = {one.assertion.id: one.seen for one in asked}
         nothing: Mapping[Side, Sequence[CallObservation]] = {"base": (), "head": ()}
         each = self.false_alarms / max(len(assertions), 1)
         return [
@@ -93,7 +94,7 @@ class AssertionInquiry:
                 own["head"],
             )
             for a in assertions
-            for own in (seen.get(a, nothing),)
+            for own in (seen.get(a.id, nothing),)
         ]
 
     def _profiled(self) -> bool:
@@ -122,7 +123,7 @@ class AssertionInquiry:
 
     def _batches(self, asked: Sequence[_Asked], graph: CallGraph) -> Iterator[list[_Asked]]:
         """What is watched together: as much as the overhead allows, and nothing that perturbs another."""
-        allowed = self.overhead * graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
+        allowed = OVERHEAD * graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
         batch: list[_Asked] = []
         left = allowed
         for one in sorted(asked, key=lambda a: (a.alone, graph.calls(a.method))):
@@ -169,7 +170,15 @@ class AssertionInquiry:
     def _watched(self, side: Side, batch: Sequence[_Asked], graph: CallGraph) -> Profile:
         methods = list(dict.fromkeys(m for one in batch for m in self._with_callers(one, graph)))
         left = self.until - self.clock()
-        profile = self.bench.watch(side, self.configuration, methods, self._coarse[side], seconds=left)
+        profile = self.bench.watch(
+            side,
+            self.configuration,
+            methods,
+            self._coarse[side],
+            seconds=left,
+            overhead=OVERHEAD,
+            rests=0,
+        )
         self._say(*profile.notes)
         return profile
 
@@ -184,9 +193,3 @@ def _turn(number: int) -> tuple[Side, Side]:
 
 def _ended(profile: Profile) -> str:
     return f"ended as {profile.outcome}" if profile.outcome != "ok" else "has no methods"
-
-
-def _by_method(known: Sequence[Assertion], methods: Sequence[Method]) -> Mapping[Assertion, Method]:
-    """The methods that entries speak of, as far as the program has them."""
-    every = {(m.name, m.file): m for m in methods}
-    return {entry: every[entry.method, entry.file] for entry in known if (entry.method, entry.file) in every}

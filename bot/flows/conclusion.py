@@ -72,7 +72,7 @@ def conclude(
     until = min(until, bench.elapsed() + share * job.budget)
     asserting = ASSERTING_SHARE * job.budget if job.assertions else 0.0
     methods = _methods(job, bench, evidence, judgement, until=until - asserting)
-    asserted = check_assertions(job, bench, until=until)
+    asserted = check_assertions(job, bench.elapsed, until=until)
     return report(
         job,
         recalled=recalled,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from bot.flows.disarm_assertions import disarmed
+from bot.flows.disarm_words import FILE, LEVEL, MACHINE, REVISION, WORD, kept, name, word
 from bot.model.errors import ArtifactError
 from bot.model.report import (
     BuildFailure,
@@ -23,17 +24,6 @@ from bot.model.report import (
 )
 from bot.model.report_methods import ComparedProfile, FlameNode, MethodSuspect
 
-_NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9_.:+-]{0,98}[A-Za-z0-9_+])?"
-_VALUE = r"[A-Za-z0-9_+-](?:[A-Za-z0-9_.,:+%/-]{0,98})"
-_WORD = re.compile(_VALUE)
-_LEVEL = re.compile(rf"!?{_NAME}(?:(?:=|>=|<){_VALUE})?")
-_METHOD = re.compile(r"[A-Za-z0-9_$~*(](?:[A-Za-z0-9_$.:~*()<>&\[\]-]|, ?(?=[A-Za-z0-9_])){0,199}")
-"""Generics and receivers too, but no spaces: a name must not become a sentence."""
-_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
-_MACHINE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,+()-]{0,99}")
-_REVISION = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_LINKS = re.compile(r"//|www\.|\.\.", re.IGNORECASE)
-"""What a site would turn into a link (or a path into another folder) although every character is harmless."""
 _FEATURES = frozenset(
     (
         "cpu",
@@ -51,8 +41,6 @@ _FEATURES = frozenset(
 )
 _STORES = frozenset(("branch", "artifact", "directory", "object"))
 _STEPS = frozenset(("setup", "build", "prepare"))
-_UNNAMED = "(name not shown)"
-"""For a method whose name is harmful: without its share the others would not add up."""
 _MOST_CALLERS, _MOST_PATHS = 50, 1_000
 _MOST = 5_000  # entries in any list: far above what a run measures, far below what would hurt
 FORK_NOTES = (
@@ -71,7 +59,7 @@ def disarm(report: Report, *, head_sha: str, address: str = "") -> Report:
     assert report.base is not None
     suspects, visible = report.suspects, report.visible
     lists = (
-        *(report.effects, report.configurations, report.profiles, visible.options),
+        *(report.effects, report.configurations, report.profiles, report.assertions, visible.options),
         *(suspects.options, suspects.methods, suspects.resources, visible.pairs_not_exercised),
     )
     if any(len(entries) > _MOST for entries in lists):
@@ -84,14 +72,15 @@ def disarm(report: Report, *, head_sha: str, address: str = "") -> Report:
         interrupted=report.interrupted,
         base=_revision(report.base.revision),
         head=_revision(head_sha),
-        primary_metric=_word(report.primary_metric),
-        higher_is_better=tuple(_word(metric) for metric in report.higher_is_better),
+        primary_metric=word(report.primary_metric),
+        higher_is_better=tuple(word(metric) for metric in report.higher_is_better),
         threshold=report.threshold,
         false_alarms=report.false_alarms,
         effects=tuple(_effect(effect) for effect in report.effects),
         configurations=tuple(_configuration(one) for one in report.configurations),
         suspects=_suspects(suspects),
         profiles=tuple(_profile(one) for one in report.profiles),
+        assertions=tuple(disarmed(one) for one in report.assertions),
         visible=_visible(visible),
         spent=report.spent,
         environment=_environment(report.environment),
@@ -101,34 +90,22 @@ def disarm(report: Report, *, head_sha: str, address: str = "") -> Report:
     )
 
 
-def _word(text: str, pattern: re.Pattern[str] = _WORD) -> str:
-    """The text itself when harmless; a comment that names something else would be worse than none."""
-    if not pattern.fullmatch(text) or _LINKS.search(text):
-        raise ArtifactError("the report names something that no option, level or metric is called")
-    return text
-
-
-def _kept(text: str | None, pattern: re.Pattern[str]) -> str | None:
-    """The text when harmless, else None: for words that a reader can do without."""
-    return text if text and pattern.fullmatch(text) and not _LINKS.search(text) else None
-
-
 def _revision(text: str) -> RevisionRef:
-    revision = _word(text, _REVISION)
+    revision = word(text, REVISION)
     return RevisionRef(revision=revision, label=revision[:12])
 
 
 def _term(term: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_word(level, _LEVEL) for level in term)
+    return tuple(word(level, LEVEL) for level in term)
 
 
 def _options(options: dict[str, OptionValue]) -> dict[str, OptionValue]:
-    return {_word(name): _word(value) if isinstance(value, str) else value for name, value in options.items()}
+    return {word(name): word(value) if isinstance(value, str) else value for name, value in options.items()}
 
 
 def _effect(effect: Effect) -> Effect:
     return Effect(
-        metric=_word(effect.metric),
+        metric=word(effect.metric),
         term=_term(effect.term),
         aliases=tuple(_term(alias) for alias in effect.aliases),
         ratio=effect.ratio,
@@ -144,7 +121,7 @@ def _configuration(change: ConfigurationChange) -> ConfigurationChange:
     return ConfigurationChange(
         options=_options(change.options),
         default=change.default,
-        metric=_word(change.metric),
+        metric=word(change.metric),
         ratio=change.ratio,
         interval=change.interval,
         pairs=change.pairs,
@@ -163,8 +140,8 @@ def _suspects(suspects: Suspects) -> Suspects:
 
 def _method(suspect: MethodSuspect) -> MethodSuspect:
     return MethodSuspect(
-        method=_name(suspect.method),
-        file=_kept(suspect.file, _FILE),
+        method=name(suspect.method),
+        file=kept(suspect.file, FILE),
         line=suspect.line,
         base_self_seconds=suspect.base_self_seconds,
         head_self_seconds=suspect.head_self_seconds,
@@ -174,17 +151,13 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         change=suspect.change,
         interval=suspect.interval,
         instructions=suspect.instructions,
-        callers=tuple(_name(caller) for caller in suspect.callers[-_MOST_CALLERS:]),
-        was=suspect.was and _name(suspect.was),
+        callers=tuple(name(caller) for caller in suspect.callers[-_MOST_CALLERS:]),
+        was=suspect.was and name(suspect.was),
         with_callees=suspect.with_callees,
         restored=suspect.restored,
         restored_interval=suspect.restored_interval,
         options=_options(suspect.options),
     )
-
-
-def _name(method: str) -> str:
-    return _kept(method, _METHOD) or _UNNAMED
 
 
 def _profile(profile: ComparedProfile) -> ComparedProfile:
@@ -194,12 +167,12 @@ def _profile(profile: ComparedProfile) -> ComparedProfile:
     return ComparedProfile(
         options=_options(profile.options),
         control=profile.control,
-        tool=_kept(profile.tool, _MACHINE) or "",
+        tool=kept(profile.tool, MACHINE) or "",
         change_seconds=profile.change_seconds,
         unexplained=profile.unexplained,
         overhead=profile.overhead,
         flame=tuple(
-            FlameNode(method=_name(node.method), parent=node.parent, base=node.base, head=node.head)
+            FlameNode(method=name(node.method), parent=node.parent, base=node.base, head=node.head)
             for node in paths
         ),
     )
@@ -210,7 +183,7 @@ def _resource(suspect: ResourceSuspect) -> ResourceSuspect:
         feature=suspect.feature,
         base=suspect.base,
         head=suspect.head,
-        unit=_kept(suspect.unit, _WORD) or "",
+        unit=kept(suspect.unit, WORD) or "",
         estimated_seconds=suspect.estimated_seconds,
         score=suspect.score,
     )
@@ -219,12 +192,12 @@ def _resource(suspect: ResourceSuspect) -> ResourceSuspect:
 def _visible(visible: Visible) -> Visible:
     return Visible(
         options=tuple(
-            VisibleOption(option=_word(one.option), slow_down=one.slow_down) for one in visible.options
+            VisibleOption(option=word(one.option), slow_down=one.slow_down) for one in visible.options
         ),
         everything=visible.everything,
         levels_not_exercised=_term(visible.levels_not_exercised),
         pairs_not_exercised=tuple(
-            (_word(first, _LEVEL), _word(second, _LEVEL)) for first, second in visible.pairs_not_exercised
+            (word(first, LEVEL), word(second, LEVEL)) for first, second in visible.pairs_not_exercised
         ),
         pairs_not_exercised_count=visible.pairs_not_exercised_count,
     )
@@ -232,13 +205,13 @@ def _visible(visible: Visible) -> Visible:
 
 def _environment(environment: Environment) -> Environment:
     return Environment(
-        cpu=_kept(environment.cpu, _MACHINE) or "",
+        cpu=kept(environment.cpu, MACHINE) or "",
         cores=environment.cores,
-        kernel=_kept(environment.kernel, _MACHINE) or "",
+        kernel=kept(environment.kernel, MACHINE) or "",
         load=environment.load,
         noise=tuple(
             Noise(
-                metric=_word(one.metric),
+                metric=word(one.metric),
                 pairs=one.pairs,
                 sd_percent=one.sd_percent,
                 bias_percent=one.bias_percent,

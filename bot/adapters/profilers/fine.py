@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from statistics import median
 
 from bot.adapters.profilers.affordable import OVERHEAD, affordable
@@ -53,33 +54,40 @@ class FineProfiler:
         """
         most = self._overhead if overhead is None else overhead
         resting = [launch(target, target.words) for _ in range(rests)]
-        plain = next((one for one in resting if one.outcome != "ok"), resting[0])
-        seconds = median(one.cpu for one in resting)
+        failed = next((one for one in resting if one.outcome != "ok"), None)
+        guess = coarse.seconds / max(coarse.tool.slowdown, 1.0)
+        seconds = median(one.cpu for one in resting) if resting else guess
         known = replace(coarse, seconds=seconds, tool=replace(coarse.tool, slowdown=1.0))
-        profile = self._watched(target, methods, known, plain, overhead=most)
-        exceeds = _exceeds(profile, seconds, most)
+        profile = self._watched(target, methods, known, failed, overhead=most)
+        exceeds = bool(resting) and _exceeds(profile, seconds, most)
         if exceeds and (counted := _counted(known, profile)) is not known:
-            profile = self._watched(target, methods, counted, plain, overhead=most)
-        if _exceeds(profile, seconds, most):
+            profile = self._watched(target, methods, counted, failed, overhead=most)
+        if resting and _exceeds(profile, seconds, most):
             told = (
                 f"{_named(profile.tool)} made a trial {profile.seconds / seconds - 1.0:.0%} longer, more"
                 f" than the {most:.0%} that were asked for."
             )
             profile = replace(profile, notes=(*profile.notes, told))
-        return replace(profile, unprofiled=seconds)
+        return replace(profile, unprofiled=seconds if resting else nan)
 
     def _watched(
-        self, target: Target, methods: Sequence[Method], known: Profile, plain: Launched, *, overhead: float
+        self,
+        target: Target,
+        methods: Sequence[Method],
+        known: Profile,
+        failed: Launched | None,
+        *,
+        overhead: float,
     ) -> Profile:
-        """One trial under the runtime's tool."""
+        """One trial under the runtime's tool; none, if one without it failed."""
         agent = None if self._runtime == "native" else AGENTS[self._runtime](known, overhead)
         tool = self._uftrace if agent is None else agent
         lacking = tool.missing(target)
-        if plain.outcome != "ok":
-            lacking = (*lacking, plain.ended.reason("The trial without a profiler"))
+        if failed is not None:
+            lacking = (*lacking, failed.ended.reason("The trial without a profiler"))
         if lacking:
-            outcome = "not-started" if plain.outcome == "ok" else plain.outcome
-            return Profile(tool.tool, outcome, plain.cpu, notes=tuple(lacking))
+            outcome = "not-started" if failed is None else failed.outcome
+            return Profile(tool.tool, outcome, known.seconds, notes=tuple(lacking))
         if agent is not None:
             return agent.profile(target, methods)
         return self._traced(target, methods, known, overhead=overhead)

@@ -15,6 +15,9 @@ BIN = 0.002
 """Log seconds: durations that differ by less are the same to us."""
 BOX = 4
 """Bins over which calls are counted together, at every scale."""
+FINEST = 8
+"""Bins in a step at the finest scale: peaks within an eighth of each other are one, because runs and machines
+differ by as much."""
 SIGNIFICANT = 30.0
 """Deviance from equal counts: 5.5 standard errors, for many places are looked at on many scales."""
 DEPTH = 0.7
@@ -66,7 +69,7 @@ def borders(durations: Floats) -> Floats:
     axis = _Axis.of(calls)
     cumulated = axis.cumulated(calls)
     found: list[float] = []
-    width = 1
+    width = FINEST
     while 2 * BOX * width < len(cumulated):
         for valley in _valleys(cumulated[::width]):
             left, right = (width * (end + BOX / 2) for end in (valley.left, valley.right))

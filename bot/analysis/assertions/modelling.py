@@ -21,6 +21,9 @@ from bot.model.assertions import (
     shares,
 )
 
+UNSTEADY = 0.05
+"""Standard deviation between trials of the share of calls below a border, from which on the border is the
+machine's (what else ran, a slower clock) and not the method's."""
 ENOUGH = 1000
 """Calls in which clusters show: shorter observations are joined before borders are looked for."""
 
@@ -37,7 +40,7 @@ def model(
     if estimator == "published":
         found = stable_borders(in_time[-LAST:], find=published_borders)
     else:
-        found = stable_borders(joined(in_time))
+        found = _steady(stable_borders(joined(in_time)), in_time)
     same: dict[frozenset[CallEdge], list[NamedPath]] = {}
     for path in sorted({path for o in in_time for path, calls in o.durations.items() if len(valid(calls))}):
         same.setdefault(edges_of(path), []).append(path)
@@ -88,3 +91,13 @@ def _passed(paths: Sequence[frozenset[CallEdge]]) -> Floats:
     for row, path in zip(passed, paths, strict=True):
         row[[edges[edge] for edge in path]] = 1.0
     return passed
+
+
+def _steady(found: Floats, observations: Sequence[CallObservation]) -> Floats:
+    """The borders below which each trial has about the same share of its calls, chance aside."""
+    trials = [calls for o in observations if len(calls := np.sort(valid(o.every)))]
+    if len(trials) < 2 or not len(found):
+        return found
+    below = np.array([np.searchsorted(calls, found) / len(calls) for calls in trials])
+    chance = below.mean(axis=0) * (1.0 - below.mean(axis=0)) * np.mean([1.0 / len(calls) for calls in trials])
+    return np.asarray(found[below.var(axis=0, ddof=1) - chance <= UNSTEADY**2])

@@ -1,0 +1,115 @@
+"""`suspects assertions` on real programs: mined, written, checked, violated, reviewed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.builders import CONFIG, Ended, Place, config
+
+FILE = ".github/suspects.assertions.yml"
+PROGRAM = """\
+def read(turns):
+    total = 0
+    for i in range(turns):
+        total += i * i
+    return total
+
+
+def load():
+    for _ in range(60):
+        read(FAST)
+
+
+def save():
+    for _ in range(40):
+        read(SLOW)
+
+
+def main():
+    load()
+    save()
+
+
+main()
+"""
+C_PROGRAM = """\
+#include <stdio.h>
+volatile unsigned long sink;
+__attribute__((noinline)) void read_all(long turns) {
+    for (long i = 0; i < turns; i++) sink += i * i;
+}
+__attribute__((noinline)) void load(void) { for (int i = 0; i < 60; i++) read_all(FAST); }
+__attribute__((noinline)) void save(void) { for (int i = 0; i < 40; i++) read_all(SLOW); }
+int main(void) { for (int i = 0; i < 3; i++) { load(); save(); } return 0; }
+"""
+RUNTIMES: dict[str, tuple[str, str, dict[str, str], str, int]] = {
+    "python": ("program.py", PROGRAM, {"run": "python3 program.py {options}"}, "read", 2000),
+    "native": (
+        "program.c",
+        C_PROGRAM,
+        {"run": "./program {options}", "build": "make program"},
+        "read_all",
+        100_000,
+    ),
+}
+
+
+def text(runtime: str, *, fast: int, slow: int) -> str:
+    _, program, *_ = RUNTIMES[runtime]
+    return program.replace("FAST", str(fast)).replace("SLOW", str(slow))
+
+
+@pytest.fixture(params=list(RUNTIMES))
+def mined(request: pytest.FixtureRequest, place: Place) -> tuple[Place, str, Ended]:
+    """A repository whose program was mined; its runtime; how mining ended."""
+    runtime: str = request.param
+    name, _, keys, _, turns = RUNTIMES[runtime]
+    options = {"verbose": {"flag": "--verbose"}}
+    place.commit(
+        {
+            CONFIG: config(program={"runtime": runtime, **keys}, options=options, overhead="50%"),
+            name: text(runtime, fast=turns, slow=8 * turns),
+        }
+    )
+    return (
+        place,
+        runtime,
+        place.suspects("assertions", "mine", "--budget", "25s", "--json", str(place.out / "mined.json")),
+    )
+
+
+def told(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def test_what_is_mined_is_written_reviewed_checked_and_violated(mined: tuple[Place, str, Ended]) -> None:
+    place, runtime, ended = mined
+    name, _, _, method, turns = RUNTIMES[runtime]
+    assert ended.code == 0, ended.said
+    (entry,) = [a for a in told(place.out / "mined.json")["assertions"] if a["method"].endswith(method)]
+    assert sorted(round(group["expected"][0]) for group in entry["groups"]) == [0, 1]
+    written = (place.repository / FILE).read_text()
+    assert entry["id"] in written
+    listed = place.suspects("assertions", "list")
+    assert listed.code == 0 and entry["id"] in listed.out
+    base = place.commit({FILE: written})
+    same = place.commit({"README": "nothing that runs"})
+    calm = place.suspects("assertions", "check", "--base", base, "--head", same, "--budget", "40s")
+    assert calm.code == 0 and "0 violated" in calm.out, calm.said
+    head = place.commit({name: text(runtime, fast=2 * turns, slow=8 * turns)})
+    out = place.out / "checked.json"
+    slow = place.suspects(
+        "assertions", "check", "--base", base, "--head", head, "--budget", "40s", "--json", str(out),
+        "--fail-on", "violation",
+    )  # fmt: skip
+    assert slow.code == 1, slow.said
+    (outcome,) = [a for a in told(out)["assertions"] if a["id"] == entry["id"]]
+    moved = [group for group in outcome["groups"] if group["outcome"] == "violated"]
+    assert outcome["outcome"] == "violated" and len(moved) == 1
+    assert "load" in moved[0]["expression"] and moved[0]["ratio"] == pytest.approx(2.0, rel=0.3)
+    assert entry["id"] in outcome["proposed"]
