@@ -31,7 +31,7 @@ class Call:
     def count(self, group: Group, calls: tuple[int, int]) -> None:
         """Adds calls of base and head."""
         base, head = self.calls.get(group, (0, 0))
-        self.calls[group] = base + calls[0], head + calls[1]
+        self.calls[group] = base + max(calls[0], 0), head + max(calls[1], 0)
 
     @property
     def total(self) -> int:

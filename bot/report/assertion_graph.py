@@ -66,7 +66,7 @@ def graph_svg(outcome: AssertionOutcome, *, room: float = WIDE) -> Markup:
     """
     looks = behaviours(outcome)
     found = call_graph(outcome)
-    calls = sum(sum(path.calls) for path in outcome.paths)
+    calls = sum(max(calls, 0) for path in outcome.paths for calls in path.calls)
     graph, size = drawn(found, looks, room=room, calls=calls) if found else ([], Point(0.0, 0.0))
     explained, high = legend(outcome, looks, room)
     width = max(size.x + 4, room)

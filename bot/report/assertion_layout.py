@@ -21,6 +21,8 @@ Route: TypeAlias = tuple[tuple[float, int], ...]
 SWEEPS = 12
 GAP = 16.0
 """Between two boxes of a row."""
+BOXES = 0.8
+"""Share of a row for its boxes, where others of the same level must be above: their lines come through."""
 LOOSE = 1.15
 """How much wider than its widest row a picture may be, for lines that go straight."""
 _Neighbours: TypeAlias = dict[int, list[int]]
@@ -102,11 +104,15 @@ def _heights(widths: Mapping[int, float], links: Mapping[Link, float], room: flo
     longest: dict[int, int] = {}
     for box in TopologicalSorter(callees).static_order():
         longest[box] = 1 + max((longest[callee] for callee in callees[box]), default=-1)
+    level: dict[int, float] = defaultdict(float)
+    for box, height in longest.items():
+        level[height] += widths[box] + GAP
     used: dict[int, float] = defaultdict(float)
     taken, heights = set[int](), dict[int, int]()
     for box in sorted(widths, key=lambda b: (longest[b], b)):
         row = 1 + max((heights[callee] for callee in callees[box]), default=-1)
-        while row in taken and used[row] + widths[box] > room:
+        free = room if level[longest[box]] - GAP <= room else BOXES * room
+        while row in taken and used[row] + widths[box] > free:
             row += 1
         heights[box] = row
         taken.add(row)

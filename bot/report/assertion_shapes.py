@@ -12,7 +12,7 @@ from bot.report.formats import shorten
 
 LETTER = 0.56
 """Width of a letter as a share of the font's size, on average."""
-_ARGUMENTS = re.compile(r"<[^<>]*>")
+_ARGUMENTS = re.compile(r"(?:<[^<>]*>)+")
 
 
 def tag(name: str, *inside: Markup | str, **attributes: object) -> Markup:
@@ -43,6 +43,7 @@ def picture(parts: Iterable[Markup], size: tuple[float, float], *, title: str, t
         tag("title", title),
         tag("desc", told),
         *parts,
+        xmlns="http://www.w3.org/2000/svg",
         role="img",
         aria_label=title,
         width=round(width),

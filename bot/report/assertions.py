@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.model.report import Report
 from bot.model.report_assertions import AssertionGroup, AssertionOutcome
-from bot.report.formats import Listing, Prose, change, code, count, join, prose, sentence
+from bot.report.formats import Prose, change, code, count, fraction, join, prose, sentence, shell
 from bot.report.parts import Block, Bullets, Section, Table
 
 MOST_UNDECIDED, MOST_PATHS = 8, 3
@@ -42,12 +44,18 @@ def assertions(report: Report, rows: int) -> Section | None:
     return Section("assertions", title, tuple(blocks), open=bool(violated))
 
 
+def what_moved(group: AssertionGroup) -> str:
+    """In the run's own words; where these are not shown, in numbers."""
+    base, head = (" / ".join(map(fraction, shares)) or "none" for shares in (group.base, group.observed))
+    return group.said or f"{base} -> {head} of its calls, from fast to slow"
+
+
 def _moved(violated: list[AssertionOutcome], rows: int) -> Table:
     cells = [
         (
             code(one.method),
             _reached(group),
-            prose(group.said),
+            prose(what_moved(group)),
             _ratio(group),
             prose("{} / {}".format(*group.calls)),
         )
@@ -81,5 +89,5 @@ def _offered(violated: list[AssertionOutcome]) -> list[Block]:
     what = "this entry" if len(entries) == 1 else "these entries"
     return [
         prose(f"If it is intended, take over {what} in ", code(FILE), ":"),
-        Listing("".join(entries), "yaml"),
+        replace(shell(tuple(entry.rstrip("\n") for entry in entries)), language="yaml"),
     ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.model.report import Effect, Report
 from bot.report import claims, methods, words
-from bot.report.assertions import violations
+from bot.report.assertions import violations, what_moved
 from bot.report.formats import (
     Listing,
     Prose,
@@ -196,12 +196,13 @@ def _with_assertions(report: Report, found: Headline) -> Headline:
     one, group = moved[0]
     more = len({other.id for other, _ in moved}) - 1
     also = f", and {count(more, 'more assertion')}" if more else ""
-    said = prose("Performance assertion violated: ", code(one.method), " ", group.said, also)
+    said = prose("Performance assertion violated: ", code(one.method), " ", what_moved(group), also)
     if found.tone not in ("good", "unclear", "neutral"):
         return replace(found, lead=(*found.lead, prose(said, ".")))
     look = prose(
         "look at what this pull request changed around ", code(one.method), " where it is reached over ",
-        code(group.expression), ". If it is intended, take over the entry below."
+        code(group.expression), ". If it is intended, take over the entry ",
+        "below." if one.proposed else "that its own run proposes.",
     )  # fmt: skip
     return replace(found, tone="bad", icon="🟠", title=said, lead=(found.title, *found.lead), action=look)
 

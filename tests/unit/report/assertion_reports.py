@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import re
+
 from bot.model.report import Report
 from bot.model.report_assertions import AssertionGroup, AssertionOutcome, AssertionPath
 from tests.unit.report.builders import regression
 
+EDGES = {
+    "e1": ("startup_children", "proc_mutex_sysv_acquire"),
+    "e2": ("child_main", "proc_mutex_sysv_acquire"),
+}
+PROPOSED = """\
+- id: 3f2a91c07d
+  method: __semop
+  edges:
+    e1: startup_children > proc_mutex_sysv_acquire
+    e2: child_main > proc_mutex_sysv_acquire
+  borders: [0.75]
+  groups:
+  - {when: e1, expected: [0.419, 0.581], calls: 412}
+  - {when: e2, expected: [0.08, 0.92], calls: 1110}
+  - {when: not e1 and not e2, expected: [0.99, 0.01], calls: 1198}
+  mined: {revision: 9c6e7f10f5d0, trials: 12}
+"""
 HERE = "storage::Index<std::pair<int, char>>::lookup"
 
 
 def group(when: str, *, expected: tuple[float, ...], **fields: object) -> AssertionGroup:
     """A group that held, unless told otherwise."""
     usual: dict[str, object] = {
-        "expression": when,
+        "expression": re.sub(r"e\d", lambda m: " > ".join(EDGES.get(m[0], ("a", m[0]))), when),
         "when": when,
         "observed": expected,
         "base": expected,
@@ -40,15 +59,12 @@ def semaphore(**fields: object) -> AssertionOutcome:
         ratio=1.62,
         interval=(1.5, 1.76),
         calls=(1102, 1110),
-        said="64 % of its calls took 70 ms and more, now 92 %",
+        said="36 % -> 8 % fast (< 70 ms)",
     )
     usual: dict[str, object] = {
         "id": "3f2a91c07d",
         "method": "__semop",
-        "edges": {
-            "e1": ("startup_children", "proc_mutex_sysv_acquire"),
-            "e2": ("child_main", "proc_mutex_sysv_acquire"),
-        },
+        "edges": EDGES,
         "groups": (
             group("e1", expected=(0.419, 0.581), calls=(410, 412)),
             moved,
@@ -57,6 +73,7 @@ def semaphore(**fields: object) -> AssertionOutcome:
         "borders_seconds": (0.07,),
         "outcome": "violated",
         "slower": True,
+        "proposed": PROPOSED,
         "paths": (
             way("main > ap_mpm_run > child_main > proc_mutex_sysv_acquire > __semop", 1102, of=1),
             way("main > ap_mpm_run > child_main > proc_mutex_sysv_release > __semop", 1100, of=2),
@@ -75,8 +92,15 @@ def held() -> AssertionOutcome:
         method=HERE,
         edges={"e1": ("storage::Table::scan", HERE)},
         groups=(
-            group("e1", expected=(0.1, 0.2, 0.7)),
-            group("not e1", expected=(0.8, 0.2, 0.0), observed=(), calls=(88, 0), outcome="undecided"),
+            group("e1", expected=(0.1, 0.2, 0.7), expression=f"storage::Table::scan > {HERE}"),
+            group(
+                "not e1",
+                expression=f"not storage::Table::scan > {HERE}",
+                expected=(0.8, 0.2, 0.0),
+                observed=(),
+                calls=(88, 0),
+                outcome="undecided",
+            ),
         ),
         borders_seconds=(0.00012, 0.0031),
         outcome="undecided",
@@ -117,3 +141,25 @@ def crowded(paths: int) -> AssertionOutcome:
 def asserted() -> Report:
     """A regression with a violated, an undecided and a held assertion."""
     return regression(assertions=(semaphore(), held(), crowded(12)))
+
+
+def of_strangers(name: str) -> Report:
+    """Every text of an outcome is this one."""
+    moved = group(name, expected=(0.5, 0.5), outcome="violated", said=name, ratio=1.2, paths=((name, HERE),))
+    edge = (name, HERE)
+    outcome = semaphore(
+        method=name,
+        file=name,
+        groups=(moved,),
+        edges={name: edge},
+        why=(name,),
+        proposed=name,
+        paths=(AssertionPath(path=edge, group=0, calls=(3, 4)), way(f"a > {HERE}", 2, of=0)),
+        new_paths=(edge,),
+    )
+    return regression(assertions=(outcome, outcome.model_copy(update={"outcome": "undecided"})))
+
+
+def states() -> dict[str, tuple[Report, bool]]:
+    """Name of each state -> its report, and whether it came from a fork."""
+    return {"assertions": (asserted(), False)}

@@ -23,7 +23,7 @@ from bot.model.report import (
 from bot.model.report_methods import MethodSuspect
 from bot.report import render
 from bot.report.render import comment, summary
-from tests.unit.report import builders, method_reports
+from tests.unit.report import assertion_reports, builders, method_reports
 from tests.unit.report.builders import effect, report, states
 from tests.unit.report.regenerate import EXPECTED, golden
 
@@ -117,7 +117,9 @@ def hostile_builds(name: str) -> Report:
     return builders.unbuilt("base").model_copy(update={"build_failures": (failure,)})
 
 
-@pytest.mark.parametrize("make", [hostile, hostile_builds, method_reports.of_strangers])
+@pytest.mark.parametrize(
+    "make", [hostile, hostile_builds, method_reports.of_strangers, assertion_reports.of_strangers]
+)
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_hostile_names_stay_names(name: str, make: Callable[[str], Report]) -> None:
     text = comment(make(name), fork=True, marker="<!-- marker -->")
@@ -150,7 +152,7 @@ def test_a_summary_tells_methods_of_strangers_as_names_too(name: str) -> None:
                 assert str(child.attrs["href"]).startswith(f"{method_reports.REPOSITORY}/blob/"), child
 
 
-@pytest.mark.parametrize("make", [hostile, method_reports.of_strangers])
+@pytest.mark.parametrize("make", [hostile, method_reports.of_strangers, assertion_reports.of_strangers])
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_github_finds_nothing_to_mention_or_link(name: str, make: Callable[[str], Report]) -> None:
     for token in GITHUB.parse(comment(make(name), fork=True)):

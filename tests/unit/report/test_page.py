@@ -11,7 +11,7 @@ import pytest
 from bot.model.report import Report
 from bot.report import pictures
 from bot.report.render import page
-from tests.unit.report import builders, method_reports
+from tests.unit.report import assertion_reports, builders, method_reports
 from tests.unit.report.builders import effect, report, states
 from tests.unit.report.test_comment import NAMES, crowd, hostile
 
@@ -28,7 +28,7 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-@pytest.mark.parametrize("make", [hostile, method_reports.of_strangers])
+@pytest.mark.parametrize("make", [hostile, method_reports.of_strangers, assertion_reports.of_strangers])
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_hostile_names_become_no_elements(name: str, make: Callable[[str], Report]) -> None:
     harmless = {t for t, _ in Elements(page(make("x"))).found}
@@ -39,7 +39,7 @@ def test_hostile_names_become_no_elements(name: str, make: Callable[[str], Repor
 
 
 def test_the_page_refers_to_nothing_outside_but_the_repositorys_files() -> None:
-    for name, (made, fork) in (states() | method_reports.states()).items():
+    for name, (made, fork) in (states() | method_reports.states() | assertion_reports.states()).items():
         source = page(made, fork=fork)
         assert "default-src 'none'" in source
         assert not re.search(r"@import|url\((?!#)", source)
