@@ -35,13 +35,17 @@ LEAST_CALLS = 20
 
 @dataclass(frozen=True)
 class Kind:
-    """What is planted. size: delay in mean durations of the path's calls, or a factor on all."""
+    """What is planted, and where. size: delay in mean durations of the path's calls, or a factor on all.
+
+    noise: of the machine, and how often it is disturbed, times the usual.
+    """
 
     name: str
     where: str = "nowhere"
     size: float = 0.0
     trials: int = 4
     often: int = 1
+    noise: float = 1.0
 
     def head(self, world: World, rng: np.random.Generator) -> tuple[World, set[int]]:
         """The world at head, and the groups that are to be found."""
@@ -64,6 +68,7 @@ class Kind:
 KINDS = (
     Kind("unchanged", often=10),
     Kind("unchanged", trials=3, often=3),
+    Kind("unchanged, machine three times as noisy", often=3, noise=3.0),
     Kind("all 5 % slower (another build)", "everywhere", 1.05, often=3),
     *(Kind(f"one path, every call +{size:.0%}", "path", size) for size in (0.5, 1.0, 2.0)),
     *(Kind("one path, every call +100%", "path", 1.0, trials) for trials in (3, 6)),
@@ -81,7 +86,8 @@ def run(kind: Kind, seed: int) -> dict[str, Any]:
     """One comparison."""
     rng = np.random.default_rng(seed)
     world = draw(rng)
-    assertion, on = mined(world, rng), machine(rng)
+    assertion, usual = mined(world, rng), machine(rng)
+    on = replace(usual, noise=kind.noise * usual.noise, disturbed=kind.noise * usual.disturbed)
     head, wanted = kind.head(world, rng)
     base_trials, head_trials = measured(world, head, on, kind.trials, rng)
     began = time.process_time()
@@ -120,7 +126,7 @@ def write_table() -> None:
         undecided = [f["more"] for f in found if f["outcome"] == "undecided"]
         right = (
             f"{sum(f['right'] for f in found) / n:.1%}"
-            if kind.size and not kind.name.startswith("all")
+            if kind.size and not kind.name.startswith("all 5")
             else "-"
         )
         lines.append(

@@ -19,6 +19,8 @@ USUAL_SHARE, USUAL_RATIO = 0.03, 0.05
 """How much trials of one build usually differ: standard deviations of a share and of a logarithm."""
 USUAL_FREEDOM = 4
 """Degrees of freedom that the usual difference counts for, beside what the trials themselves show."""
+CALM = 2.0
+"""Times the usual variance: up to there the usual one counts in full. Arbitrary."""
 LEAST_TRIALS = 3
 """Of each side; fewer do not show how much trials differ."""
 MOST_TRIALS = 100
@@ -27,16 +29,15 @@ SURE = 0.95
 
 @dataclass(frozen=True)
 class Shift:
-    """Head minus base for each feature (see `Features`), shape (n_features,), and how trials deviate."""
+    """Head minus base for each feature (see `Features`), how trials deviate, and how well that is known.
+
+    Shapes (n_features,). freedom: degrees of freedom of the deviation. trials: of base and head.
+    """
 
     estimate: Floats
     deviation: Floats
+    freedom: Floats
     trials: tuple[int, int]
-
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of the deviation."""
-        return sum(self.trials) - 2 + USUAL_FREEDOM
 
     @property
     def known(self) -> bool:
@@ -62,7 +63,7 @@ class Shift:
     @property
     def reach(self) -> Floats:
         """Half of the 90 % interval."""
-        return self.error * float(stats.t.ppf(SURE, self.freedom))
+        return np.asarray(self.error * stats.t.ppf(SURE, self.freedom))
 
     @property
     def beyond(self) -> Floats:
@@ -82,8 +83,9 @@ class Shift:
         if self.known and (estimate + self.reach[asserted] <= EXCLUDED * margin).all():
             return 0
         have = min(self.trials)
+        prior = (self.freedom - (sum(self.trials) - 2))[asserted]
         for n in range(max(have + 1, LEAST_TRIALS), MOST_TRIALS):
-            reach = stats.t.ppf(SURE, 2 * n - 2 + USUAL_FREEDOM) * deviation * np.sqrt(2.0 / n)
+            reach = stats.t.ppf(SURE, 2 * n - 2 + prior) * deviation * np.sqrt(2.0 / n)
             if (np.minimum(estimate, margin) + reach <= EXCLUDED * margin).all():
                 return n - have
         return max(MOST_TRIALS - have, 1)
@@ -103,16 +105,19 @@ def shift(base: Features, head: Features) -> Shift:
     """Between sides, from trials as units: calls of one trial share its machine's mood.
 
     The variance between trials is shrunk to the usual one and to what the number of calls alone explains, as
-    variances in limma (Smyth 2004): four trials that agree by chance are no proof.
+    in limma (Smyth 2004): four trials that agree by chance are no proof. The more they differ beyond that,
+    the more they count alone: a machine may be noisier than any that was thought of.
     """
     sides = [(s.values[keep], s.noise[keep]) for s in (base, head) for keep in [~np.isnan(s.values[:, -1])]]
     trials = (len(sides[0][0]), len(sides[1][0]))
     width = base.values.shape[1]
     if min(trials) == 0:
-        return Shift(np.zeros(width), np.full(width, inf), trials)
+        return Shift(np.zeros(width), np.full(width, inf), np.ones(width), trials)
     means = [values.mean(axis=0) for values, _ in sides]
     squares = sum(((values - mean) ** 2).sum(axis=0) for (values, _), mean in zip(sides, means, strict=True))
     noise = np.concatenate([n for _, n in sides]).mean(axis=0)
     usual = np.array([USUAL_SHARE] * (width - len(OTHERS)) + [USUAL_RATIO] * len(OTHERS)) ** 2 + noise
-    variance = (squares + USUAL_FREEDOM * usual) / (sum(trials) - 2 + USUAL_FREEDOM)
-    return Shift(means[1] - means[0], np.sqrt(np.maximum(variance, noise)), trials)
+    free = max(sum(trials) - 2, 1)
+    prior = USUAL_FREEDOM * np.minimum(1.0, CALM * usual * free / np.maximum(squares, 1e-300))
+    variance = (squares + prior * usual) / (free + prior)
+    return Shift(means[1] - means[0], np.sqrt(np.maximum(variance, noise)), free + prior, trials)
