@@ -13,6 +13,8 @@ from bot.model.report_assertions import AssertionGroup, AssertionOutcome, Assert
 
 MOST_GROUPS, MOST_CLUSTERS, MOST_EDGES, MOST_CALLERS = 50, 50, 50, 200
 """Of an assertion: far above what is mined, far below what would hurt."""
+LONGEST = 2000
+"""Condition, in characters."""
 _EDGE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,19}")
 REASON = "why is told in the pull request's own run"
 HIDDEN = "(condition not shown)"
@@ -81,6 +83,8 @@ def _group(group: AssertionGroup, edges: Mapping[str, tuple[str, str]], names: _
 
 def _condition(text: str, edges: Mapping[str, tuple[str, str]]) -> Condition | None:
     """What it says and no more: words of the language, names of edges, and parentheses."""
+    if len(text) > LONGEST:
+        return None
     try:
         return Condition(" ".join(re.findall(r"\w+|[()]", text)), edges)
     except UsageError:
@@ -95,7 +99,6 @@ def _bounded(found: AssertionOutcome) -> None:
         (len(found.paths), MOST_PATHS),
         (len(found.borders_seconds), MOST_CLUSTERS),
         (max(map(len, shares), default=0), MOST_CLUSTERS),
-        (max((len(one.when) for one in found.groups), default=0), 2000),
     )
     if any(length > most for length, most in lengths):
         raise ArtifactError("the report has an assertion that is longer than any")

@@ -10,7 +10,8 @@ import pytest
 
 from bot.report.render import page
 from tests.unit.report import method_reports
-from tests.unit.report.builders import states
+from tests.unit.report.assertion_reports import crowded, held, semaphore
+from tests.unit.report.builders import report, states
 from tests.unit.report.ranges.builders import several
 
 QUIET = (
@@ -45,9 +46,9 @@ def requests(log: Path) -> list[str]:
 
 @pytest.mark.parametrize("state", ["regression", "head_unbuilt"])
 def test_a_page_shows_its_headline_and_asks_nobody(state: str, tmp_path: Path) -> None:
-    report, fork = states()[state]
+    made, fork = states()[state]
     file, log = tmp_path / "report.html", tmp_path / "net.json"
-    file.write_text(page(report, fork=fork), encoding="utf-8")
+    file.write_text(page(made, fork=fork), encoding="utf-8")
     shown = opened(file, tmp_path, f"--log-net-log={log}")
     assert requests(log) == []
     assert "<h1>" in shown
@@ -95,6 +96,37 @@ def test_a_flame_graph_asks_nobody(tmp_path: Path) -> None:
     shown = opened(file, tmp_path, f"--log-net-log={log}")
     assert requests(log) == []
     assert "terser.compress:Compressor.before" in shown and shown.count("<svg") == 4
+
+
+FITTING = """<script>
+const place = element => element.getBoundingClientRect();
+const within = (one, other) => other.left <= one.left && one.right <= other.right
+  && other.top <= one.top + 2 && one.bottom <= other.bottom + 2;
+const framed = [...document.querySelectorAll("svg g:has(> rect[rx]) > text")].filter(text => place(text).width);
+const out = framed.filter(text => !within(place(text), place(text.parentNode.querySelector("rect"))));
+const every = [...document.querySelectorAll("svg text")].filter(text => place(text).width);
+const cut = every.filter(text => !within(place(text), place(text.closest("svg"))));
+const boxes = [...document.querySelectorAll("svg g:has(> title) > rect")].map(place).filter(box => box.width);
+const meet = (one, other) => one.left < other.right && other.left < one.right
+  && one.top < other.bottom && other.top < one.bottom;
+const lying = boxes.filter((box, k) => boxes.some((other, j) => j < k && meet(box, other)));
+document.body.append(`framed: ${framed.length}, out: ${out.map(text => text.textContent)}.`);
+document.body.append(`cut: ${cut.map(text => text.textContent)}. on each other: ${lying.length}.`);
+document.body.append(`page overflows: ${document.documentElement.scrollWidth > innerWidth}.`);
+</script>"""
+
+
+@pytest.mark.parametrize("width", [1200, 500])
+def test_names_and_shares_in_pictures_of_assertions_fit(width: int, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    outcomes = (semaphore(), held(), crowded(8), crowded(60))
+    source = page(report(assertions=outcomes, configurations=())).replace("<details>", "<details open>")
+    rule = source.index("<meta http-equiv"), source.index('<link rel="icon"')
+    file.write_text(source[: rule[0]] + source[rule[1] :] + FITTING, encoding="utf-8")
+    shown = opened(file, tmp_path, f"--window-size={width},1000")
+    framed = re.search(r"framed: (\d+), out: \.cut: \. on each other: 0\.", shown)
+    assert framed and int(framed[1]) >= 60, shown[-900:]
+    assert "page overflows: false." in shown
 
 
 def test_the_log_would_show_a_request(tmp_path: Path) -> None:

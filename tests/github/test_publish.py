@@ -18,6 +18,7 @@ from bot.model.report import RevisionRef, Spent
 from bot.report.render import comment
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token
 from tests.github.reports import BASE, HEAD, packed, report
+from tests.unit.report.assertion_reports import held, semaphore
 
 FORK = "eve/tools"
 RUN = 500
@@ -328,7 +329,20 @@ def test_links_lead_to_our_repository_whatever_a_fork_says(
     assert "evil.test" not in github.bodies()[0]
 
 
+def test_assertions_of_a_fork_are_told_without_its_words() -> None:
+    shown = disarm(report(assertions=(semaphore(why=("words",)), held())), head_sha=HEAD)
+    assert [one.outcome for one in shown.assertions] == ["violated", "undecided"]
+    text = comment(shown, fork=True)
+    assert "Performance assertions: 1 violated, 0 held, 1 undecided" in text
+    assert "`child_main > proc_mutex_sysv_acquire`" in text and "words" not in shown.model_dump_json()
+
+
 def test_endless_lists_are_refused() -> None:
-    for endless in (report(effects=report().effects * 5001), report(profiles=report().profiles * 5001)):
+    profiles, effects = report().profiles * 5001, report().effects * 5001
+    for endless in (
+        report(effects=effects),
+        report(profiles=profiles),
+        report(assertions=(semaphore(),) * 5001),
+    ):
         with pytest.raises(ArtifactError, match="more than 5000"):
             disarm(endless, head_sha=HEAD)
