@@ -11,15 +11,12 @@ from bot.model.assertions import Floats
 
 CLOSE = 0.02
 """Borders whose values of the distribution function differ by less are one (seeds/002, definition 1)."""
-BIN = 0.002
-"""Log seconds: durations that differ by less are the same to us."""
+BIN = 0.016
+"""Log seconds: peaks within an eighth of each other (8 bins) are one; runs and machines differ by as much."""
 BOX = 4
 """Bins over which calls are counted together, at every scale."""
-FINEST = 8
-"""Bins in a step at the finest scale: peaks within an eighth of each other are one, because runs and machines
-differ by as much."""
-SIGNIFICANT = 30.0
-"""Deviance from equal counts: 5.5 standard errors, for many places are looked at on many scales."""
+SIGNIFICANT = 24.0
+"""Deviance from equal counts: 4.9 standard errors, for many places are looked at on many scales."""
 DEPTH = 0.7
 """A valley has at most this share of its smaller peak's density: what is shallower does not last."""
 CHUNK = 1 << 20
@@ -69,10 +66,10 @@ def borders(durations: Floats) -> Floats:
     axis = _Axis.of(calls)
     cumulated = axis.cumulated(calls)
     found: list[float] = []
-    width = FINEST
+    width = 1
     while 2 * BOX * width < len(cumulated):
         for valley in _valleys(cumulated[::width]):
-            left, right = (width * (end + BOX / 2) for end in (valley.left, valley.right))
+            left, right = width * valley.left, width * (valley.right + BOX)
             if not any(left < other < right for other in found):
                 found.append(width * (valley.place + BOX / 2))
         width *= 2

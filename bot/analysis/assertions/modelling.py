@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.analysis.assertions.borders import published_borders, valid
 from bot.analysis.assertions.grouping import groups, published_groups, vectors
+from bot.analysis.assertions.separating import separate
 from bot.analysis.assertions.stability import LAST, every, stable_borders
 from bot.model.assertions import (
     CallEdge,
@@ -24,6 +27,8 @@ from bot.model.assertions import (
 UNSTEADY = 0.05
 """Standard deviation between trials of the share of calls below a border, from which on the border is the
 machine's (what else ran, a slower clock) and not the method's."""
+MOST_EDGES = 8
+"""Edges that an assertion speaks of, at most: more, nobody reads (seeds/002, section 4.3)."""
 ENOUGH = 1000
 """Calls in which clusters show: shorter observations are joined before borders are looked for."""
 
@@ -40,27 +45,49 @@ def model(
     if estimator == "published":
         found = stable_borders(in_time[-LAST:], find=published_borders)
     else:
-        found = _steady(stable_borders(joined(in_time)), in_time)
+        found = stable_borders(joined(in_time))
     same: dict[frozenset[CallEdge], list[NamedPath]] = {}
     for path in sorted({path for o in in_time for path, calls in o.durations.items() if len(valid(calls))}):
         same.setdefault(edges_of(path), []).append(path)
+    if not same:
+        return PathModel(method, file, (), (), ())
     by_name = {path: _counts(in_time, path, found) for paths in same.values() for path in paths}
     counts = np.array([sum(by_name[path] for path in paths) for paths in same.values()])
-    counts = counts.reshape(len(same), len(in_time), len(found) + 1)
     if estimator == "published":
         labels = published_groups(counts.sum(axis=1))
     else:
+        steady = _steady(counts)
+        found, counts = (
+            found[steady],
+            np.add.reduceat(counts, np.append(0, np.flatnonzero(steady) + 1), axis=2),
+        )
         labels = groups(counts, _passed(list(same)))
+    paths = list(same.values())
     made = [
         PathGroup(
-            {path: int(by_name[path].sum()) for i in members for path in list(same.values())[i]},
+            {path: int(by_name[path].sum()) for i in members for path in paths[i]},
             tuple(vectors(counts[members].sum(axis=(0, 1))).tolist()),
         )
         for members in (np.flatnonzero(labels == label) for label in dict.fromkeys(labels.tolist()))
     ]
     ordered = every(in_time)
     places = np.searchsorted(ordered, found) / max(len(ordered), 1)
-    return PathModel(method, file, tuple(places.tolist()), tuple(found.tolist()), tuple(made))
+    mined = PathModel(method, file, tuple(places.tolist()), tuple(found.tolist()), tuple(made))
+    return mined if estimator == "published" else _readable(mined)
+
+
+def _readable(model: PathModel) -> PathModel:
+    """With the most alike groups merged until a few edges tell the others apart."""
+    while len(separate(model, work=0).edges) > MOST_EDGES:
+        centres = np.array([group.vector for group in model.groups])
+        far = np.abs(centres[:, None] - centres).sum(axis=2) + 3.0 * np.tri(len(centres))
+        first, second = (model.groups[i] for i in np.unravel_index(far.argmin(), far.shape))
+        weights = [first.calls, second.calls]
+        shared = np.average([first.vector, second.vector], axis=0, weights=weights)
+        both = PathGroup({**first.paths, **second.paths}, tuple(shared.tolist()))
+        rest = [both if group is first else group for group in model.groups if group is not second]
+        model = replace(model, groups=tuple(rest))
+    return model
 
 
 def joined(observations: Sequence[CallObservation]) -> list[CallObservation]:
@@ -93,11 +120,16 @@ def _passed(paths: Sequence[frozenset[CallEdge]]) -> Floats:
     return passed
 
 
-def _steady(found: Floats, observations: Sequence[CallObservation]) -> Floats:
-    """The borders below which each trial has about the same share of its calls, chance aside."""
-    trials = [calls for o in observations if len(calls := np.sort(valid(o.every)))]
-    if len(trials) < 2 or not len(found):
-        return found
-    below = np.array([np.searchsorted(calls, found) / len(calls) for calls in trials])
-    chance = below.mean(axis=0) * (1.0 - below.mean(axis=0)) * np.mean([1.0 / len(calls) for calls in trials])
-    return np.asarray(found[below.var(axis=0, ddof=1) - chance <= UNSTEADY**2])
+def _steady(counts: Floats) -> NDArray[np.bool_]:
+    """Borders below which each trial has about the same share of calls, its mix of paths and chance aside.
+
+    counts: calls by path, trial and cluster. Returns (n_borders,).
+    """
+    below, sizes = np.cumsum(counts, axis=2)[..., :-1], counts.sum(axis=2, keepdims=True)
+    share = below.sum(axis=1, keepdims=True) / np.maximum(sizes.sum(axis=1, keepdims=True), 1)
+    calls = np.maximum(sizes.sum(axis=0), 1)
+    off = (below - sizes * share).sum(axis=0) / calls
+    chance = (sizes * share * (1 - share)).sum(axis=0) / calls**2
+    trials = max(counts.shape[1], 2)
+    steady: NDArray[np.bool_] = (off**2 * trials / (trials - 1) - chance).mean(axis=0) <= UNSTEADY**2
+    return steady

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bot.model.assertions import CallEdge, PathModel, edges_of
 
-WORK = 20_000_000
+WORK = 4_000_000
 """Pairs of paths that are looked at, states of the search times pairs, until the best set so far is taken."""
 MORE = 40
 """Pairs that a set of edges fails to tell apart, at most, which the search has to obey from then on."""
@@ -98,9 +98,10 @@ class _Rows:
     def greedy(self) -> tuple[int, ...]:
         """The edge that tells most pairs apart, again and again; then without those that are superfluous."""
         chosen: list[int] = []
-        while self.missed(chosen):
+        while (mixed := self._mixed(chosen)).any():
             classes = self._classes(chosen)
             order = np.lexsort((self.labels, classes))
+            order = order[mixed[order]]
             keys = classes[order], self.labels[order]
             parts = np.flatnonzero(np.append(True, np.any(np.diff(keys, axis=1) != 0, axis=0)))
             wholes = np.flatnonzero(np.append(True, np.diff(keys[0]) != 0))
@@ -108,7 +109,7 @@ class _Rows:
             told = _parted(with_it, wholes) - _parted(with_it, parts)
             chosen.append(int(np.argmax(told)))
         for column in sorted(chosen, reverse=True):
-            if not self.missed(rest := [c for c in chosen if c != column]):
+            if not self._mixed(rest := [c for c in chosen if c != column]).any():
                 chosen = rest
         return tuple(chosen)
 
@@ -119,7 +120,7 @@ class _Rows:
         """
         classes = self._classes(chosen)
         found: list[NDArray[np.bool_]] = []
-        several = [c for c in range(classes.max(initial=-1) + 1) if np.ptp(self.labels[classes == c])]
+        several = np.unique(classes[self._mixed(chosen)])
         for alike in several[:MORE]:
             rows = np.concatenate(
                 [
@@ -137,6 +138,16 @@ class _Rows:
             first = np.argsort(apart.min(axis=1), kind="stable")[: MORE // len(several) + 1]
             found.extend(self.passed[rows[first]] ^ self.passed[rows[nearest[first]]])
         return found
+
+    def _mixed(self, chosen: Sequence[int]) -> NDArray[np.bool_]:
+        """Rows that the chosen edges do not tell apart from one of another group, (n_rows,)."""
+        classes = self._classes(chosen)
+        lowest = np.full(len(classes), len(classes))
+        np.minimum.at(lowest, classes, self.labels)
+        highest = np.zeros(len(classes), dtype=np.int64)
+        np.maximum.at(highest, classes, self.labels)
+        mixed: NDArray[np.bool_] = (lowest < highest)[classes]
+        return mixed
 
     def _classes(self, chosen: Sequence[int]) -> NDArray[np.int64]:
         """Rows that pass the same of the chosen edges have the same number."""

@@ -6,12 +6,15 @@ import heapq
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count, product
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bot.analysis.assertions.separating import separate
 from bot.model.assertions import ALWAYS, AssertedGroup, Assertion, Condition, PathModel, edges_of
 
 EXACT = 7
 """Edges of which all conjunctions are tried; with more, one is grown out of each row that was seen."""
-STEPS = 20_000
+STEPS = 5_000
 """Covers that are tried until the best so far is taken."""
 
 Row = tuple[bool, ...]
@@ -80,7 +83,7 @@ def _cover(rows: Collection[Row], others: Collection[Row]) -> tuple[Term, ...]:
         literals, chosen, left = heapq.heappop(heap)
         if not left:
             return tuple(primes[i] for i in sorted(chosen))
-        if left in seen:
+        if left in seen and step <= STEPS:
             continue
         seen.add(left)
         usable = [i for i, cover in enumerate(covers) if cover & left & -left]
@@ -95,7 +98,7 @@ def _primes(rows: Sequence[Row], others: Collection[Row]) -> set[Term]:
     """Terms that hold for a row, for none of the others, and in which every edge matters."""
     width = len(rows[0])
     if width > EXACT:
-        return {_grown(row, others) for row in rows}
+        return {_grown(row, np.array(sorted(others))) for row in rows}
     return {
         term
         for term in product((None, True, False), repeat=width)
@@ -105,14 +108,16 @@ def _primes(rows: Sequence[Row], others: Collection[Row]) -> set[Term]:
     }
 
 
-def _grown(row: Row, others: Collection[Row]) -> Term:
+def _grown(row: Row, others: NDArray[np.bool_]) -> Term:
     """A term of a row from which nothing can be left out; what is not passed goes first, then what is far."""
-    term: Term = row
+    differs = others != np.array(row)
+    reasons = differs.sum(axis=1)
+    term = list[bool | None](row)
     for place in sorted(range(len(row)), key=lambda place: (row[place], -place)):
-        less = (*term[:place], None, *term[place + 1 :])
-        if not any(_holds(less, other) for other in others):
-            term = less
-    return term
+        if (reasons > differs[:, place]).all():
+            reasons -= differs[:, place]
+            term[place] = None
+    return tuple(term)
 
 
 def _shorter(term: Term) -> Iterator[Term]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import pytest
 
-from bot.analysis.assertions.modelling import joined, model
+from bot.analysis.assertions.modelling import MOST_EDGES, joined, model
+from bot.analysis.assertions.separating import separate
 from bot.model.assertions import CallObservation, PathModel
 from tests.unit.analysis.assertions.models import observations, path
 
@@ -94,3 +96,31 @@ def test_short_observations_are_joined_until_clusters_show() -> None:
     assert [len(part.every) for part in parts] == [1200, 1800]
     assert (parts[0].start, parts[-1].end) == (seen[0].start, seen[-1].end)
     assert joined([]) == []
+
+
+def test_a_border_that_the_mix_of_paths_moves_stays_and_one_that_the_trial_moves_goes() -> None:
+    mixed, moved = [], []
+    for trial in range(10):
+        often = 100 + 80 * (trial % 2)
+        mixed += observations({"m>a>f": (300 - often, 0.1), "m>b>f": (often, 0.9)}, trials=1, seed=trial)
+        share = 0.2 + 0.4 * (trial % 2)
+        moved += observations({"m>a>f": (200, share), "m>b>f": (200, share)}, trials=1, seed=trial)
+    in_time = [[replace(o, start=float(i), end=i + 0.5) for i, o in enumerate(s)] for s in (mixed, moved)]
+    assert len(model("f", None, in_time[0]).borders) == 1
+    assert len(model("f", None, in_time[1]).borders) == 0
+
+
+def test_groups_that_no_few_edges_tell_apart_are_merged() -> None:
+    rng = np.random.default_rng(2)
+    callers = [f"m>{a}>{b}>f" for a in "abcdefgh" for b in "stuvwxyz"]
+    behaviours = {names: (60, float(rng.choice([0.1, 0.5, 0.9]))) for names in callers}
+    seen = observations(behaviours)
+    found = model("f", None, seen)
+    assert (
+        len(separate(found).edges)
+        <= MOST_EDGES
+        < len(separate(model("f", None, seen, estimator="published")).edges)
+    )
+    assert sum(g.calls for g in found.groups) == 64 * 600
+    for group in found.groups:
+        assert sum(group.vector) == pytest.approx(1.0)
