@@ -9,7 +9,7 @@ import numpy as np
 
 from bot.analysis.assertions.borders import placed
 from bot.analysis.assertions.checked import Checked, CheckedGroup, Outcome
-from bot.analysis.assertions.checking_groups import Move, Sides
+from bot.analysis.assertions.checking_groups import Move, Sides, Stratum
 from bot.analysis.assertions.checking_shifts import LEAST_TRIALS
 from bot.analysis.assertions.checking_trials import TYPICAL, LoggedCalls, calls_by_path, cleaned
 from bot.analysis.assertions.checking_words import chain, direction, percent, told
@@ -134,32 +134,42 @@ def _group(assertion: Assertion, sides: Sides, place: int, moves: Sequence[Move]
         where = "at base" if calls[1] else "at head" if calls[0] else "at base and head"
         return replace(group, said=f"no calls {where}")
     stratum = next((s for s in sides.groups if s.group == place), None)
-    mine = [m for m in moves if m.stratum.group == place]
-    if stratum:
-        best = sides.views(stratum)[0]
+    if stratum and (best := sides.views(stratum)[0]).known:
         ends = best.estimate[TYPICAL] + np.array([0.0, -1.0, 1.0]) * best.reach[TYPICAL]
         ratio, low, high = np.exp(ends).tolist()
         group = replace(group, ratio=ratio, interval=(low, high))
-    if mine:
-        chosen = next((m for m in mine if m.stratum.path is None), mine[0])
-        said = told(chosen, sides.levels(chosen.stratum), np.exp(sides.borders).tolist())
-        paths = tuple(m.stratum.path for m in mine if m.stratum.path)
-        if chosen.stratum.path is None and len(paths) == 1:
-            said += f", mostly over {chain(paths[0])}"
-        group = replace(group, outcome="violated", said=said, moved=direction(chosen), paths=paths)
+    mine = [move for move in moves if move.stratum.group == place]
+    found = _moved(group, sides, mine) if mine else _unmoved(group, sides, stratum)
     if sides.misfit(place, asserted.expected):
-        was = "/".join(f"{100 * share:.0f}" for share in asserted.expected)
-        now = "/".join(f"{100 * share:.0f}" for share in vectors[0])
-        also = f"; {group.said}" if mine else ""
-        return replace(group, outcome="undecided", said=f"expects {was} % and base has {now} %{also}")
-    if mine:
-        return group
+        was, now = ("/".join(f"{100 * share:.0f}" for share in v) for v in (asserted.expected, vectors[0]))
+        also = f"; {found.said}" if mine else ""
+        said = f"expects {was} % and base has {now} %{also}"
+        return replace(found, outcome="undecided", said=said, more_trials=0)
+    return found
+
+
+def _moved(group: CheckedGroup, sides: Sides, moves: Sequence[Move]) -> CheckedGroup:
+    """Told by the group's own move if there is one, else by the first of its paths'."""
+    chosen = next((move for move in moves if move.stratum.path is None), moves[0])
+    said = told(chosen, sides.levels(chosen.stratum), np.exp(sides.borders).tolist())
+    paths = tuple(move.stratum.path for move in moves if move.stratum.path)
+    if chosen.stratum.path is None and len(paths) == 1:
+        said += f", mostly over {chain(paths[0])}"
+    return replace(group, outcome="violated", said=said, moved=direction(chosen), paths=paths)
+
+
+def _unmoved(group: CheckedGroup, sides: Sides, stratum: Stratum | None) -> CheckedGroup:
+    """Held, or what is missing."""
     if stratum is None:
         return replace(group, said="reached over other paths than at base only")
-    more = min(view.more_trials() for view in sides.views(stratum))
-    if more:
+    views = [view for view in sides.views(stratum) if view.known]
+    if not views:
+        return replace(
+            group, said=f"too few calls in a trial: {group.calls[0]} at base, {group.calls[1]} at head"
+        )
+    if more := min(view.more_trials() for view in views):
         return replace(group, said=f"trials differ too much: {more} more a side are needed", more_trials=more)
-    return replace(group, outcome="held", said=f"holds, {ratio:.2f}x as long")
+    return replace(group, outcome="held", said=f"holds, {group.ratio:.2f}x as long")
 
 
 def _concluded(checked: Checked, sides: Sides) -> Checked:

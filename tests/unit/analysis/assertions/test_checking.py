@@ -198,6 +198,14 @@ def test_too_few_calls_are_undecided_and_say_how_many_are_missing() -> None:
     assert "more a side are needed" in " ".join(found.why)
 
 
+def test_a_group_that_is_called_once_a_trial_is_undecided() -> None:
+    once = {**USUAL, READ: Calls(0.99, calls=1)}
+    found = checked(trials(once, seed=2), trials(once, seed=1))
+    assert found.groups[0].outcome == "undecided"
+    assert found.groups[0].said == "too few calls in a trial: 4 at base, 4 at head"
+    assert isnan(found.groups[0].ratio)
+
+
 def test_the_trials_that_are_asked_for_are_usually_enough() -> None:
     few = {READ: Calls(0.99, calls=25), WRITE: Calls(0.31, calls=25)}
     then = []
