@@ -36,7 +36,7 @@ def behaviours(outcome: AssertionOutcome) -> list[Behaviour]:
     """One for each group, in their order."""
     groups = outcome.groups[:MOST_GROUPS]
     slow_last = sorted(range(len(groups)), key=lambda k: (slowness(groups[k]), k))
-    shades = COLOURS[min(len(groups), 5) or 1]
+    shades = COLOURS[min(len(groups), 5) or 1] if len(groups) > 1 or not outcome.slower else (5,)
     found = {}
     for rank, k in enumerate(slow_last):
         group = groups[k]
@@ -75,5 +75,5 @@ def _status(group: AssertionGroup, *, slower: bool) -> tuple[str, str]:
     ratio = group.ratio if group.ratio is not None and math.isfinite(group.ratio) else None
     worse = slower if ratio is None else ratio > 1
     much = "" if ratio is None else f": a call takes {change(ratio, group.interval)}"
-    some = f" over {len(group.paths)} of its ways" if group.paths else ""
+    some = f" over {len(group.paths)} of its call paths" if group.paths else ""
     return ("bad", f"slower{some}{much}") if worse else ("good", f"faster{some}{much}")

@@ -133,11 +133,12 @@ def _clusters(outcome: AssertionOutcome, width: float) -> Iterator[Markup]:
 
 
 def _edges(outcome: AssertionOutcome, width: float) -> Iterator[Markup]:
+    """The calls that conditions speak of, by name."""
     for name, (caller, callee) in list(outcome.edges.items())[:MOST_EDGES]:
-        letters = int((width - 40 - length(" → ", 12)) / 2 / length("n", 12))
+        short = named(clean(name), 8)
+        left = max(38.0, 1.1 * length(short, 12) + 10)
+        letters = int((width - left - length(" → ", 12)) / 2 / length("n", 12))
         said = f"{named(clean(caller), letters)} → {named(clean(callee), letters)}"
-        yield words(0.0, 14, named(clean(name), 5), size=12, font_weight="bold") + words(
-            38.0, 14, said, size=12
-        )
+        yield words(0.0, 14, short, size=12, font_weight="bold") + words(left, 14, said, size=12)
     if len(outcome.edges) > MOST_EDGES:
         yield words(38.0, 14, f"and {count(len(outcome.edges) - MOST_EDGES, 'more call')}", size=12)

@@ -130,7 +130,8 @@ def _more(found: CallGraph, box: int) -> str:
 def _width(box: int, texts: tuple[str, str], bundles: Mapping[Link, float]) -> float:
     """For both lines of text, and for all lines that end above or below."""
     ends = [sum(width + BESIDE for link, width in bundles.items() if link[end] == box) for end in (0, 1)]
-    return max(length(texts[0], FONT) + 22, length(texts[1], SMALL) + 22, *(end + 16 for end in ends), 64.0)
+    name = length(texts[0], FONT) * (1.0 if box else 1.08)  # the method's is bold
+    return max(name + 22, length(texts[1], SMALL) + 22, *(end + 16 for end in ends), 64.0)
 
 
 def _labels(found: CallGraph, upwards: Collection[Link], *, calls: int) -> dict[Link, Label]:
