@@ -53,7 +53,7 @@ def outcome_lines(outcomes: Sequence[AssertionOutcome]) -> list[str]:
         lines.append(f"{one.outcome}  {one.id}  {clean(one.method)}")
         if one.outcome != "held":
             lines += [f"  {clean(why)}" for why in one.why]
-    counts = Counter(one.outcome for one in outcomes)
+    counts = Counter[str](one.outcome for one in outcomes)
     return [*lines, ", ".join(f"{counts[outcome]} {outcome}" for outcome in order)]
 
 
