@@ -13,14 +13,16 @@ from bot.model.assertions import Floats, NamedPath
 
 
 def direction(move: Move) -> Direction:
-    """Slower: fewer calls below the borders, or longer ones; by all that moved beyond its noise."""
+    """Slower: fewer calls below a border, or longer ones; unless a call on average says the contrary.
+
+    Other features may well: calls that come late into the slow cluster are the shortest in it.
+    """
     signs = np.sign(move.shift.estimate)
     signs[:TYPICAL] *= -1.0
-    clear = np.abs(move.shift.estimate) > move.shift.reach
-    clear[move.feature] = True
-    if (signs[clear] > 0).all():
-        return "slower"
-    return "faster" if (signs[clear] < 0).all() else "differently"
+    clear = abs(move.shift.estimate[MEAN]) > move.shift.reach[MEAN]
+    if clear and signs[MEAN] != signs[move.feature]:
+        return "differently"
+    return "slower" if signs[move.feature] > 0 else "faster"
 
 
 def told(move: Move, base: Floats, borders: Sequence[float]) -> str:

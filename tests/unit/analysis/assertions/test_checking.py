@@ -102,6 +102,22 @@ def test_a_method_that_got_faster_violates_but_not_to_anybodys_harm() -> None:
     assert found.groups[1].moved == "faster"
 
 
+def test_calls_that_are_delayed_into_the_slow_cluster_are_slower_though_they_are_the_shortest_there() -> None:
+    head = trials(seed=2)
+    for trial in head:
+        trial.durations[WRITE][:] += 4e-3 * (trial.durations[WRITE] < 3e-3)
+    group = checked(head).groups[1]
+    assert (group.outcome, group.moved) == ("violated", "slower")
+    assert "% -> 0 % fast" in group.said
+
+
+def test_fewer_fast_calls_that_take_less_on_average_are_different_and_not_slower() -> None:
+    head = trials({**USUAL, WRITE: Calls(0.05)}, seed=2)
+    for trial in head:
+        trial.durations[WRITE][:] *= 0.4
+    assert checked(head).groups[1].moved in ("differently", "faster")
+
+
 def test_one_disturbed_trial_is_no_violation() -> None:
     head = trials(seed=2)
     head[1] = trials(n=1, seed=3, slow=3.0)[0]
