@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from bot.report.formats import shorten
 
-LETTER = 0.56
+LETTER = 0.59
 """Width of a letter as a share of the font's size, on average."""
 _ARGUMENTS = re.compile(r"(?:<[^<>]*>)+")
 

@@ -9,7 +9,7 @@ from bot.model.report_assertions import AssertionGroup, AssertionOutcome
 from bot.report.formats import Prose, change, code, count, fraction, join, prose, sentence, shell
 from bot.report.parts import Block, Bullets, Section, Table
 
-MOST_UNDECIDED, MOST_PATHS = 8, 3
+MOST_UNDECIDED, MOST_PATHS, NEAREST = 8, 3, 3
 FILE = ".github/suspects.assertions.yml"
 
 
@@ -71,7 +71,12 @@ def _reached(group: AssertionGroup) -> Prose:
     """The condition; or the paths that moved by themselves."""
     if not group.paths:
         return code(group.expression)
-    return join([code(" > ".join(path)) for path in group.paths[:MOST_PATHS]], ", ", " and ")
+    return join([code(_nearest(path), limit=100) for path in group.paths[:MOST_PATHS]], ", ", " and ")
+
+
+def _nearest(path: tuple[str, ...]) -> str:
+    """The callers nearest to the method: the outer ones are much the same for all paths."""
+    return " > ".join((*(["…"] if len(path) > NEAREST else []), *path[-NEAREST:]))
 
 
 def _ratio(group: AssertionGroup) -> Prose:

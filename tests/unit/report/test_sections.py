@@ -14,6 +14,7 @@ from bot.report.media import markdown
 from bot.report.parts import Section, Table
 from bot.report.view import view
 from tests.unit.report import builders
+from tests.unit.report.assertion_reports import semaphore
 from tests.unit.report.builders import changed, effect, report
 
 
@@ -152,6 +153,14 @@ def test_what_later_analyses_find_has_its_place() -> None:
         "every configuration",
     ]
     assert rows(found, "influences") == [["whole program", "`a` on", "30 %", "5 %"]]
+
+
+def test_paths_that_moved_by_themselves_are_told_by_their_nearest_callers() -> None:
+    paths = (("main", "session", "save", "refresh", "read"), ("load", "read"))
+    one = semaphore()
+    group = one.groups[1].model_copy(update={"paths": paths})
+    found = builders.report(assertions=(one.model_copy(update={"groups": (group,)}),))
+    assert rows(found, "assertions")[0][1] == "`… > save > refresh > read` and `load > read`"
 
 
 def test_section_titles_need_no_escaping_because_a_summary_is_html() -> None:
