@@ -12,10 +12,10 @@ import numpy as np
 
 from bot.analysis.assertions.borders import borders, published_borders
 from bot.analysis.assertions.modelling import model
-from bot.analysis.assertions.stability import first_stable, stable_borders, utility
+from bot.analysis.assertions.stability import LAST, first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
-from bot.flows.mining_state import Candidate, Mined
+from bot.flows.mining_state import LEAST_OBSERVATIONS, Candidate, Mined
 from bot.flows.ports import ProfileBench
 from bot.model.assertions import CallObservation, Floats
 from bot.model.profiles import Method, Profile
@@ -27,8 +27,8 @@ HOT = 40
 """Methods that mining begins with, the hottest."""
 AT_ONCE = 12
 """Methods that are watched in one trial at most, without their callers."""
-LEAST_OBSERVATIONS, MOST_OBSERVATIONS = 3, 10
-"""Trials until borders may be called stable, and from which on more of them are not waited for."""
+MOST_OBSERVATIONS = {"timing": 5, "paths": 10}
+"""Trials of a stage from which on more are not waited for, however unstable the borders are."""
 MOST_SHIFT = 0.1
 """Share of a method's median call that the tool may add to it (RQ5)."""
 LEAST_CALLS = 20
@@ -207,7 +207,7 @@ class Mining:
     def _advance(self, candidate: Candidate, graph: CallGraph) -> None:
         """The next stage of figure 3, when there is enough data; then its callers become candidates."""
         seen = candidate.observations
-        if candidate.stage == "refused" or len(seen) < LEAST_OBSERVATIONS:
+        if candidate.stage not in MOST_OBSERVATIONS or len(seen) < LEAST_OBSERVATIONS:
             return
         if candidate.points < LEAST_CALLS * len(seen):
             candidate.refuse(_SELDOM)
@@ -215,15 +215,17 @@ class Mining:
         if candidate.shift > MOST_SHIFT:
             candidate.refuse(f"calls so short that more than {MOST_SHIFT:.0%} of them is the tool's own time")
             return
-        found = stable_borders(seen[-MOST_OBSERVATIONS:], find=self._find)
+        found = stable_borders(seen[-LAST:], find=self._find)
         first = first_stable(seen, found, find=self._find)
         lasting = first is not None and len(seen) - seen.index(first) >= LEAST_OBSERVATIONS
-        enough = candidate.points >= MOST_POINTS or len(seen) >= MOST_OBSERVATIONS
-        if candidate.stage == "timing" and lasting and len(found) and graph.above(candidate.method):
+        enough = candidate.points >= MOST_POINTS or len(seen) >= MOST_OBSERVATIONS[candidate.stage]
+        if not lasting and not enough:
+            return
+        if candidate.stage == "timing" and len(found) and graph.above(candidate.method):
             candidate.stage = "paths"
             if not self._tool_sees_callers:
-                candidate.callers, candidate.observations = True, []
-        elif lasting or enough:
+                candidate.callers, candidate.earlier, candidate.observations = True, seen, []
+        else:
             candidate.stage = "known"
             self._begin(graph.coarse, graph.callers.get(candidate.method, ()))
         known = sum(c.stage == "known" for c in self._candidates.values())
@@ -234,7 +236,7 @@ class Mining:
         )
 
     def _mined(self, graph: CallGraph, *, finished: bool) -> Mined:
-        usable = [c for c in self._candidates.values() if len(c.observations) >= LEAST_OBSERVATIONS]
+        usable = [c for c in self._candidates.values() if c.enough]
         refused: dict[str, list[Method]] = defaultdict(list)
         for c in self._candidates.values():
             if c.stage == "refused":
@@ -247,10 +249,10 @@ class Mining:
             self._say(f"Mining stopped before all was known: {self._left()} methods were still watched.")
         return Mined(
             models=[
-                model(c.method.name, c.method.file, c.observations, estimator=self.estimator)
+                model(c.method.name, c.method.file, c.enough, estimator=self.estimator)
                 for c in sorted(usable, key=lambda c: c.method)
             ],
-            observations={c.method: tuple(c.observations) for c in usable},
+            observations={c.method: tuple(c.enough) for c in usable},
             shifts={c.method: c.shift for c in usable},
             refused=dict(refused),
             hot=(

@@ -12,6 +12,10 @@ from bot.model.profiles import Method
 Stage: TypeAlias = Literal["timing", "paths", "known", "refused"]
 
 
+LEAST_OBSERVATIONS = 3
+"""Trials until a method may be known."""
+
+
 @dataclass
 class Candidate:
     """A method that is being mined.
@@ -19,13 +23,15 @@ class Candidate:
     stage: its durations are watched, then its call paths, too, until it is known. callers: whether its
     callers are watched with it. alone: no other method is, because that would take too much of its time.
     rests: trials without the tool beside one with it, so that the overhead is kept over all of them.
-    shift: share of the median call that is the tool's own time, which was taken off.
+    earlier: observations without paths, for as long as there are too few with them. shift: share of the
+    median call that is the tool's own time, which was taken off.
     """
 
     method: Method
     hotness: float
     stage: Stage = "timing"
     observations: list[CallObservation] = field(default_factory=list)
+    earlier: list[CallObservation] = field(default_factory=list)
     callers: bool = False
     alone: bool = False
     rests: int = 1
@@ -39,7 +45,12 @@ class Candidate:
 
     def refuse(self, reason: str) -> None:
         """It is not watched again."""
-        self.stage, self.reason, self.observations = "refused", reason, []
+        self.stage, self.reason, self.observations, self.earlier = "refused", reason, [], []
+
+    @property
+    def enough(self) -> list[CallObservation]:
+        """Observations for a model; empty: there are too few."""
+        return next((o for o in (self.observations, self.earlier) if len(o) >= LEAST_OBSERVATIONS), [])
 
 
 @dataclass(frozen=True)

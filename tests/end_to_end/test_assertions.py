@@ -53,7 +53,7 @@ RUNTIMES: dict[str, tuple[str, str, dict[str, str], str, int]] = {
         C_PROGRAM,
         {"run": "./program {options}", "build": "make program"},
         "read_all",
-        100_000,
+        50_000,
     ),
 }
 
@@ -72,13 +72,13 @@ def mined(request: pytest.FixtureRequest, place: Place) -> tuple[Place, str, End
     place.commit(
         {
             CONFIG: config(program={"runtime": runtime, **keys}, options=options, overhead="50%"),
-            name: text(runtime, fast=turns, slow=8 * turns),
+            name: text(runtime, fast=turns, slow=30 * turns),
         }
     )
     return (
         place,
         runtime,
-        place.suspects("assertions", "mine", "--budget", "25s", "--json", str(place.out / "mined.json")),
+        place.suspects("assertions", "mine", "--budget", "90s", "--json", str(place.out / "mined.json")),
     )
 
 
@@ -101,7 +101,7 @@ def test_what_is_mined_is_written_reviewed_checked_and_violated(mined: tuple[Pla
     same = place.commit({"README": "nothing that runs"})
     calm = place.suspects("assertions", "check", "--base", base, "--head", same, "--budget", "40s")
     assert calm.code == 0 and "0 violated" in calm.out, calm.said
-    head = place.commit({name: text(runtime, fast=2 * turns, slow=8 * turns)})
+    head = place.commit({name: text(runtime, fast=4 * turns, slow=30 * turns)})
     out = place.out / "checked.json"
     slow = place.suspects(
         "assertions", "check", "--base", base, "--head", head, "--budget", "40s", "--json", str(out),
@@ -111,5 +111,5 @@ def test_what_is_mined_is_written_reviewed_checked_and_violated(mined: tuple[Pla
     (outcome,) = [a for a in told(out)["assertions"] if a["id"] == entry["id"]]
     moved = [group for group in outcome["groups"] if group["outcome"] == "violated"]
     assert outcome["outcome"] == "violated" and len(moved) == 1
-    assert "load" in moved[0]["expression"] and moved[0]["ratio"] == pytest.approx(2.0, rel=0.3)
+    assert "load" in moved[0]["expression"] and moved[0]["ratio"] == pytest.approx(4.0, rel=0.4)
     assert entry["id"] in outcome["proposed"]

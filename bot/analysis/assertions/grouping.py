@@ -16,6 +16,8 @@ Labels: TypeAlias = NDArray[np.int64]
 """A group's number for each path, (n_paths,)."""
 DIFFERENT = (0.08, 0.16)
 """Share of calls that fall into other clusters: below, paths are alike; above, they are not."""
+SURELY = 3.0
+"""Standard errors beyond such a difference, from which on a path that is not well known has its own group."""
 KNOWN = 0.03
 """Standard error of a share, at most, of paths that found groups; others only join them."""
 
@@ -40,7 +42,7 @@ def published_groups(counts: Floats) -> Labels:
 
 
 def groups(counts: Floats, passed: Floats) -> Labels:
-    """Groups of well-known paths; each other path joins the most related one that it fits.
+    """Groups of well-known paths; each other path joins the most related one that it fits, if it fits any.
 
     counts: calls by path, trial and cluster, (n_paths, n_trials, n_clusters). passed: 1 where a path passes
     a call edge, (n_paths, n_edges).
@@ -53,19 +55,23 @@ def groups(counts: Floats, passed: Floats) -> Labels:
     found, errors = vectors(calls), _errors(counts)
     known = np.flatnonzero(errors <= KNOWN)
     if not len(known):
-        return np.zeros(len(calls), dtype=np.int64)
+        known = calls.sum(axis=1).argmax(keepdims=True)
     labels = np.full(len(calls), -1, dtype=np.int64)
     labels[known] = _cut(found[known])
-    centres = np.array([vectors(calls[labels == g].sum(axis=0)) for g in range(labels.max() + 1)])
-    far = np.abs(found[:, None] - centres).sum(axis=2) / 2
-    fits = far <= np.maximum(far.min(axis=1) + 1e-9, DIFFERENT[0] + 2 * errors)[:, None]
     sizes = passed.sum(axis=1)
-    for path in np.flatnonzero(labels < 0):
+    for path in sorted(np.flatnonzero(labels < 0), key=lambda p: (-calls[p].sum(), p)):
+        centres = np.array([vectors(calls[labels == g].sum(axis=0)) for g in range(labels.max() + 1)])
+        far = np.abs(found[path] - centres).sum(axis=1) / 2
+        if far.min() > DIFFERENT[1] + SURELY * errors[path]:
+            labels[path] = len(centres)
+            continue
+        fits = far <= max(far.min() + 1e-9, DIFFERENT[0] + 2 * errors[path])
+        known = np.flatnonzero(labels >= 0)
         common = passed[known] @ passed[path]
         related = common / np.maximum(sizes[known] + sizes[path] - common, 1)
-        related = np.where(fits[path][labels[known]], related, -1.0)
+        related = np.where(fits[labels[known]], related, -1.0)
         nearest = known[np.flatnonzero(related >= related.max() - 1e-9)]
-        labels[path] = min(labels[nearest], key=lambda g: (far[path, g], g))
+        labels[path] = min(labels[nearest], key=lambda g: (far[g], g))
     return labels
 
 
