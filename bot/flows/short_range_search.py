@@ -114,10 +114,12 @@ class ShortRangeFinder:
         on = self._pool.on()
         sparse = table.levels().get(self._pool.sparse)
         self._scales = replace(self._scales, unit=sparse or float(np.median(table.value)))
+        moved = None
         if self._evidence is not None and self._ensemble.best_:
             steps = self._steps_design(self._evidence, table.configuration, table.revision)
             sizes = np.array([step.size for step in self._found])
-            self._scales = learn(self._scales, table, on, steps=steps, sizes=sizes)
+            moved = self._moved(self._pool.levels(table) / self._scales.unit)
+            self._scales = learn(self._scales, table, on, steps=steps, sizes=sizes, moved=moved)
         self._evidence = Evidence(
             table,
             self._kinds,
@@ -126,6 +128,7 @@ class ShortRangeFinder:
             design=self._moves(table)[1],
             expected=STEPS_PER_REVISION * self.revisions,
             revisions=self.revisions,
+            moved=moved,
         )
         self._ensemble.look(self._evidence)
         self._found = steps_of(
@@ -134,6 +137,7 @@ class ShortRangeFinder:
             self.terms_,
             holds=self._pool.holds,
             usable=self._pool.usable(self.revisions),
+            least=self._threshold,
         )
         surprise = np.abs(self._evidence.surprise(self._ensemble.best_))
         cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
@@ -153,6 +157,16 @@ class ShortRangeFinder:
         after = revision[:, None] >= np.array([step.at for step in found])[None, :]
         return np.asarray(covers * share * after, dtype=np.float64)
 
+    def _moved(self, levels: Floats) -> Floats:
+        """How far the steps found so far move each configuration, in units, (n_configurations, n_revisions).
+
+        Steps of one revision count as if they went in different directions: none hides another.
+        """
+        squares = np.zeros((len(levels), self.revisions))
+        for step, held in zip(self._found, self._covers([step.term for step in self._found]), strict=True):
+            squares[:, step.at] += (step.size * held * (levels if step.share else 1.0)) ** 2
+        return np.sqrt(squares)
+
     def _covers(self, terms: Sequence[Term]) -> Floats:
         """Configurations that hold each term, (n_terms, n_configurations) of 0 and 1."""
         rows = [self.terms_.cover(term, self._pool.holds) for term in terms]
@@ -169,7 +183,16 @@ class ShortRangeFinder:
         self._pool.grow(self._ensemble, self._evidence)
         levels, moves = self._moves(self._evidence.table)
         return next_probes(
-            Outlook(self._evidence, self._ensemble, self._cells, self._pool, levels, moves, self._anchor),
+            Outlook(
+                self._evidence,
+                self._ensemble,
+                self._cells,
+                self._pool,
+                levels=levels,
+                moves=moves,
+                moved=self._moved(levels),
+                anchor=self._anchor,
+            ),
             self.revisions,
             in_doubt=any(step.clear and not step.sure for step in self._found),
         )

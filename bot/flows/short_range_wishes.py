@@ -30,8 +30,9 @@ REPEATS = 6
 class Outlook:
     """All that a choice looks at.
 
-    levels: of each configuration, in units, (n_configurations,). moves: see `Kinds.design`. anchor: the
-    revision where every configuration's value is known beforehand.
+    levels: of each configuration, in units, (n_configurations,). moves: see `Kinds.design`. moved: how far
+    known steps move each configuration, in units, (n_configurations, n_revisions). anchor: the revision where
+    every configuration's value is known beforehand.
     """
 
     evidence: Evidence
@@ -40,6 +41,7 @@ class Outlook:
     pool: Pool
     levels: Floats
     moves: NDArray[np.float32]
+    moved: Floats
     anchor: int | None
 
 
@@ -74,6 +76,7 @@ def _contrasts(outlook: Outlook, usable: NDArray[np.bool_], places: list[int]) -
     scales, table = outlook.evidence.scales, outlook.evidence.table
     own = (scales.noise * outlook.levels) ** 2
     wander = scales.wander(outlook.pool.on().sum(axis=1))
+    uneven = np.cumsum((scales.uneven * outlook.moved) ** 2, axis=1)
     counts = {
         (int(c), int(r)): int(n)
         for c, r, n in zip(table.configuration, table.revision, table.count, strict=True)
@@ -83,7 +86,7 @@ def _contrasts(outlook: Outlook, usable: NDArray[np.bool_], places: list[int]) -
 
     def offer(c: int, one: int, other: int, blur: float, *cells: Cell) -> None:
         first, last = min(one, other), max(one, other)
-        blur += (last - first) * wander[c]
+        blur += (last - first) * wander[c] + float(uneven[c, last] - uneven[c, first])
         rows.append((c, first, last, float(len(cells)), blur + 1e-12))
         wished.append(cells)
 

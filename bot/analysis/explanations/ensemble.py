@@ -56,14 +56,18 @@ class Ensemble:
         self._visited = [chosen for i in good for chosen in visited[i]]
         self._chains = [[self._placed(evidence, j) for j in chosen] for chosen in found]
 
+    def explanations(self, count: int) -> list[list[int]]:
+        """Candidates of explanations that chains went through, drawn at random."""
+        return [self._visited[int(i)] for i in self._rng.integers(len(self._visited), size=count)]
+
     def draws(self, evidence: Evidence, count: int) -> list[list[tuple[Placed, float]]]:
         """Explanations that chains went through, each with what else may be there, as probable as it is.
 
         Sizes and revisions are drawn, too.
         """
         found: list[list[tuple[Placed, float]]] = []
-        for i in self._rng.integers(len(self._visited), size=count):
-            chosen = list(self._visited[int(i)])
+        for visited in self.explanations(count):
+            chosen = list(visited)
             more = self._draw(evidence.odds(chosen))
             chosen += [] if more is None else [more]
             mean, covariance = evidence.sizes(chosen) if chosen else (np.zeros(0), np.zeros((0, 0)))

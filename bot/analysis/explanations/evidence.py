@@ -74,12 +74,16 @@ class Evidence:
         design: NDArray[np.float32],
         expected: float,
         revisions: int,
+        moved: Floats | None = None,
     ) -> None:
-        """on: (n_configurations, n_levels); design: see `Kinds`; expected: number of steps beforehand."""
+        """on: (n_configurations, n_levels); design: see `Kinds`; expected: number of steps beforehand.
+
+        moved: see `Scales.covariance`.
+        """
         self.table, self.kinds, self.scales, self.design = table, kinds, scales, design
         self.cuts = np.unique(table.revision)
         self.places = len(self.cuts) - 1
-        factor = np.linalg.cholesky(scales.covariance(table, on) / COARSE)
+        factor = np.linalg.cholesky(scales.covariance(table, on, moved) / COARSE)
         raw = self.columns(np.arange(len(kinds) * self.places))
         white = solve_triangular(
             factor.astype(np.float32), raw, lower=True, check_finite=False, overwrite_b=True
@@ -102,6 +106,11 @@ class Evidence:
         kind, place = np.divmod(candidates, self.places)
         after = self.table.revision[:, None] >= self.cuts[1:][place][None, :]
         return np.asarray(self.design[self.table.configuration][:, kind] * after, dtype=np.float32)
+
+    def levels(self) -> Floats:
+        """Of all configurations, in units, (n_configurations,): what a share of everything moves."""
+        share = int(np.flatnonzero(self.kinds.share & (self.kinds.term == 0))[0])
+        return self.design[:, share].astype(np.float64)
 
     def candidate(self, kind: int, revision: int) -> int:
         """The candidate of a kind whose stretch holds a revision."""

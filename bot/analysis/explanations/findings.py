@@ -14,6 +14,7 @@ from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats, Ints
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
+from bot.analysis.explanations.wordings import agreement
 from bot.model.change_points import ChangePoint
 from bot.model.space import Level
 
@@ -27,6 +28,8 @@ NEAR = 2
 """Measured revisions around a step at which its term may be meant, too."""
 HEARD = 0.01
 """Mass from which on another term may stand for the same."""
+COMPARED = 96
+"""Explanations that are asked whether they mean the same in other words."""
 WITHIN = 0.9
 """Probability that the interval of revisions holds."""
 
@@ -56,17 +59,19 @@ class Found:
 
 
 def steps_of(
-    ensemble: Ensemble, evidence: Evidence, terms: Terms, *, holds: Bools, usable: Bools
+    ensemble: Ensemble, evidence: Evidence, terms: Terms, *, holds: Bools, usable: Bools, least: float = 0.01
 ) -> list[Found]:
     """The steps of the best explanation, probable or not, in order of revision.
 
     holds: levels of all configurations that may be measured, (n_configurations, n_levels). usable: where
-    they may have a value, (n_configurations, n_revisions).
+    they may have a value, (n_configurations, n_revisions). least: smaller differences do not matter (a share
+    of the level).
     """
     chosen = ensemble.best_
     if not chosen:
         return []
     mean, covariance = evidence.sizes(chosen)
+    agreed = agreement(chosen, ensemble.explanations(COMPARED), evidence, usable=usable, least=least)
     mass = ensemble.mass_.reshape(len(evidence.kinds), evidence.places)
     whole = {j % evidence.places for j in chosen if evidence.kinds.term[j // evidence.places] == 0}
     others: dict[int, list[int]] = defaultdict(list)
@@ -91,7 +96,7 @@ def steps_of(
                 high=int(evidence.cuts[last + 1]),
                 size=float(mean[k]),
                 error=float(np.sqrt(covariance[k, k])),
-                probability=probability,
+                probability=max(probability, float(agreed[k])),
             )
         )
     levels = {c: level / evidence.scales.unit for c, level in evidence.table.levels().items()}

@@ -19,6 +19,8 @@ revision; and what a cell is off the sum of its steps."""
 NOISES = (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.08)
 LIVELY = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Candidates: relative noise of a trial; and a factor on the three above."""
+UNEVEN = (0.0, 0.1, 0.2, 0.4)
+"""Candidates: how far a configuration's own move is off the sum of its steps, as a share of these."""
 SLAB, LARGE = 0.12, 2.5
 """Slab beforehand; the largest step known is at most so many slabs."""
 BLURRED = 30.0
@@ -35,7 +37,8 @@ class Scales:
 
     noise: relative standard deviation of a trial. lively: factor on what else blurs; least: it is never
     smaller, because smaller changes are not asked for. slab: standard deviation of a step's size beforehand,
-    in units. unit: seconds.
+    in units. unit: seconds. uneven: standard deviation of a configuration's move around the sum of its
+    steps, as a share of these: where much moves, something does that no sum describes, and it stays.
     """
 
     noise: float = 0.01
@@ -43,6 +46,7 @@ class Scales:
     unit: float = 1.0
     least: float = 0.0
     slab: float = SLAB
+    uneven: float = 0.0
 
     @classmethod
     def for_changes(cls, threshold: float) -> Self:
@@ -59,42 +63,60 @@ class Scales:
         wandered: Floats = self.lively**2 * (EVERYTHING**2 + OPTION**2 * options_on)
         return wandered
 
-    def covariance(self, table: Table, on: Floats, doubt: Floats | None = None) -> Floats:
-        """Of all cells but for steps, in squared units, (n, n); on: 0 or 1, (n_configurations, n_options)."""
+    def covariance(
+        self, table: Table, on: Floats, moved: Floats | None = None, *, doubt: Floats | None = None
+    ) -> Floats:
+        """Of all cells but for steps, in squared units, (n, n).
+
+        on: 0 or 1, (n_configurations, n_options). moved: how far known steps move each configuration
+        in each revision, in units, (n_configurations, n_revisions); None: not at all.
+        """
         c, r = table.configuration, table.revision
         shared: Floats = on[c] @ on[c].T
         wandered = self.wander(shared) * np.minimum(r[:, None], r[None, :])
         doubt = table.doubt if doubt is None else doubt
         own = (self.noise * table.level() / self.unit) ** 2 * doubt / np.maximum(table.count, 1)
         own[table.count == 0] = 0.0
-        return np.asarray(
-            LEVEL * (c[:, None] == c[None, :]) + wandered + np.diag(own + self.misfit**2), dtype=np.float64
-        )
+        alone: Floats = LEVEL * (c[:, None] == c[None, :])
+        if moved is not None and self.uneven:
+            since = self.uneven * moved[c] * (r[:, None] >= np.arange(moved.shape[1]))
+            alone *= 1.0 + since @ since.T / LEVEL
+        return np.asarray(alone + wandered + np.diag(own + self.misfit**2), dtype=np.float64)
 
 
-def learn(scales: Scales, table: Table, on: Floats, *, steps: Floats, sizes: Floats) -> Scales:
+def learn(
+    scales: Scales,
+    table: Table,
+    on: Floats,
+    *,
+    steps: Floats,
+    sizes: Floats,
+    moved: Floats | None = None,
+) -> Scales:
     """The scales under which the trials are most probable, given where steps are.
 
     steps: a column for each step, (n, k), as in a design matrix. sizes: of these, (k,).
+    moved: see `Scales.covariance`.
     Marginal likelihood (type II), one scale after the other, over a few candidates.
     """
 
     def fits(candidate: Scales) -> float:
-        return _log_likelihood(candidate, table, on, steps)
+        return _log_likelihood(candidate, table, on, steps, moved)
 
     scales = replace(scales, slab=max(SLAB, float(np.abs(sizes).max(initial=0.0)) / LARGE))
     scales = max((replace(scales, lively=max(x, scales.least)) for x in LIVELY), key=fits)
-    return max((replace(scales, noise=x) for x in NOISES), key=fits)
+    scales = max((replace(scales, noise=x) for x in NOISES), key=fits)
+    return max((replace(scales, uneven=x) for x in UNEVEN), key=fits)
 
 
-def _log_likelihood(scales: Scales, table: Table, on: Floats, steps: Floats) -> float:
+def _log_likelihood(scales: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None) -> float:
     """Log density of the trials, but for a constant; odd cells count as odd, not as a sign of noise."""
     y = (table.value - table.value.mean()) / scales.unit
-    moved = scales.slab**2 * steps @ steps.T
-    covariance = scales.covariance(table, on, np.ones(len(y))) + moved
+    expected = scales.slab**2 * steps @ steps.T
+    covariance = scales.covariance(table, on, moved, doubt=np.ones(len(y))) + expected
     precision = np.linalg.inv(covariance)
     odd = np.abs(precision @ y) > ODD * np.sqrt(np.diag(precision))
-    covariance = scales.covariance(table, on, np.where(odd, DOUBT, 1.0)) + moved
+    covariance = scales.covariance(table, on, moved, doubt=np.where(odd, DOUBT, 1.0)) + expected
     factor = cho_factor(covariance, lower=True, check_finite=False)
     found = -0.5 * float(y @ cho_solve(factor, y, check_finite=False)) + float(odd.sum()) * RARE
     found -= float(np.log(np.diag(factor[0])).sum())

@@ -7,6 +7,7 @@ import pytest
 
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.findings import Found, steps_of, told
+from bot.analysis.explanations.wordings import agreement
 from bot.analysis.explanations.worth import Contrasts, most_telling
 from bot.model.space import Level
 from tests.unit.analysis.explanations.test_evidence import HOLDS, TERMS, evidence, measured
@@ -56,11 +57,23 @@ def test_an_absent_option_is_told_as_the_option_where_everything_moves_too() -> 
             self.best_ = [table.candidate(0, 5), table.candidate(1 + level, 5)]
             self.mass_ = np.zeros(len(table))
             self.mass_[self.best_] = 1.0
+            self._visited, self._rng = [self.best_], np.random.default_rng(0)
 
     whole, option = steps_of(Fixed(), table, TERMS, holds=HOLDS, usable=USABLE)
     assert (whole.term, option.term) == ((), (OPTION,))
     before, _ = table.sizes(Fixed().best_)
     assert whole.size == pytest.approx(before.sum()) and option.size == pytest.approx(-before[1])
+
+
+def test_explanations_agree_where_they_move_the_same_in_whatever_terms() -> None:
+    table = evidence(measured(moved=0.8, repeats=3))
+    option, absent, other = (
+        table.candidate(1 + TERMS.levels.index(level), 5) for level in (OPTION, ABSENT, Level("o1", "on"))
+    )
+    reworded, everything = [table.candidate(0, 5), absent], [table.candidate(0, 5)]
+    shares = agreement([option], [reworded, [other], everything, []], table, usable=USABLE, least=0.02)
+    assert shares.tolist() == [0.25]
+    assert agreement([option], [[option]], table, usable=~USABLE, least=0.02).tolist() == [0.0]
 
 
 def test_the_most_telling_contrasts_are_those_of_exact_gaussian_conditioning() -> None:
@@ -113,6 +126,7 @@ def test_an_option_that_moves_alone_is_told_alone_in_whatever_kinds_its_absence_
             self.best_ = [table.candidate(0, 5), table.candidate(len(TERMS) + 1 + level, 5)]
             self.mass_ = np.zeros(len(table))
             self.mass_[self.best_] = 1.0
+            self._visited, self._rng = [self.best_], np.random.default_rng(0)
 
     steps = steps_of(Fixed(), table, TERMS, holds=HOLDS, usable=USABLE)
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)

@@ -97,6 +97,19 @@ def test_noise_is_not_taken_for_changes_below_the_threshold() -> None:
     assert learned.lively == 1.5
 
 
+def test_how_uneven_steps_are_is_learned() -> None:
+    moves, after = np.array([0.0, 0.6, 0.0, 0.3]), (np.arange(8) >= 5).astype(np.float64)
+    cells = Cells()
+    for c, row in enumerate(ON):
+        for r in range(8):
+            cells.add((c, r), 2.0 + row.sum() + moves[c] * after[r] + 0.001 * ((c + 3 * r) % 4))
+    for table, uneven in ((cells.table(), 0.4), (measured(moved=0.4), 0.0)):
+        steps = (ON[:, 0][table.configuration] * after[table.revision])[:, None]
+        known = 0.225 * ON[:, :1] * (np.arange(8) == 5)
+        learned = learn(SCALES, table, ON, steps=steps, sizes=np.array([0.225]), moved=known)
+        assert learned.uneven == uneven
+
+
 def test_a_large_step_widens_what_is_expected_of_sizes() -> None:
     table = measured(moved=4.0)
     found = evidence(table)

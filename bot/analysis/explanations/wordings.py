@@ -1,0 +1,74 @@
+"""Whether other explanations say in other words what the best one says of a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.explanations.cells import Floats
+from bot.analysis.explanations.evidence import Evidence
+
+NEAR = 2
+"""Measured revisions between a step and its counterpart in another explanation."""
+LEAST = 0.5
+"""Share of a step's size that it has at least in an explanation that means the same."""
+
+
+def agreement(
+    best: Sequence[int],
+    others: Sequence[Sequence[int]],
+    evidence: Evidence,
+    *,
+    usable: NDArray[np.bool_],
+    least: float,
+) -> Floats:
+    """By step of an explanation, the share of other ones that mean the same in whatever terms, (n_steps,).
+
+    They do where the steps of its place, resized, describe what another one moves there in all
+    configurations, but for `least` (a share of the level) and what moves are uneven by. usable: cells that
+    may have a value, (n_configurations, n_revisions).
+    Source: Hahn and Carvalho, "Decoupling Shrinkage and Selection in Bayesian Linear Models", 2015 (posterior
+    draws are projected on the few terms that are told).
+    """
+    kinds, places = np.divmod(np.array(best), evidence.places)
+    sizes, level = evidence.sizes(best)[0], evidence.levels()
+    moved = np.array([_moved(best, other, evidence) for other in others])
+    found = np.zeros(len(best))
+    for i, place in enumerate(np.unique(places)):
+        rows = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
+        if not rows.any():
+            continue
+        own = places == place
+        design = evidence.design[rows][:, kinds[own]].astype(np.float64)
+        known = np.sqrt(((design * sizes[own]) ** 2).sum(axis=1))
+        there = moved[:, i, rows].T
+        resized = np.linalg.pinv(design) @ there
+        tolerance = least * level[rows] + evidence.scales.uneven * known
+        same = (np.abs(there - design @ resized) <= tolerance[:, None]).all(axis=0)
+        kept = resized * np.sign(sizes[own])[:, None] >= LEAST * np.abs(sizes[own])[:, None]
+        found[own] = (same & kept).mean(axis=1)
+    return found
+
+
+def _moved(best: Sequence[int], other: Sequence[int], evidence: Evidence) -> Floats:
+    """How far another explanation moves all configurations at the best one's places.
+
+    (n_places of the best one, n_configurations). A step counts for the nearest one of its term, if there is
+    one, else for the nearest place.
+    """
+    terms: dict[int, set[int]] = {}
+    for candidate in best:
+        kind, place = divmod(candidate, evidence.places)
+        terms.setdefault(place, set()).add(int(evidence.kinds.term[kind]))
+    placed = sorted(terms)
+    moved = np.zeros((len(placed), len(evidence.design)))
+    for candidate, size in zip(other, evidence.sizes(other)[0] if other else (), strict=True):
+        kind, at = divmod(candidate, evidence.places)
+        near = [p for p in placed if abs(p - at) <= NEAR]
+        if near:
+            term = int(evidence.kinds.term[kind])
+            counterpart = min(near, key=lambda p: (term not in terms[p], abs(p - at)))
+            moved[placed.index(counterpart)] += size * evidence.design[:, kind]
+    return moved
