@@ -10,8 +10,8 @@ import numpy as np
 from bot.analysis.assertions.borders import LONGEST, SHORTEST
 from bot.model.assertions import CallObservation, Floats, NamedPath
 
-EXTREME = 0.01
-"""Share of calls at either end that count as if they were no further out: they vary most."""
+EXTREME = 0.05
+"""Share of calls at either end that count as if they were no further out: who waits for a core is chance."""
 LEAST_CALLS = 2
 """A trial with fewer calls says nothing of how they vary."""
 
