@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.model.assertions import Assertion
 from tests.end_to_end.builders import CONFIG, Ended, Place, config
 
 FILE = ".github/suspects.assertions.yml"
@@ -113,3 +114,60 @@ def test_what_is_mined_is_written_reviewed_checked_and_violated(mined: tuple[Pla
     assert outcome["outcome"] == "violated" and len(moved) == 1
     assert "load" in moved[0]["expression"] and moved[0]["ratio"] == pytest.approx(4.0, rel=0.4)
     assert entry["id"] in outcome["proposed"]
+
+
+def test_a_pull_request_checks_the_assertions_of_base(place: Place) -> None:
+    name, _, keys, _, turns = RUNTIMES["python"]
+    entry = (
+        "version: 1\nassertions:\n"
+        "- id: {id}\n  method: program:read\n  file: program.py\n"
+        "  edges: {{e1: program:save > program:read}}\n  borders: [0.6]\n"
+        "  groups:\n  - {{when: not e1, expected: [1, 0]}}\n  - {{when: e1, expected: [0, 1]}}\n"
+    )
+    base = place.commit(
+        {
+            CONFIG: config(program={"runtime": "python", **keys}, options={"verbose": {"flag": "--verbose"}}),
+            name: text("python", fast=turns, slow=30 * turns),
+            FILE: entry.format(id=Assertion("program:read", "program.py", (), ()).id),
+        }
+    )
+    head = place.commit({name: text("python", fast=8 * turns, slow=30 * turns), FILE: "version: 1\n"})
+    comment = place.out / "comment.md"
+    ended = place.suspects(
+        "pr", "--base", base, "--head", head, "--budget", "90s", "--json", str(place.out / "report.json"),
+        "--markdown", str(comment), "--fail-on", "violation",
+    )  # fmt: skip
+    assert ended.code == 1 and ended.report is not None, ended.said
+    (outcome,) = ended.report["assertions"]
+    assert outcome["outcome"] == "violated" and outcome["slower"], outcome
+    moved = [group["expression"] for group in outcome["groups"] if group["outcome"] == "violated"]
+    assert moved == ["not program:save > program:read"]
+    assert "differs at head: base's was checked" in ended.notes
+    assert "Performance assertion" in comment.read_text()
+
+
+def test_a_file_of_assertions_that_is_wrong_stops_nothing_and_is_said(place: Place) -> None:
+    place.pull_request(**{FILE: "version: 1\nassertions:\n- id: 1\n"})
+    ended = place.suspects(
+        "pr",
+        "--base",
+        "HEAD~1",
+        "--head",
+        "HEAD",
+        "--budget",
+        "20s",
+        "--json",
+        str(place.out / "report.json"),
+    )
+    assert ended.code == 0 and ended.report is not None, ended.said
+    assert "No performance assertion was checked: " in ended.notes and "assertions.0" in ended.notes
+    assert ended.report["assertions"] == []
+
+
+def test_commands_on_assertions_say_in_one_line_what_is_wrong(place: Place) -> None:
+    place.pull_request()
+    place.suspects("assertions", "list").refused("there is no such file", "mine` writes one")
+    place.suspects("assertions", "check", "--base", "HEAD~1").refused("There is no assertion")
+    place.suspects("assertions", "mine", "--budget", "5s").refused("No method could be mined", code=3)
+    place.commit({FILE: "version: 1\nassertions: {}\n"})
+    place.suspects("assertions", "list").refused("assertions.yml:2", "assertions")
