@@ -15,8 +15,8 @@ SHARE_MARGIN, RATIO_MARGIN = 0.10, log(1.25)
 """Smaller moves of a share of calls, and of the logarithm of a duration, are not worth a reader's time."""
 EXCLUDED = 2.0
 """Margins: an assertion holds when moves beyond so many can be excluded. Arbitrary."""
-USUAL_SHARE, USUAL_RATIO = 0.03, 0.05
-"""How much trials of one build usually differ: standard deviations of a share and of a logarithm."""
+USUAL_SHARE, USUAL_TIMES = 0.03, (0.05, 0.1, 0.05)
+"""How much trials of one build usually differ: deviations of a share, and of the logarithms in order."""
 USUAL_FREEDOM = 4
 """Degrees of freedom that the usual difference counts for, beside what the trials themselves show."""
 CALM = 2.0
@@ -116,7 +116,7 @@ def shift(base: Features, head: Features) -> Shift:
     means = [values.mean(axis=0) for values, _ in sides]
     squares = sum(((values - mean) ** 2).sum(axis=0) for (values, _), mean in zip(sides, means, strict=True))
     noise = np.concatenate([n for _, n in sides]).mean(axis=0)
-    usual = np.array([USUAL_SHARE] * (width - len(OTHERS)) + [USUAL_RATIO] * len(OTHERS)) ** 2 + noise
+    usual = np.array([USUAL_SHARE] * (width - len(OTHERS)) + [*USUAL_TIMES]) ** 2 + noise
     free = max(sum(trials) - 2, 1)
     prior = USUAL_FREEDOM * np.minimum(1.0, CALM * usual * free / np.maximum(squares, 1e-300))
     variance = (squares + prior * usual) / (free + prior)
