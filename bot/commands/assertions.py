@@ -43,13 +43,23 @@ def list_(file: File = None, json: Json = None) -> None:
 
 
 @assertions.command()
-def show(wanted: Wanted = None, file: File = None, json: Json = None) -> None:
-    """Show entries as tables: over which calls, and which share of them falls into each cluster."""
+def show(
+    wanted: Wanted = None, file: File = None, history: options.HistoryPlace = None, json: Json = None
+) -> None:
+    """Show entries as tables: over which calls, and which share of them falls into each cluster.
+
+    With times, where the history has durations of the method.
+    """
+    from bot.compose.asserted import times_here
     from bot.report.assertion_text import entry_table
 
     found = _matching(wanted, file)
-    if not _as_json(json, {"assertions": [_told(entry) for entry in found]}):
-        typer.echo("\n".join(entry_table(entry) for entry in found), nl=False)
+    times = times_here(found, history)
+    if not _as_json(
+        json,
+        {"assertions": [{**_told(e), "borders_seconds": list(times.get(e.id, ()))} for e in found]},
+    ):
+        typer.echo("\n".join(entry_table(e, times.get(e.id, ())) for e in found), nl=False)
 
 
 @assertions.command()

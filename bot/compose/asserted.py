@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bot.adapters.assertion_file import entry_text, read_assertions
 from bot.adapters.git import Repository
-from bot.compose.subjects import CONFIG, Asked
+from bot.compose.remembering import AskedHistory, opened_history
+from bot.compose.subjects import CONFIG, Asked, load_checked
+from bot.flows.assertion_times import times
 from bot.flows.job import Job
 from bot.model.assertions import Assertion
 from bot.model.errors import UsageError
 from bot.model.revisions import Revision
+from bot.settings import Settings, environment
 
 ASSERTIONS = CONFIG.with_name("suspects.assertions.yml")
 
@@ -52,6 +56,15 @@ def with_assertions(asked: Asked, job: Job, repository: Repository) -> Job:
         notes.append(f"No performance assertion was checked: {error}")
         return replace(job, notes=tuple(notes))
     return replace(job, notes=tuple(notes), assertions=found, entry_text=entry_text)
+
+
+def times_here(entries: Sequence[Assertion], history: str | None) -> Mapping[str, tuple[float, ...]]:
+    """By id, the seconds of the entries' borders as far as the history has durations; for people."""
+    path = Path(CONFIG)
+    configured = load_checked(path).history if path.is_file() else ()
+    where = AskedHistory(Settings.read(environment()), configured=configured, place=history)
+    with opened_history(where) as store:
+        return times(store.durations(), entries)
 
 
 def _sides(job: Job) -> tuple[Revision, Revision]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from bot.model.assertions import ALWAYS, AssertedGroup, Assertion
@@ -42,7 +43,7 @@ def entry_table(entry: Assertion, borders: Sequence[float] = ()) -> str:
 def explained(entry: Assertion) -> str:
     """In words: over which calls the method is fast, slow, or both."""
     lines = [f"  {_way(group)}, {_behaviour(group.expected)}." for group in entry.groups]
-    return "\n".join([_heading(entry), *lines, *_edges(entry)]) + "\n"
+    return "\n".join([_heading(entry), *lines]) + "\n"
 
 
 def outcome_lines(outcomes: Sequence[AssertionOutcome]) -> list[str]:
@@ -83,7 +84,14 @@ def _clusters(entry: Assertion, borders: Sequence[float]) -> list[str]:
 
 def _way(group: AssertedGroup) -> str:
     text = group.when.text
-    return "Whatever the way" if text == ALWAYS else f"Reached so that {text}"
+    if text == ALWAYS:
+        return "However it is reached"
+    edges = {name: " > ".join(map(clean, edge)) for name, edge in group.when.edges.items()}
+    return "Reached " + re.sub(r"\w+", lambda word: _over(word[0], edges), text)
+
+
+def _over(word: str, edges: Mapping[str, str]) -> str:
+    return f"over {edges[word]}" if word in edges else word
 
 
 def _behaviour(expected: Sequence[float]) -> str:
