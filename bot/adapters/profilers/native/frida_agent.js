@@ -1,21 +1,22 @@
 // Inside of the program: puts the hooks of `frida_hooks.c` at functions, and sends what they recorded.
 
 const VISIT = 50; // milliseconds
-const NEAR = 5, FAR = 16; // bytes that Gum overwrites with a jump, if need be to far away
 const CAPACITY = 4 << 20;
-const TRAMPOLINES = 16, MOST_FUNCTIONS = 4096, MOST_THREADS = 512; // of `State`
-const STATE = TRAMPOLINES + 8 * MOST_FUNCTIONS + 8 * MOST_THREADS;
-const NEEDED = ['clock_gettime', 'pthread_key_create', 'pthread_key_delete', 'pthread_getspecific', 'pthread_setspecific'];
+const WAY = 16; // bytes of what is told of an open call
+const WAY_BACK = 16, STATE = 24 + 8 * 512; // where in `State`, and its bytes
+const NEAR = 5, FAR = 16; // bytes that Gum overwrites with a jump, if need be to far away
+const NEEDED = ['abort', 'clock_gettime', 'pthread_key_create', 'pthread_key_delete', 'pthread_getspecific', 'pthread_setspecific'];
 const UNWINDERS = ['_Unwind_RaiseException', '_Unwind_Resume', '_Unwind_Resume_or_Rethrow', '_Unwind_ForcedUnwind'];
 const CATCHERS = ['__cxa_begin_catch'];
-const EXITS = ['exit', '_exit'];
 
 let hooks = null;
 let state = null;
 let buffer = null;
+let wayBack = null;
 let call = null;
-let listeners = [];
+let observer = null;
 let timer = null;
+let listeners = [];
 const guarded = new Set();
 
 function prepare(source) {
@@ -25,12 +26,43 @@ function prepare(source) {
   for (const name of NEEDED) symbols[name] = Module.getGlobalExportByName(name);
   hooks = new CModule(source, symbols);
   call = {
-    start: new NativeFunction(hooks.start, 'void', []),
-    stop: new NativeFunction(hooks.stop, 'void', []),
-    open: new NativeFunction(hooks.open_calls, 'uint', []),
+    start: new NativeFunction(hooks.start, 'int', []),
+    open: new NativeFunction(hooks.open_calls, 'uint', ['pointer', 'uint']),
     drain: new NativeFunction(hooks.drain, 'uint', ['pointer', 'uint']),
   };
-  call.start();
+  if (call.start() !== 0) throw new Error('the program has used up what belongs to threads');
+  wayBack = Memory.alloc(Process.pageSize);
+  Memory.patchCode(wayBack, Process.pageSize, (code) => writeWayBack(new X86Writer(code, { pc: wayBack })));
+  state.add(WAY_BACK).writePointer(wayBack);
+}
+
+// A watched call returns to this: asks `leave` for where to go on, and changes no register on the way. (Compilers
+// know which ones a function leaves alone.) `rbx` holds the stack, which may be anything but must be even for C.
+function writeWayBack(writer) {
+  const kept = ['rax', 'rcx', 'rdx', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11', 'rbx'];
+  const above = 8 * (kept.length + 2);
+  const vectors = (opcode) => {
+    for (let n = 0; n !== 16; n++)
+      writer.putBytes([...(n < 8 ? [] : [0x44]), 0x0f, opcode, 0x84 | ((n & 7) << 3), 0x24, 16 * n, (16 * n) >> 8, 0, 0]);
+  };
+  writer.putPushReg('rax'); // room for the address
+  writer.putPushfx();
+  for (const name of kept) writer.putPushReg(name);
+  writer.putMovRegReg('rbx', 'rsp');
+  writer.putLeaRegRegOffset('rdi', 'rsp', above);
+  writer.putSubRegImm('rsp', 256);
+  writer.putBytes([0x48, 0x83, 0xe4, 0xf0]); // and rsp, -16
+  vectors(0x11); // movups to memory
+  writer.putBytes([0xfc]); // cld
+  writer.putMovRegAddress('rax', hooks.leave);
+  writer.putCallReg('rax');
+  writer.putMovRegOffsetPtrReg('rbx', above - 8, 'rax');
+  vectors(0x10);
+  writer.putMovRegReg('rsp', 'rbx');
+  for (const name of kept.reverse()) writer.putPopReg(name);
+  writer.putPopfx();
+  writer.putRet();
+  writer.flush();
 }
 
 // Exceptions pass through watched calls only when the unwinder sees the stack as the program made it.
@@ -41,31 +73,9 @@ function guard(module) {
       const found = module.findExportByName(name) ?? (own ? module.findSymbolByName(name) : null);
       if (found === null || guarded.has(found.toString())) continue;
       guarded.add(found.toString());
-      Interceptor.attach(found, probe); // without a way back: an unwinder looks at its own frame
+      Interceptor.attach(found, probe);
     }
   }
-}
-
-// Gum's jump at the begin of a function leads to `push [context]`; the function returns to the next one of these.
-function trampoline(address, room) {
-  let jump = Instruction.parse(address);
-  if (jump.mnemonic.startsWith('endbr')) jump = Instruction.parse(jump.next);
-  if (jump.mnemonic !== 'jmp') return null;
-  const near = jump.operands[0].type === 'imm';
-  if (!near && room < FAR) return null;
-  const enter = near ? ptr(jump.operands[0].value) : addressed(jump.address).readPointer();
-  for (let step = 6; isPush(enter) && step < 160; step++) {
-    const place = enter.add(step);
-    if (isPush(place) && addressed(place).equals(addressed(enter))) return place;
-  }
-  return null;
-}
-
-const isPush = (place) => place.readU16() === 0x35ff;
-const addressed = (place) => place.add(6).add(place.add(2).readS32()); // of six bytes, relative to the next
-
-function deliver() {
-  for (let size; (size = call.drain(buffer, CAPACITY)) !== 0; ) send({ type: 'calls' }, buffer.readByteArray(size));
 }
 
 // Gum moves a function's first instructions: an exception cannot pass through a call that was among them.
@@ -76,6 +86,12 @@ function untilCall(address) {
   return at.address.sub(address).toInt32();
 }
 
+function isNear(address) {
+  const first = Instruction.parse(address);
+  const jump = first.mnemonic.startsWith('endbr') ? Instruction.parse(first.next) : first;
+  return jump.mnemonic === 'jmp' && jump.size === NEAR;
+}
+
 function attach(module, wanted) {
   guard(module);
   const added = [];
@@ -84,8 +100,7 @@ function attach(module, wanted) {
     try {
       const room = untilCall(address);
       if (room < NEAR) throw new Error('not to be moved');
-      const listener = Interceptor.attach(address, { onEnter: hooks.enter, onLeave: hooks.leave }, ptr(id));
-      added.push({ address, id, room, listener });
+      added.push({ address, id, room, listener: Interceptor.attach(address, hooks.enter, ptr(id)) });
     } catch (_) {
       send({ type: 'refused', id });
     }
@@ -93,20 +108,46 @@ function attach(module, wanted) {
   wanted.delete(module.path);
   Interceptor.flush();
   for (const { address, id, room, listener } of added) {
-    const found = trampoline(address, room);
-    if (found === null) {
+    if (room >= FAR || isNear(address)) {
+      listeners.push(listener);
+    } else {
       listener.detach();
       send({ type: 'refused', id });
-    } else {
-      listeners.push(listener);
-      state.add(TRAMPOLINES + 8 * id).writePointer(found);
     }
   }
 }
 
+function deliver() {
+  for (let size; (size = call.drain(buffer, CAPACITY)) !== 0; ) send({ type: 'calls' }, buffer.readByteArray(size));
+}
+
+// How many calls have not ended: those whose way back is on the stack of a thread that has come no further.
+function open() {
+  const count = call.open(buffer, CAPACITY / WAY);
+  if (count === 0) return 0;
+  const stacks = new Map(Process.enumerateThreads().map((thread) => [thread.id, thread.context.sp]));
+  const found = new Set();
+  for (let place = buffer, n = 0; n !== count; place = place.add(WAY), n++) {
+    const slot = place.add(8).readPointer();
+    const top = stacks.get(place.readU32());
+    if (top !== undefined && slot.compare(top) >= 0 && slot.readPointer().equals(wayBack)) found.add(slot.toString());
+  }
+  return found.size;
+}
+
+function unhook() {
+  state.writeInt(0);
+  clearInterval(timer);
+  observer.detach();
+  for (const listener of listeners) listener.detach();
+  listeners = [];
+  Interceptor.flush();
+  deliver();
+}
+
 rpc.exports = {
   // functions: where they are in an object file's memory, and the number, from 1, that calls are recorded under.
-  watch(source, functions, exits) {
+  watch(source, functions) {
     if (hooks === null) prepare(source);
     const wanted = new Map();
     for (const [path, offset, id] of functions) {
@@ -114,26 +155,23 @@ rpc.exports = {
       wanted.get(path).push({ offset, id });
     }
     Process.enumerateModules().forEach(guard);
-    listeners.push(Process.attachModuleObserver({ onAdded: (module) => attach(module, wanted) }));
-    for (const name of exits ? EXITS : [])
-      Interceptor.attach(Module.getGlobalExportByName(name), {
-        onEnter: (args) => send({ type: 'exit', code: args[0].toInt32() & 255 }),
-      });
+    observer = Process.attachModuleObserver({ onAdded: (module) => attach(module, wanted) });
+    Interceptor.flush();
     state.writeInt(1);
     timer = setInterval(deliver, VISIT);
   },
-  // How many calls are still open: the way back from them leads over Gum's trampolines.
+  // How many calls are still open.
   unwatch() {
     if (hooks === null) return 0;
-    clearInterval(timer);
-    state.writeInt(0);
-    for (const listener of listeners) listener.detach();
-    listeners = [];
-    Interceptor.flush();
-    deliver();
-    return call.open();
+    if (listeners.length !== 0) unhook();
+    return open();
   },
-  dispose() {
-    if (hooks !== null) deliver();
+  // Called when Frida leaves, or who sent it was killed: open calls still need what goes with it.
+  dispose(reason) {
+    if (hooks === null) return;
+    if (reason === 'exit') return deliver();
+    if (listeners.length !== 0) unhook();
+    while (open() !== 0) Thread.sleep(0.02);
+    Thread.sleep(0.02); // for those that are just on the way
   },
 };

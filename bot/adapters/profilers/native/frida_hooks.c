@@ -1,5 +1,7 @@
 /* Times calls of watched functions inside of the program; compiled there by Frida (CModule), x86-64.
  *
+ * Gum calls `enter` at the begin of a function, which makes it return to a piece of code of ours (the way back)
+ * that calls `leave`. Gum could do that, too, but not give the stack back to an unwinder.
  * Each thread has a stack of open calls, a tree of call paths and a ring of calls that ended. It alone writes
  * them; the script's thread alone reads them (`drain`). No lock, no allocation but a thread's first. Stores
  * become visible in their order: x86-64 does so, and this compiler does not move them. */
@@ -9,31 +11,33 @@
 
 #define MONOTONIC 1
 #define DEEPEST 64      /* open watched calls of a thread; those further in are not recorded */
-#define MOST_NODES 4096 /* call paths of a thread; further ones count to the path without callers */
+#define MOST_ASIDE 64
+#define MOST_NODES 4096 /* call paths of a thread; calls over further ones are not recorded */
 #define RING 65536      /* calls of a thread between two visits of the script */
 #define MOST_THREADS 512
-#define MOST_FUNCTIONS 4096
 #define MAGIC 0x53555350
 
 typedef struct { gint64 seconds, nanoseconds; } Moment;
 typedef struct { guint32 parent, function, child, sibling; } Node; /* 0: none; nodes[0] is not used */
 typedef struct { guint64 nanoseconds; guint32 node, below; } Call;
-typedef struct { gpointer * slot; gpointer returns, trampoline; guint64 since; guint32 node, below; gboolean freed; } Open;
+typedef struct { gpointer * slot; gpointer returns; guint64 since; guint32 node, below; gboolean freed; } Open;
 typedef struct {
   volatile gint taken;
-  guint depth, nodes, told, lost, unfinished, roots;
+  guint id, depth, nodes, told, lost, unfinished, roots, aside;
   volatile gint written, read;
   Open open[DEEPEST];
+  Open left[MOST_ASIDE]; /* as a ring: what may have been left by a jump, or wait on another stack */
   Node node[MOST_NODES];
   Call ring[RING];
 } Thread;
 typedef struct {
-  volatile gint on, threads, refused;
+  volatile gint on, threads;
   guint key;
-  gpointer trampoline[MOST_FUNCTIONS]; /* where Gum makes a function return to; NULL: not known yet */
+  gpointer way_back;
   Thread * thread[MOST_THREADS];
 } State;
 typedef struct { guint32 magic, thread, lost, unfinished, nodes, calls; } Block;
+typedef struct { guint64 thread; gpointer * slot; } Way;
 
 extern State state;
 extern int clock_gettime (int clock, Moment * moment);
@@ -41,6 +45,7 @@ extern int pthread_key_create (guint * key, void (* ended) (gpointer));
 extern int pthread_key_delete (guint key);
 extern gpointer pthread_getspecific (guint key);
 extern int pthread_setspecific (guint key, gpointer value);
+extern void abort (void);
 
 /* A thread ended: what it recorded stays, another one goes on with its place. */
 static void
@@ -52,8 +57,24 @@ give_back (gpointer thread)
   g_atomic_int_add (&mine->taken, -1);
 }
 
+int
+start (void)
+{
+  return pthread_key_create (&state.key, give_back);
+}
+
+/* Gum calls this when no hook can run any more. */
+void
+finalize (void)
+{
+  gint i;
+  pthread_key_delete (state.key);
+  for (i = 0; i != state.threads; i++)
+    g_free (state.thread[i]);
+}
+
 static Thread *
-take (void)
+take (guint id)
 {
   Thread * mine = NULL;
   gint i, known = state.threads;
@@ -72,7 +93,6 @@ take (void)
     if (i >= MOST_THREADS)
     {
       g_atomic_int_add (&state.threads, -1);
-      g_atomic_int_add (&state.refused, 1);
       return NULL;
     }
     mine = g_malloc0 (sizeof (Thread));
@@ -80,6 +100,7 @@ take (void)
     mine->nodes = mine->told = 1;
     state.thread[i] = mine;
   }
+  mine->id = id;
   pthread_setspecific (state.key, mine);
   return mine;
 }
@@ -93,11 +114,12 @@ node_of (Thread * mine, guint32 parent, guint32 function)
       return node;
   if (mine->nodes == MOST_NODES)
     return 0;
-  node = mine->nodes++;
+  node = mine->nodes;
   mine->node[node].parent = parent;
   mine->node[node].function = function;
   mine->node[node].sibling = *first;
   *first = node;
+  mine->nodes++;
   return node;
 }
 
@@ -109,14 +131,17 @@ now (void)
   return (guint64) moment.seconds * 1000000000 + moment.nanoseconds;
 }
 
-/* Calls that were left by a jump, or returned unseen after a watch ended, have no trampoline on the stack. */
+/* Calls below the stack's end were left by a jump, unless this is another stack (of a signal): both are kept
+ * aside. Others have returned to where an unwinder was told, if the way back is not on the stack any more. */
 static void
 forget_left (Thread * mine, gpointer * stack)
 {
   while (mine->depth != 0)
   {
     Open * last = &mine->open[mine->depth - 1];
-    if (last->slot >= stack && *last->slot == (last->freed ? last->returns : last->trampoline))
+    if (last->slot < stack)
+      mine->left[mine->aside++ % MOST_ASIDE] = *last;
+    else if (*last->slot == (last->freed ? last->returns : state.way_back))
       break;
     mine->depth--;
     mine->unfinished++;
@@ -126,65 +151,81 @@ forget_left (Thread * mine, gpointer * stack)
 void
 enter (GumInvocationContext * ic)
 {
-  guint * place = gum_invocation_context_get_listener_invocation_data (ic, sizeof (guint));
   gpointer * stack = (gpointer *) ic->cpu_context->rsp;
   Thread * mine;
   Open * open;
-  guint32 function, parent;
-  *place = 0;
-  function = GPOINTER_TO_SIZE (gum_invocation_context_get_listener_function_data (ic));
-  if (!state.on || state.trampoline[function] == NULL)
+  guint32 node, parent;
+  if (!state.on)
     return;
   mine = pthread_getspecific (state.key);
-  if (mine == NULL && (mine = take ()) == NULL)
+  if (mine == NULL && (mine = take (gum_invocation_context_get_thread_id (ic))) == NULL)
     return;
   forget_left (mine, stack);
   parent = mine->depth == 0 ? 0 : mine->open[mine->depth - 1].node;
-  if (mine->depth == DEEPEST)
+  node = node_of (mine, parent, GPOINTER_TO_SIZE (gum_invocation_context_get_listener_function_data (ic)));
+  if (node == 0 || mine->depth == DEEPEST)
   {
     mine->lost++;
     return;
   }
-  open = &mine->open[mine->depth];
-  open->node = node_of (mine, parent, function);
+  open = &mine->open[mine->depth++];
+  open->node = node;
   open->slot = stack;
   open->returns = *stack;
-  open->trampoline = state.trampoline[function];
   open->freed = FALSE;
   open->below = 0;
-  *place = ++mine->depth;
+  *stack = state.way_back;
   open->since = now ();
 }
 
-void
-leave (GumInvocationContext * ic)
+static void
+record (Thread * mine, Open * open, guint64 end)
 {
-  guint64 end = now ();
-  guint place = *(guint *) gum_invocation_context_get_listener_invocation_data (ic, sizeof (guint));
-  Thread * mine = pthread_getspecific (state.key);
-  Open * open;
-  Call * call;
-  if (place == 0 || mine == NULL || place > mine->depth)
-    return;
-  mine->unfinished += mine->depth - place;
-  mine->depth = place - 1;
-  open = &mine->open[mine->depth];
+  Call * call = &mine->ring[(guint) mine->written % RING];
   if (mine->depth != 0)
     mine->open[mine->depth - 1].below += open->below + 1;
-  if (open->node == 0 || mine->written - mine->read >= RING)
+  if ((guint) mine->written - (guint) mine->read >= RING)
   {
     mine->lost++;
     return;
   }
-  call = &mine->ring[(guint) mine->written % RING];
   call->nanoseconds = end - open->since;
   call->node = open->node;
   call->below = open->below;
   mine->written++;
 }
 
+/* Where a call returns to whose return address was just below `above`. */
+gpointer
+leave (gpointer * above)
+{
+  guint64 end = now ();
+  Thread * mine = pthread_getspecific (state.key);
+  guint i;
+  for (i = mine == NULL ? 0 : mine->depth; i-- != 0;)
+  {
+    if (mine->open[i].slot != above - 1)
+      continue;
+    mine->unfinished += mine->depth - 1 - i;
+    mine->depth = i;
+    if (state.on)
+      record (mine, &mine->open[i], end);
+    return mine->open[i].returns;
+  }
+  for (i = mine == NULL ? 0 : MOST_ASIDE; i-- != 0;)
+  {
+    Open * open = &mine->left[(mine->aside + i) % MOST_ASIDE];
+    if (open->slot != above - 1)
+      continue;
+    open->slot = NULL;
+    return open->returns;
+  }
+  abort ();
+  return NULL;
+}
+
 /* An unwinder has to find the callers' addresses on the stack. Inner calls first: of two at one place (a tail
- * call) the inner one returns to the trampoline of the other. */
+ * call) the inner one returns to the way back of the other. */
 void
 unwinding (GumInvocationContext * ic)
 {
@@ -196,11 +237,10 @@ unwinding (GumInvocationContext * ic)
   for (i = mine->depth; i-- != 0;)
   {
     Open * open = &mine->open[i];
-    if (*open->slot == open->trampoline)
-    {
-      *open->slot = open->returns;
-      open->freed = TRUE;
-    }
+    if (open->freed || *open->slot != state.way_back)
+      continue;
+    *open->slot = open->returns;
+    open->freed = TRUE;
   }
 }
 
@@ -217,40 +257,31 @@ caught (GumInvocationContext * ic)
   {
     Open * open = &mine->open[i];
     if (open->freed && *open->slot == open->returns)
-      *open->slot = open->trampoline;
-    open->freed = FALSE;
+    {
+      *open->slot = state.way_back;
+      open->freed = FALSE;
+    }
   }
 }
 
-void
-start (void)
-{
-  pthread_key_create (&state.key, give_back);
-}
-
-/* Calls that began while watched and have not ended. */
+/* Calls that may not have ended: thread, and where the way back is on its stack if they have not. */
 guint
-open_calls (void)
+open_calls (Way * out, guint capacity)
 {
-  guint i, count = 0;
+  guint i, n, count = 0;
   for (i = 0; i != (guint) state.threads; i++)
-    if (state.thread[i] != NULL)
-      count += state.thread[i]->depth;
-  return count;
-}
-
-/* Only when no hook can run any more. */
-void
-stop (void)
-{
-  guint i, known = state.threads;
-  pthread_key_delete (state.key);
-  state.threads = 0;
-  for (i = 0; i != known; i++)
   {
-    g_free (state.thread[i]);
-    state.thread[i] = NULL;
+    Thread * one = state.thread[i];
+    for (n = 0; one != NULL && n != DEEPEST + MOST_ASIDE && count != capacity; n++)
+    {
+      Open * open = n < DEEPEST ? &one->open[n] : &one->left[n - DEEPEST];
+      if (open->slot == NULL || !one->taken)
+        continue;
+      out[count].thread = one->id;
+      out[count++].slot = open->slot;
+    }
   }
+  return count;
 }
 
 /* Blocks of what threads recorded since the last visit: counts, new paths (parent, function), calls. */

@@ -47,12 +47,11 @@ class Reader:
         self._places: dict[int, list[_Place | None]] = defaultdict(lambda: [None])
         self._missed: dict[int, tuple[int, int]] = {}
 
-    def read(self, data: bytes, functions: Mapping[int, Spot]) -> Recording:
-        """The calls of these blocks. functions: where each numbered function is.
+    def read(self, data: bytes, functions: Mapping[int, Spot], recording: Recording) -> None:
+        """Adds the calls of these blocks. functions: where each numbered function is.
 
         What was lost, and calls that were left by a jump, are counted since the last time.
         """
-        recording = Recording()
         before = self._counts()
         nodes: dict[tuple[int, int], Node] = {}
         for block in _blocks(data, recording):
@@ -68,8 +67,8 @@ class Reader:
                     node.nested.extend(part["below"].tolist())
             self._missed[block.thread] = block.lost, block.unfinished
         after = self._counts()
-        recording.lost, recording.unfinished = after[0] - before[0], after[1] - before[1]
-        return recording
+        recording.lost += after[0] - before[0]
+        recording.unfinished += after[1] - before[1]
 
     def _counts(self) -> tuple[int, int]:
         return sum(m[0] for m in self._missed.values()), sum(m[1] for m in self._missed.values())

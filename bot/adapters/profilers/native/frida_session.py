@@ -6,50 +6,57 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import resource
-import shutil
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeAlias
 
 FUNCTIONS, CALLS, END = "functions", "calls", "end"
-"""Files of a started program: what to watch, its calls, how it ended."""
-KILLED = 9
-"""Its status, where nobody saw another one."""
-_GONE_SECONDS = 5.0
+"""Files of a started program: what to watch, the calls of each process, how it ended."""
+MOST_PROCESSES = 200
+"""Further ones are not watched."""
+Functions: TypeAlias = "Mapping[int, tuple[str, int]]"
+"""Number, from 1 -> path of the object file, place in its memory."""
+_GONE_SECONDS, _POLL_SECONDS = 5.0, 0.02
 _HERE = Path(__file__).parent
 
 
 class Session:
     """Frida inside of one process; `received` is given what hooks recorded, from a thread of Frida's.
 
-    refused: numbers of functions without room for a hook. status: what the program gave to `exit`.
+    children: processes that begin in it are stopped for whoever listens.
+    refused: numbers of functions without room for a hook.
 
     Raises:
         frida.* (which are Exceptions): the process is gone, or may not be looked into.
     """
 
-    def __init__(self, pid: int, received: Callable[[bytes], None]) -> None:
+    def __init__(self, pid: int, received: Callable[[bytes], None], *, children: bool = False) -> None:
         import frida
 
         self.refused: set[int] = set()
         self.errors: list[str] = []
-        self.status: int | None = None
         self.gone = threading.Event()
         self._received = received
         self._session = frida.attach(pid)
         self._session.on("detached", self._detached)
+        if children:
+            self._session.enable_child_gating()
         self._script = self._session.create_script((_HERE / "frida_agent.js").read_text(encoding="utf-8"))
         self._script.on("message", self._message)
         self._script.load()
 
-    def watch(self, functions: Mapping[int, tuple[str, int]], *, exits: bool = False) -> None:
-        """Hooks functions: number, from 1 to 4095 -> path of the object file, place in its memory."""
+    def watch(self, functions: Functions) -> None:
+        """Hooks functions."""
         hooks = (_HERE / "frida_hooks.c").read_text(encoding="utf-8")
         places = [[path, offset, number] for number, (path, offset) in functions.items()]
-        self._script.exports_sync.watch(hooks, places, exits)
+        self._script.exports_sync.watch(hooks, places)
 
     def unwatch(self) -> int:
         """Takes the hooks away; how many calls are still open, which Frida must not leave."""
@@ -66,47 +73,94 @@ class Session:
             self.errors.append(str(message.get("description")))
         elif message["payload"].get("type") == "refused":
             self.refused.add(int(message["payload"]["id"]))
-        elif message["payload"].get("type") == "exit":
-            self.status = int(message["payload"]["code"]) << 8
 
     def _detached(self, *_: object) -> None:
         self.gone.set()
 
 
-def run(folder: Path, functions: Mapping[int, tuple[str, int]], words: Sequence[str]) -> Mapping[str, object]:
-    """Starts words, watches these functions until it ends, writes calls to the folder; says how it ended."""
-    import frida
+class Starter:
+    """Starts a program and follows it: each process that it forks or becomes is watched from its begin.
 
-    program = shutil.which(words[0])
-    if program is None:
-        return {"error": "there is no such program"}
-    with (folder / CALLS).open("wb") as file:
+    The calls of each are written to a file of its own in the folder.
+    """
 
-        def write(data: bytes) -> None:
+    def __init__(self, folder: Path, functions: Functions) -> None:
+        import frida
+
+        self._frida = frida
+        self._folder, self._functions = folder, functions
+        self._begun: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._sessions: list[Session] = []
+        self._files: list[BinaryIO] = []
+        self._errors: list[str] = []
+        self._device = frida.get_local_device()  # kept, or nobody is told
+        self._device.on("child-added", lambda child: self._begun.put(child.pid))
+
+    def run(self, words: Sequence[str]) -> Mapping[str, object]:
+        """Says how the program ended, and what could not be watched."""
+        # A shell waits until Frida is there; then it becomes the program, which Frida stops for us.
+        gate, go = os.pipe()
+        command = ["/bin/sh", "-c", f'read _ <&{gate}; exec "$@" {gate}<&-', "sh", *words]
+        program = subprocess.Popen(command, pass_fds=(gate,))  # noqa: S603
+        shell = self._frida.attach(program.pid)
+        shell.enable_child_gating()
+        os.write(go, b"\n")
+        while (status := _status(program.pid)) is None:
+            self._follow()
+        for session in self._sessions:
+            session.gone.wait(_GONE_SECONDS)
+        for file in self._files:
+            file.close()
+        errors = [*self._errors, *(error for session in self._sessions for error in session.errors)]
+        refused = set().union(*(session.refused for session in self._sessions))
+        return {"status": status, "refused": sorted(refused), "errors": errors[:3]}
+
+    def _follow(self) -> None:
+        """Watches the next process that began, if there is one soon."""
+        try:
+            pid = self._begun.get(timeout=_POLL_SECONDS)
+        except queue.Empty:
+            return
+        try:
+            if len(self._sessions) < MOST_PROCESSES:
+                file = (self._folder / f"{CALLS}{len(self._files)}").open("wb")
+                self._files.append(file)
+                session = Session(pid, _writer(file), children=True)
+                self._sessions.append(session)
+                session.watch(self._functions)
+        except Exception as error:  # noqa: BLE001  (Frida has a dozen of them, and no common one)
+            self._errors.append(f"{type(error).__name__}: {error}")
+        with suppress(Exception):  # it has ended
+            self._frida.resume(pid)
+
+
+def _writer(file: BinaryIO) -> Callable[[bytes], None]:
+    def write(data: bytes) -> None:
+        if not file.closed:
             file.write(data)
 
-        pid = frida.spawn(program, argv=list(words))
-        session = Session(pid, write)
-        session.watch(functions, exits=True)
-        frida.resume(pid)
-        try:
-            status = os.waitpid(pid, 0)[1]
-        except ChildProcessError:  # Frida was there first
-            session.gone.wait(_GONE_SECONDS)
-            status = session.status if session.status is not None else KILLED
-        session.gone.wait(_GONE_SECONDS)
-    return {"status": status, "refused": sorted(session.refused), "errors": session.errors[:3]}
+    return write
+
+
+def _status(pid: int) -> int | None:
+    """How a child of ours ended, as wait(2) says it. It is left there: its stops are for Frida to see."""
+    try:
+        ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # it was killed while Frida looked after it
+        return int(signal.SIGKILL)
+    if ended is None or ended.si_code not in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED):
+        return None
+    return ended.si_status << 8 if ended.si_code == os.CLD_EXITED else ended.si_status
 
 
 def main(folder: Path, words: Sequence[str]) -> None:
     """Beside how the program ended, what this one took itself: it is none of the trial's."""
-    functions = {
-        int(number): (path, offset)
-        for number, (path, offset) in json.loads((folder / FUNCTIONS).read_text(encoding="utf-8")).items()
-    }
+    table = json.loads((folder / FUNCTIONS).read_text(encoding="utf-8"))
     try:
-        ended = dict(run(folder, functions, words))
-    except Exception as error:  # noqa: BLE001  (Frida has a dozen of them, and no common one)
+        ended = dict(
+            Starter(folder, {int(number): (path, at) for number, (path, at) in table.items()}).run(words)
+        )
+    except Exception as error:  # noqa: BLE001
         ended = {"error": f"{type(error).__name__}: {error}"}
     used = resource.getrusage(resource.RUSAGE_SELF)
     ended["cpu"] = used.ru_utime + used.ru_stime

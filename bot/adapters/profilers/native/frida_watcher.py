@@ -6,7 +6,6 @@ import atexit
 import json
 import platform
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -15,8 +14,9 @@ from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.adapters import checkout
 from bot.adapters.profilers.evidence import folder_for, read_file
@@ -40,7 +40,6 @@ STARTS = 30.0
 BLIND = (
     "calls that the compiler inlined",
     "functions that are too short for a jump, or call another at once",
-    "processes that the program starts",
     "what a call waited for is in its duration",
 )
 
@@ -54,7 +53,7 @@ class _End(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True)
     cpu: float
-    status: int | None = None
+    status: Annotated[int, Field(ge=0, lt=1 << 16)] | None = None
     refused: tuple[int, ...] = ()
     errors: tuple[str, ...] = ()
     error: str = ""
@@ -179,14 +178,15 @@ def _record(target: Target, functions: Functions, watch: Watch) -> tuple[Launche
         words = [*_python(target, folder / _FILES[0], folder), *target.words]
         launched = launch(target, words, slowdown=SLOWDOWN + STARTS / target.timeout)
         end = _end(folder)
-        data = read_file(folder / frida_session.CALLS, most=_MOST_BYTES) if end and not end.error else b""
+        recording = _read(folder, spots)
     finally:
         checkout.remove(folder)
     if end is None:
-        return launched, Recording(notes=["What Frida recorded last is missing: it was ended, too."])
+        recording.notes.append("What Frida recorded last is missing: it was ended, too.")
+        return launched, recording
     if end.status is None:
         raise OSError(end.error or "it said nothing")
-    recording = Reader().read(data, spots)
+    recording.notes += [f"One process was not watched: {error}." for error in end.errors]
     recording.notes += unhooked(functions, [spots[number] for number in end.refused if number in spots])
     return _ended(launched, end, target), recording
 
@@ -219,6 +219,20 @@ def _copied() -> Path:
     return folder
 
 
+def _read(folder: Path, spots: Mapping[int, Spot]) -> Recording:
+    """The calls of all processes."""
+    recording, left = Recording(), _MOST_BYTES
+    for path in sorted(folder.glob(f"{frida_session.CALLS}*"))[: frida_session.MOST_PROCESSES]:
+        try:
+            data = read_file(path, most=left)
+        except OSError as error:
+            recording.notes.append(f"The calls of one process are not used: {error}.")
+            continue
+        left -= len(data)
+        Reader().read(data, spots, recording)
+    return recording
+
+
 def _end(folder: Path) -> _End | None:
     try:
         return _End.model_validate_json(read_file(folder / frida_session.END, most=1 << 16))
@@ -228,5 +242,4 @@ def _end(folder: Path) -> _End | None:
 
 def _ended(launched: Launched, end: _End, target: Target) -> Launched:
     """As the program ended, without the CPU seconds of what started it."""
-    status = end.status if end.status is not None and 0 <= end.status < 1 << 16 else signal.SIGKILL
-    return replace(as_the_program(launched, status, target), cpu=max(0.0, launched.cpu - end.cpu))
+    return replace(as_the_program(launched, end.status, target), cpu=max(0.0, launched.cpu - end.cpu))
