@@ -66,7 +66,7 @@ def subject(rng: np.random.Generator, *, paths: int, calls: float, groups: int) 
     """A method with so many paths and calls in a trial; one edge less than groups tells these apart."""
     found = rest = _paths(rng, paths)
     planted: list[CallEdge] = []
-    for _ in range(groups - 1):
+    while len(planted) < groups - 1 and len(rest) > 1:
         over = Counter(edge for path in rest for edge in edges_of(path))
         some = sorted(edge for edge, count in over.items() if count < len(rest))
         planted.append(some[rng.integers(len(some))])
@@ -76,7 +76,7 @@ def subject(rng: np.random.Generator, *, paths: int, calls: float, groups: int) 
     rates = dict(zip(found, (calls * weights / weights.sum()).tolist(), strict=True))
     slower = int(rng.integers(1, 3))
     return Subject(
-        group, rates, _apart(rng, groups, slower), float(rng.choice([0.0, 0.05, 0.15])),
+        group, rates, _apart(rng, len(planted) + 1, slower), float(rng.choice([0.0, 0.05, 0.15])),
         10 ** rng.uniform(-6, -3) * np.cumprod(np.append(1.0, rng.uniform(3, 20, slower))), tuple(planted),
     )  # fmt: skip
 

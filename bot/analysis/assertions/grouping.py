@@ -58,26 +58,31 @@ def groups(counts: Floats, passed: Floats) -> Labels:
         known = calls.sum(axis=1).argmax(keepdims=True)
     labels = np.full(len(calls), -1, dtype=np.int64)
     labels[known] = _cut(found[known])
-    sizes = passed.sum(axis=1)
+    totals = [calls[labels == g].sum(axis=0) for g in range(labels.max() + 1)]
+    related = _related(passed)
     for path in sorted(np.flatnonzero(labels < 0), key=lambda p: (-calls[p].sum(), p)):
-        centres = np.array([vectors(calls[labels == g].sum(axis=0)) for g in range(labels.max() + 1)])
-        far = np.abs(found[path] - centres).sum(axis=1) / 2
+        far = np.abs(found[path] - vectors(np.array(totals))).sum(axis=1) / 2
         if far.min() > DIFFERENT[1] + SURELY * errors[path]:
-            labels[path] = len(centres)
+            labels[path] = len(totals)
+            totals.append(calls[path])
             continue
         fits = far <= max(far.min() + 1e-9, DIFFERENT[0] + 2 * errors[path])
-        known = np.flatnonzero(labels >= 0)
-        common = passed[known] @ passed[path]
-        related = common / np.maximum(sizes[known] + sizes[path] - common, 1)
-        related = np.where(fits[labels[known]], related, -1.0)
-        nearest = known[np.flatnonzero(related >= related.max() - 1e-9)]
-        labels[path] = min(labels[nearest], key=lambda g: (far[g], g))
+        near = np.where((labels >= 0) & fits[labels], related[path], -1.0)
+        labels[path] = min(labels[near >= near.max() - 1e-9], key=lambda g: (far[g], g))
+        totals[labels[path]] = totals[labels[path]] + calls[path]
     return labels
 
 
 def vectors(calls: Floats) -> Floats:
     """Normalised cluster distribution vectors (definition 6)."""
     shares: Floats = calls / np.maximum(calls.sum(axis=-1, keepdims=True), 1)
+    return shares
+
+
+def _related(passed: Floats) -> Floats:
+    """Share of the edges of either path that both pass, (n_paths, n_paths)."""
+    common, sizes = passed @ passed.T, passed.sum(axis=1)
+    shares: Floats = common / np.maximum(np.add.outer(sizes, sizes) - common, 1)
     return shares
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.assertions.borders import published_borders, valid
 from bot.analysis.assertions.grouping import groups, published_groups, vectors
-from bot.analysis.assertions.separating import separate
+from bot.analysis.assertions.separating import separate, simpler
 from bot.analysis.assertions.stability import LAST, every, stable_borders
 from bot.model.assertions import (
     CallEdge,
@@ -62,32 +62,35 @@ def model(
             np.add.reduceat(counts, np.append(0, np.flatnonzero(steady) + 1), axis=2),
         )
         labels = groups(counts, _passed(list(same)))
-    paths = list(same.values())
-    made = [
-        PathGroup(
-            {path: int(by_name[path].sum()) for i in members for path in paths[i]},
-            tuple(vectors(counts[members].sum(axis=(0, 1))).tolist()),
-        )
-        for members in (np.flatnonzero(labels == label) for label in dict.fromkeys(labels.tolist()))
-    ]
     ordered = every(in_time)
     places = np.searchsorted(ordered, found) / max(len(ordered), 1)
-    mined = PathModel(method, file, tuple(places.tolist()), tuple(found.tolist()), tuple(made))
-    return mined if estimator == "published" else _readable(mined)
+    empty = PathModel(method, file, tuple(places.tolist()), tuple(found.tolist()), ())
+    calls = {path: int(by_name[path].sum()) for path in by_name}
+    mined = _grouped(empty, list(same.values()), labels=labels, counts=counts.sum(axis=1), calls=calls)
+    if estimator == "published" or len(separate(mined, work=0).edges) <= MOST_EDGES:
+        return mined
+    simple = simpler(mined, most=MOST_EDGES)
+    labels = np.array([simple[edges] for edges in same])
+    return _grouped(empty, list(same.values()), labels=labels, counts=counts.sum(axis=1), calls=calls)
 
 
-def _readable(model: PathModel) -> PathModel:
-    """With the most alike groups merged until a few edges tell the others apart."""
-    while len(separate(model, work=0).edges) > MOST_EDGES:
-        centres = np.array([group.vector for group in model.groups])
-        far = np.abs(centres[:, None] - centres).sum(axis=2) + 3.0 * np.tri(len(centres))
-        first, second = (model.groups[i] for i in np.unravel_index(far.argmin(), far.shape))
-        weights = [first.calls, second.calls]
-        shared = np.average([first.vector, second.vector], axis=0, weights=weights)
-        both = PathGroup({**first.paths, **second.paths}, tuple(shared.tolist()))
-        rest = [both if group is first else group for group in model.groups if group is not second]
-        model = replace(model, groups=tuple(rest))
-    return model
+def _grouped(
+    empty: PathModel,
+    paths: Sequence[Sequence[NamedPath]],
+    *,
+    labels: NDArray[np.int64],
+    counts: Floats,
+    calls: Mapping[NamedPath, int],
+) -> PathModel:
+    """With its groups. paths: those of the same edges, whose calls by cluster are a row of the counts."""
+    made = [
+        PathGroup(
+            {path: calls[path] for i in np.flatnonzero(labels == label).tolist() for path in paths[i]},
+            tuple(vectors(counts[labels == label].sum(axis=0)).tolist()),
+        )
+        for label in dict.fromkeys(labels.tolist())
+    ]
+    return replace(empty, groups=tuple(made))
 
 
 def joined(observations: Sequence[CallObservation]) -> list[CallObservation]:

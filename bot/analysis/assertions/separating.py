@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.model.assertions import CallEdge, PathModel, edges_of
+from bot.model.assertions import CallEdge, Floats, PathModel, edges_of
 
 WORK = 4_000_000
 """Pairs of paths that are looked at, states of the search times pairs, until the best set so far is taken."""
@@ -59,24 +60,42 @@ def separate(model: PathModel, *, work: int = WORK) -> Separation:
     return Separation(tuple(rows.edges[c] for c in sorted(chosen)), min(least, len(chosen)))
 
 
+def simpler(model: PathModel, *, most: int) -> dict[frozenset[CallEdge], int]:
+    """Groups of the paths, by their edges, that so many edges tell apart.
+
+    Where a model needs more of them: those that tell most calls apart, and paths that these leave alike are
+    of the group in which most of their calls are.
+    """
+    rows = _Rows.of(model)
+    classes = rows.classes(rows.greedy(weights=rows.calls, most=most))
+    table = np.zeros((classes.max(initial=-1) + 1, rows.labels.max(initial=-1) + 1))
+    np.add.at(table, (classes, rows.labels), rows.calls)
+    return dict(zip(rows.paths, table.argmax(axis=1)[classes].tolist(), strict=True))
+
+
 @dataclass(frozen=True)
 class _Rows:
     """Distinct sets of edges, and edges by which they differ; of those that tell the same apart, the nearest.
 
-    passed: (n_rows, n_edges). labels: groups, (n_rows,). distances: calls from an edge to the method.
+    passed: (n_rows, n_edges). labels, calls: groups and calls, (n_rows,). distances: calls from an edge to
+    the method.
     """
 
+    paths: Sequence[frozenset[CallEdge]]
     passed: NDArray[np.bool_]
     labels: NDArray[np.int64]
+    calls: Floats
     edges: tuple[CallEdge, ...]
     distances: tuple[int, ...]
 
     @classmethod
     def of(cls, model: PathModel) -> _Rows:
         groups: dict[frozenset[CallEdge], int] = {}
+        calls: Counter[frozenset[CallEdge]] = Counter()
         distance: dict[CallEdge, int] = {}
         for number, group in enumerate(model.groups):
-            for path in group.paths:
+            for path, seen in group.paths.items():
+                calls[edges_of(path)] += seen
                 if groups.setdefault(edges_of(path), number) != number:
                     raise ValueError(f"paths of two groups of {model.method} have the same edges")
                 for i, edge in enumerate(zip(path[-2::-1], path[:0:-1], strict=True)):
@@ -89,26 +108,28 @@ class _Rows:
         _, first = np.unique(np.packbits(passed ^ passed[:1], axis=0), axis=1, return_index=True)
         told = [int(c) for c in np.sort(first) if passed[:, c].any() and not passed[:, c].all()]
         return cls(
+            rows,
             passed[:, told],
             np.array([numbers[groups[row]] for row in rows], dtype=np.int64),
+            np.array([calls[row] for row in rows], dtype=np.float64),
             tuple(edges[c] for c in told),
             tuple(distance[edges[c]] for c in told),
         )
 
-    def greedy(self) -> tuple[int, ...]:
-        """The edge that tells most pairs apart, again and again; then without those that are superfluous."""
+    def greedy(self, *, weights: Floats | None = None, most: int | None = None) -> tuple[int, ...]:
+        """The edge that leaves the purest classes, again and again; then without those that are superfluous.
+
+        weights: of rows, (n_rows,); all alike without. most: edges.
+        """
+        weights = np.ones(len(self.labels)) if weights is None else weights
         chosen: list[int] = []
-        while (mixed := self._mixed(chosen)).any():
-            classes = self._classes(chosen)
+        while (mixed := self._mixed(chosen)).any() and len(chosen) != most:
+            classes = self.classes(chosen)
             order = np.lexsort((self.labels, classes))
             order = order[mixed[order]]
-            keys = classes[order], self.labels[order]
-            parts = np.flatnonzero(np.append(True, np.any(np.diff(keys, axis=1) != 0, axis=0)))
-            wholes = np.flatnonzero(np.append(True, np.diff(keys[0]) != 0))
-            with_it = self.passed[order].astype(np.float32)
-            told = _parted(with_it, wholes) - _parted(with_it, parts)
-            chosen.append(int(np.argmax(told)))
-        for column in sorted(chosen, reverse=True):
+            leftover = _impurity(self.passed[order], weights[order], classes[order], self.labels[order])
+            chosen.append(int(np.argmin(leftover)))
+        for column in sorted(chosen, reverse=True) if not mixed.any() else ():
             if not self._mixed(rest := [c for c in chosen if c != column]).any():
                 chosen = rest
         return tuple(chosen)
@@ -118,7 +139,7 @@ class _Rows:
 
         Of each class of rows that are alike, those that differ by the fewest.
         """
-        classes = self._classes(chosen)
+        classes = self.classes(chosen)
         found: list[NDArray[np.bool_]] = []
         several = np.unique(classes[self._mixed(chosen)])
         for alike in several[:MORE]:
@@ -141,7 +162,7 @@ class _Rows:
 
     def _mixed(self, chosen: Sequence[int]) -> NDArray[np.bool_]:
         """Rows that the chosen edges do not tell apart from one of another group, (n_rows,)."""
-        classes = self._classes(chosen)
+        classes = self.classes(chosen)
         lowest = np.full(len(classes), len(classes))
         np.minimum.at(lowest, classes, self.labels)
         highest = np.zeros(len(classes), dtype=np.int64)
@@ -149,19 +170,30 @@ class _Rows:
         mixed: NDArray[np.bool_] = (lowest < highest)[classes]
         return mixed
 
-    def _classes(self, chosen: Sequence[int]) -> NDArray[np.int64]:
+    def classes(self, chosen: Sequence[int]) -> NDArray[np.int64]:
         """Rows that pass the same of the chosen edges have the same number."""
-        if not len(self.labels):
-            return self.labels
-        return np.unique(self.passed[:, list(chosen)], axis=0, return_inverse=True)[1].reshape(-1)
+        numbers: dict[bytes, int] = {}
+        rows = (row.tobytes() for row in self.passed[:, list(chosen)])
+        return np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.int64)
 
 
-def _parted(passed: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Pairs of rows within the same part that each edge tells apart, (n_edges,)."""
-    sizes = np.diff(np.append(starts, len(passed)))[:, None]
-    some = np.add.reduceat(passed, starts, axis=0).astype(np.float64)
-    told: NDArray[np.float64] = (some * (sizes - some)).sum(axis=0)
-    return told
+def _impurity(
+    passed: NDArray[np.bool_], weights: Floats, classes: NDArray[np.int64], labels: NDArray[np.int64]
+) -> Floats:
+    """Gini impurity of the classes once each edge has split them, times their weight, (n_edges,).
+
+    Rows are in the order of classes, then labels.
+    """
+    starts = np.append(True, np.diff(classes) != 0)
+    parts = np.flatnonzero(starts | np.append(True, np.diff(labels) != 0))
+    wholes = np.flatnonzero(starts[parts])
+    with_it = np.add.reduceat(passed * weights[:, None], parts, axis=0)
+    left = np.zeros(passed.shape[1])
+    for part in (with_it, np.add.reduceat(weights, parts)[:, None] - with_it):
+        whole = np.add.reduceat(part, wholes, axis=0)
+        pairs = whole**2 - np.add.reduceat(part**2, wholes, axis=0)
+        left += (pairs / np.maximum(whole, 1e-300)).sum(axis=0)
+    return left
 
 
 @dataclass
