@@ -54,13 +54,16 @@ class Described:
     def says(self, told: Mapping[Term, float]) -> bool:
         """Whether told ratios, in their directions, describe the release, and none of them can be left out.
 
-        Left out, it at least doubles what is left (in squares); small steps may be missing.
+        Left out, it at least doubles what is left (in squares); small steps may be missing. A term may move
+        instructions and a share at once, as it may in the description itself.
         """
         small = [t for t in self.ratios if t not in self.steps and t not in told]
-        for chosen in product(*(self.candidates.numbers(term) for term in (*told, *small))):
-            sizes, left = self.candidates.solve(chosen, self.moved)
-            right = all((s > 0) == (r > 1) for s, r in zip(sizes, told.values(), strict=False))
-            without = [chosen[:i] + chosen[i + 1 :] for i in range(len(told))]
+        for kinds in product(*(self.candidates.kinds(term) for term in (*told, *small))):
+            chosen = [j for own in kinds for j in own]
+            left = self.candidates.solve(chosen, self.moved)[1]
+            ratios = self.candidates.ratios(chosen, self.moved)
+            right = all((ratios[t] > 1) == (r > 1) for t, r in told.items())
+            without = [[j for j in chosen if j not in own] for own in kinds[: len(told)]]
             needed = all(
                 (self.candidates.solve(w, self.moved)[1] ** 2).sum() >= NEEDED * (left**2).sum()
                 for w in without
@@ -106,6 +109,11 @@ class Candidates:
     def numbers(self, term: Term) -> list[int]:
         """The columns of a term: in instructions, as a share; none, if it is no candidate."""
         return [j for j, other in enumerate(self.terms) if other == term]
+
+    def kinds(self, term: Term) -> list[tuple[int, ...]]:
+        """How a term may move: in instructions, as a share, both at once; none, if it is no candidate."""
+        own = self.numbers(term)
+        return [*((j,) for j in own), tuple(own)] if own else []
 
     def words(self, chosen: Sequence[int]) -> tuple[int, int]:
         """How many options are named, and how many of them as absent."""

@@ -2,7 +2,7 @@
 
 python -m benchmarks.releases.run table [--noise 0.02] [--seeds 3] [--share 0.15]
 python -m benchmarks.releases.run cpu | instructions [--seeds 3] [--share 0.15] [--budget 30m]
-python -m benchmarks.releases.run whole | whole-instructions      # five options, of which all was counted
+python -m benchmarks.releases.run whole | whole-instructions [--first 300]   # five options, all counted
 python -m benchmarks.releases.run show
 
 `table` bisects the judge's counts, with noise of that coefficient of variation, as a table program; `cpu` and
@@ -152,12 +152,13 @@ def main() -> None:
     )
     parser.add_argument("--noise", type=float, default=0.02)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--share", type=float, default=0.15)
     parser.add_argument("--budget", default="30m")
     asked = parser.parse_args()
     known = {(r["kind"], r["noise"], r["share"], r["seed"]) for r in runs()}
     noise = asked.noise if asked.kind in ("table", "whole") else 0.0
-    for seed in range(asked.seeds if asked.kind != "show" else 0):
+    for seed in range(asked.first, asked.first + asked.seeds) if asked.kind != "show" else ():
         if (asked.kind, noise, asked.share, seed) not in known:
             told = run(asked.kind, noise=noise, seed=seed, share=asked.share, budget=asked.budget)
             with RUNS.open("a", encoding="utf-8") as file:
