@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.analysis.assertions.checking import check
+import numpy as np
+
+from bot.analysis.assertions.borders import placed
 from bot.analysis.assertions.wording import asserted
 from bot.flows.mining_state import Mined
-from bot.model.assertions import Assertion, CallObservation
+from bot.model.assertions import Assertion, CallObservation, Floats, shares
 
 MOST_OFF = 0.1
 """By which a group's shares may differ from those that an entry expects, until the entry is replaced."""
@@ -60,13 +63,17 @@ def proposal(known: Sequence[Assertion], mined: Mined, *, revision: str) -> Prop
 
 def describes(entry: Assertion, seen: Sequence[CallObservation]) -> bool:
     """Whether an entry holds for what was seen: each call is of one group, with shares as expected."""
-    checked = check(entry, seen, seen, false_alarms=0.01)
-    if not checked.groups:
-        return False
-    loose = sum(len(d) for o in seen for path, d in o.durations.items() if entry.group_of(path) is None)
-    return loose <= MOST_LOOSE * sum(len(o.every) for o in seen) and all(
+    calls: dict[int | None, list[Floats]] = defaultdict(list)
+    for observation in seen:
+        for path, durations in observation.durations.items():
+            calls[entry.group_of(path)].append(durations)
+    groups = {place: np.concatenate(found) for place, found in calls.items()}
+    every = np.sort(np.concatenate([np.zeros(0), *groups.values()]))
+    loose = groups.pop(None, np.zeros(0))
+    cuts = placed(every, np.array(entry.places)).tolist() if len(every) else []
+    return len(loose) <= MOST_LOOSE * len(every) and all(
         abs(expected - found) <= MOST_OFF
-        for group in checked.groups
-        if group.calls[0]
-        for expected, found in zip(group.expected, group.base, strict=True)
+        for place, durations in groups.items()
+        if place is not None
+        for expected, found in zip(entry.groups[place].expected, shares(durations, cuts), strict=True)
     )

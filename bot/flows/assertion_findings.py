@@ -28,6 +28,7 @@ class AssertionFindings:
 
     outcomes: tuple[AssertionOutcome, ...] = ()
     notes: tuple[str, ...] = ()
+    checked: tuple[CheckedAssertion, ...] = ()
 
 
 def check_assertions(job: Job, clock: Callable[[], float], *, until: float) -> AssertionFindings:
@@ -45,7 +46,8 @@ def check_assertions(job: Job, clock: Callable[[], float], *, until: float) -> A
         tell=job.progress.stage,
     )
     found = inquiry.run(job.assertions)
-    return AssertionFindings(tuple(_outcome(one, job.entry_text) for one in found), tuple(inquiry.notes))
+    outcomes = tuple(_outcome(one, job.entry_text) for one in found)
+    return AssertionFindings(outcomes, tuple(inquiry.notes), tuple(found))
 
 
 def _outcome(found: CheckedAssertion, entry_text: Callable[[Assertion], str]) -> AssertionOutcome:

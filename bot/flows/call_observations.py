@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from itertools import pairwise
 
@@ -34,7 +34,14 @@ def observed(
         if len(durations):
             path = tuple(m.name for m in (*series.path, series.method))
             found[series.method][_with_gaps(path, edges)].append(durations)
-    return {method: CallObservation(start, end, _kept(paths)) for method, paths in found.items()}
+    calls = Counter[Method]()
+    for series in profile.series:
+        calls[series.method] += series.calls
+    return {
+        method: CallObservation(start, end, kept, calls[method] / max(sum(map(len, kept.values())), 1))
+        for method, paths in found.items()
+        for kept in (_kept(paths),)
+    }
 
 
 def recursive(profile: Profile) -> frozenset[Method]:

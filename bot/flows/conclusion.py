@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.analysis.diagnose import Judgement
 from bot.flows.assertion_findings import ASSERTING_SHARE, check_assertions
+from bot.flows.assertion_suspects import Blamed, with_violations
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled
 from bot.flows.job import Job
@@ -79,7 +80,10 @@ def conclude(
         verdict=judgement.verdict if evidence.pairs else "inconclusive",
         interrupted="signal" if bench.stopped() else "budget" if _cut_short(evidence) else "",
         effects=judgement.effects,
-        suspects=Suspects(options=judgement.options, methods=methods.suspects),
+        suspects=Suspects(
+            options=judgement.options,
+            methods=tuple(with_violations(job, asserted.checked, _blamed(job, evidence, changes, methods))),
+        ),
         profiles=methods.profiles,
         configurations=tuple(changes),
         visible=judgement.visible,
@@ -99,6 +103,20 @@ def conclude(
         assertions=asserted.outcomes,
         notes=(*notes, *methods.notes, *asserted.notes),
     )
+
+
+def _blamed(
+    job: Job, evidence: Evidence, changes: Sequence[ConfigurationChange], methods: MethodFindings
+) -> Blamed:
+    """What is known of the default configuration, in which assertions are checked."""
+    metric, names = evidence.rules[0].name, job.subject.space.names
+    for own in changes:
+        if own.default and own.metric == metric:
+            base = evidence.base().get(tuple(own.options[n] for n in names))
+            timed = base is not None and own.ratio is not None and metric in METRICS
+            change = (base or 0.0) * ((own.ratio or 1.0) - 1.0) if timed else None
+            return Blamed(methods.suspects, dict(own.options), change)
+    return Blamed(methods.suspects, {}, None)
 
 
 def _methods(

@@ -31,13 +31,14 @@ def edges_of(path: NamedPath) -> frozenset[CallEdge]:
 class CallObservation:
     """The calls of one method in one stretch of time, a trial, by the path over which it was reached.
 
-    start, end: seconds on the miner's clock. durations: seconds, (n_calls,) each. Where only some calls were
-    timed, these; they stand for all.
+    start, end: seconds on the miner's clock. durations: seconds, (n_calls,) each. weight: calls that each of
+    them stands for, where only some were timed or kept.
     """
 
     start: float
     end: float
     durations: Mapping[NamedPath, Floats]
+    weight: float = 1.0
 
     @cached_property
     def every(self) -> Floats:

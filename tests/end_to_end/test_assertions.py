@@ -142,6 +142,9 @@ def test_a_pull_request_checks_the_assertions_of_base(place: Place) -> None:
     assert outcome["outcome"] == "violated" and outcome["slower"], outcome
     moved = [group["expression"] for group in outcome["groups"] if group["outcome"] == "violated"]
     assert moved == ["not program:save > program:read"]
+    (suspect,) = [s for s in ended.report["suspects"]["methods"] if s["method"] == "program:read"]
+    assert suspect["callers"][-1] == "program:load"
+    assert suspect["head_self_seconds"] > 3 * suspect["base_self_seconds"]
     assert "differs at head: base's was checked" in ended.notes
     assert "Performance assertion" in comment.read_text()
 

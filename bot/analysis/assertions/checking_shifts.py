@@ -21,7 +21,7 @@ USUAL_FREEDOM = 4
 """Degrees of freedom that the usual difference counts for, beside what the trials themselves show."""
 CALM = 2.0
 """Times the usual variance: up to there the usual one counts in full. Arbitrary."""
-LEAST_TRIALS = 3
+LEAST_TRIALS = 4
 """Of each side; fewer do not show how much trials differ."""
 MOST_TRIALS = 100
 SURE = 0.95

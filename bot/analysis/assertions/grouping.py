@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 
 from bot.analysis.assertions.information import adjusted_mutual_information
@@ -104,7 +105,8 @@ def _cut(found: Floats) -> Labels:
     """Average linkage, cut in the widest gap of heights between a small and a large difference."""
     if len(found) < 2:
         return np.zeros(len(found), dtype=np.int64)
-    tree = linkage(found, "average", metric="cityblock")
+    # Distances by ourselves: two opposite vectors look like a matrix of distances, of which scipy warns.
+    tree = linkage(pdist(found, "cityblock"), "average")
     low, high = DIFFERENT
     heights = tree[:, 2] / 2
     stops = np.concatenate([[low], np.sort(heights[(heights > low) & (heights < high)]), [high]])

@@ -234,8 +234,8 @@ def test_the_trials_that_are_asked_for_are_usually_enough() -> None:
     assert then.count("held") > 0.6 * len(then)
 
 
-def test_two_trials_a_side_decide_nothing() -> None:
-    found = checked(trials({**USUAL, READ: Calls(0.1)}, n=2, seed=2), trials(n=2, seed=1))
+def test_three_trials_a_side_decide_nothing() -> None:
+    found = checked(trials({**USUAL, READ: Calls(0.1)}, n=3, seed=2), trials(n=3, seed=1))
     assert (found.outcome, found.more_trials) == ("undecided", 1)
 
 
