@@ -41,6 +41,11 @@ class Measured:
         """Standard deviation of the change."""
         return self.seconds[0] * (self.interval[1] - self.interval[0]) / 2.0 / float(stats.norm.ppf(0.95))
 
+    def of(self, seconds: float) -> Measured:
+        """The same change, and as unsure, of a part of the trial at base that takes so long."""
+        low, high = (1.0 + (end - 1.0) * self.seconds[0] / seconds for end in self.interval)
+        return Measured((seconds, max(seconds + self.change, LEAST_LEFT * seconds)), (low, high))
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -56,12 +61,18 @@ class Estimate:
 
 
 def by_samples(book: Ledger, measured: Measured, likely: Array) -> Estimate | None:
-    """From shares of time that a sampling tool saw; likely: prior probability that a method changed."""
+    """From shares of time that a sampling tool saw; likely: prior probability that a method changed.
+
+    What it did not see of a trial (the start of a process, say) is left out, as no method's. What it saw
+    beyond is its own work, on all methods alike.
+    """
     base, head = sampled(book.base), sampled(book.head)
     if base is None or head is None:
         return None
     samples = np.concatenate([book.base.samples, book.head.samples])
-    return _by_shares((base, head), float(len(samples) / (1.0 / samples).sum()), measured, likely)
+    told = float((book.base.seconds.sum(axis=1) / base.sum(axis=1)).mean())
+    seen = measured.of(min(told, measured.seconds[0]) if told > 0.0 else measured.seconds[0])
+    return _by_shares((base, head), float(len(samples) / (1.0 / samples).sum()), seen, likely)
 
 
 def by_clock(book: Ledger, measured: Measured, likely: Array, callers: Callers) -> Estimate | None:

@@ -35,7 +35,8 @@ SETTLED = 2.5
 LEAST_SHARE = 0.05
 """Of the measured change: what explains less is not named. Arbitrary."""
 STRETCHED = 0.3
-"""Relative standard deviation of a change that a tool timed which stretches what calls much. Arbitrary."""
+"""Relative standard deviation of a change that only time tells of: a tool that times calls stretches what
+calls much, and a runtime compiles otherwise while it is sampled. Arbitrary."""
 UNEXPLAINED = 0.25
 """Standard deviation, before profiles are looked at, of the share that no method that moved explains."""
 
@@ -84,7 +85,8 @@ def moves(
     delta = np.where(sure, delta, total.delta)
     named = _beyond_chance(book, total, delta, relevant, counted=counted, text=text)
     after = np.where(book.in_head, np.maximum(total.before + total.delta, 0.0), 0.0)
-    unsure = total.deviation if times[1] is None else np.hypot(total.deviation, STRETCHED * np.abs(delta))
+    only_time = times[1] is not None or np.isnan(book.base.instructions).all()
+    unsure = np.hypot(total.deviation, STRETCHED * np.abs(delta)) if only_time else total.deviation
     delta, deviation = _reconciled(delta, unsure, named, measured)
     named &= np.abs(delta) >= relevant
     return Moves(total.before, after, delta, deviation, total.freedom or np.inf, named, settled)

@@ -77,3 +77,26 @@ def test_many_small_methods_of_few_samples_do_not_hide_who_got_dearer() -> None:
     (change,) = found.changes
     assert change.method.name == "hot"
     assert change.share == pytest.approx(1.0, abs=0.3)
+
+
+def steady(program: Program, samples: int = 100_000) -> Profile:
+    """A profile without chance."""
+    total = program.total
+    costs = {Method(name, "a.c", 1): MethodCost(s / total, s, calls=1) for name, s in program.seconds.items()}
+    return Profile(TOOL, "ok", total, costs, samples=samples)
+
+
+def test_what_a_sampler_did_not_see_of_a_trial_is_no_methods() -> None:
+    base, head = steady(TWO), steady(TWO.changed("leaf", seconds=0.2))
+    start = 0.6
+    found = blame(Compared([base, base], [head], (1.0 + start, 1.2 + start), (1.12, 1.13)))
+    assert [(c.method.name, round(c.share, 1)) for c in found.changes] == [("leaf", 1.0)]
+    assert found.changes[0].self_seconds == pytest.approx((0.1, 0.3), abs=0.01)
+
+
+def test_where_only_time_tells_what_a_profile_stretched_is_drawn_towards_the_measured_change() -> None:
+    base, head = steady(TWO), steady(TWO.changed("leaf", seconds=0.3))
+    found = blame(Compared([base, base], [head], (1.0, 1.2), (1.19, 1.21)))
+    (change,) = found.changes
+    assert change.method.name == "leaf" and 1.05 < change.share < 1.35
+    assert change.interval[0] < 1.0 < change.interval[1]
