@@ -20,7 +20,7 @@ WINDOWS = {
     "multiprocessing": ("adapters/",),
     "socket": ("adapters/",),
     "requests": ("adapters/github.py",),
-    "github": ("adapters/github.py",),
+    "github": ("adapters/github.py", "adapters/github_proposals.py"),
     "httpx": ("adapters/artifacts.py",),
     "jinja2": ("report/render.py", "adapters/config_files.py"),
     "typer": ("commands/", "__main__.py"),

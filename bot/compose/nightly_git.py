@@ -15,6 +15,7 @@ from bot.adapters.process import accounts
 from bot.adapters.profiling import SiteProfiler
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
+from bot.compose.nightly_assertions import with_asserting
 from bot.compose.nights import AskedNight, Remembered, record, search_of, teaching_of
 from bot.compose.ranging import Opened, build_failure, measuring_seconds, pairs_of, workshop_of
 from bot.compose.runs import Run
@@ -68,7 +69,7 @@ def night_of_branch(
             said = (*notes, *workshop.notes())
             return _unmeasured(opened, remembered, notes=said, failure=build_failure(workshop))
         job = _job(asked, opened, workshop, partner, remembered=remembered, progress=progress)
-        return night(replace(job, notes=(*notes, *job.notes)))
+        return night(with_asserting(asked, opened, replace(job, notes=(*notes, *job.notes))))
 
 
 def _unmeasured(

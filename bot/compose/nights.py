@@ -16,6 +16,7 @@ from bot import __version__
 from bot.adapters.github_issues import GithubIssues
 from bot.adapters.workers import workers
 from bot.flows.influence_learning import Known, profiles_of
+from bot.flows.night_asserting import MINING_SHARE
 from bot.flows.night_issues import Issues
 from bot.flows.night_past import NIGHTS, Night, window
 from bot.flows.night_profiles import PROFILING_SHARE, plan
@@ -155,7 +156,7 @@ def teaching_of(
         wanted=lambda measured: plan(
             subject.space, solver, remembered.profiles, tip.id, measured=measured, rng=planning
         ),
-        seconds=PROFILING_SHARE * budget,
+        seconds=(1.0 - MINING_SHARE) * PROFILING_SHARE * budget,
         sample=sample,
         workers=lambda: workers(subject.analysis.backend, jobs=1),
     )

@@ -10,8 +10,10 @@ from typing import Literal
 
 from bot.flows import night_machine
 from bot.flows.chaining import Chain
+from bot.flows.night_asserting import Asserted, Asserting
 from bot.flows.night_issues import Issues, announce
 from bot.flows.night_past import Night
+from bot.flows.night_proposing import Proposals, earlier, offer
 from bot.flows.night_search import NightSearch
 from bot.flows.night_teaching import Taught, Teaching
 from bot.flows.night_telling import Telling
@@ -36,7 +38,8 @@ class NightJob:
     written to, None: nowhere. run: the record of this night, still without its environment. metric: what a
     trial's value is: seconds, or with a `partner` the ratio to that revision, which ran beside it. history:
     what is told of what was read. issues: where confirmed slow-downs are announced, None: nowhere. teaching:
-    what is learnt of options besides; None: nothing.
+    what is learnt of options besides; None: nothing. asserting: what is learnt of call paths; None: nothing.
+    proposals: where the change of assertions is proposed, None: nowhere.
     """
 
     subject: Subject
@@ -56,6 +59,8 @@ class NightJob:
     issues: Issues | None = None
     higher_is_better: bool = False
     teaching: Teaching | None = None
+    asserting: Asserting | None = None
+    proposals: Proposals | None = None
 
     @property
     def unit(self) -> Literal["seconds", "ratio"]:
@@ -77,17 +82,30 @@ def night(job: NightJob) -> Report:
     finally:
         trials = _trials(job, measured)
         failure += _remembered(job, lambda store: store.append(trials)) if len(trials) else []
+    began = job.bench.elapsed()
     taught = _taught(job, measured, trials)
+    asserted = _asserted(job, taught, began)
     if len(taught.profiles):
         failure += _remembered(job, lambda store: store.append_profiles(taught.profiles))
     if len(taught.durations):
-        failure += _remembered(job, lambda store: store.append_durations(taught.durations))
+        failure += _remembered(job, lambda store: store.append_durations(taught.durations.table(_run(job))))
     job.progress.stage("concluding")
-    report = _report(job, measured, notes=[*failure, *taught.notes])
-    report = report.model_copy(update={"influences": taught.influences})
-    if job.issues is None or not report.measured:
-        return report
-    return report.model_copy(update={"notes": (*report.notes, *announce(job.issues, report, job.revisions))})
+    report = _report(job, measured, notes=[*failure, *taught.notes, *asserted.notes])
+    report = report.model_copy(
+        update={"influences": taught.influences, "proposed_assertions": asserted.proposed}
+    )
+    return report.model_copy(update={"notes": (*report.notes, *_posted(job, report, asserted))})
+
+
+def _posted(job: NightJob, report: Report, asserted: Asserted) -> list[str]:
+    """Opens issues and the pull request of assertions; what was done, as notes."""
+    notes = []
+    if job.issues is not None and report.measured:
+        notes += announce(job.issues, report, job.revisions)
+    if job.proposals is not None and job.asserting is not None:
+        tip = _named(job.revisions[-1])
+        notes += offer(job.proposals, asserted, tip, before=job.asserting.file.text)
+    return notes
 
 
 def _measure(job: NightJob, measured: list[Observation]) -> None:
@@ -146,6 +164,23 @@ def _taught(job: NightJob, measured: Sequence[Observation], trials: Measurements
     tip = _named(job.revisions[-1])
     return job.teaching.teach(
         job.subject, tip, _run(job), trials=trials, clock=job.bench.elapsed, seconds=seconds
+    )
+
+
+def _asserted(job: NightJob, taught: Taught, began: float) -> Asserted:
+    """What the tip's call paths show, in the time since `began` for this and for teaching."""
+    if job.asserting is None or job.bench.stopped():
+        return Asserted()
+    job.progress.stage("mining assertions")
+    teaching = job.teaching.seconds if job.teaching else 0.0
+    return job.asserting.mine(
+        _named(job.revisions[-1]),
+        job.subject.space,
+        taught.durations,
+        clock=job.bench.elapsed,
+        until=began + teaching + job.asserting.seconds,
+        earlier=earlier(job.proposals, job.asserting.file.text),
+        tell=job.progress.stage,
     )
 
 

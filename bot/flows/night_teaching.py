@@ -12,7 +12,7 @@ from bot.flows.influence_learning import MOST, QUICK, Effort, Known, learnt
 from bot.flows.night_profiles import LEARNING_SHARE, Profiling, Wanted, repeated
 from bot.flows.night_watching import WATCHING_SHARE, Watching
 from bot.flows.ports import ProfileBench
-from bot.model.duration_history import DurationTable
+from bot.model.duration_history import DurationRecorder
 from bot.model.errors import NothingMeasuredError
 from bot.model.history import Measurements, RunRecord
 from bot.model.profile_history import ProfileTable
@@ -31,7 +31,7 @@ class Taught:
     """Tonight's profiles, durations of single calls, and what all nights show."""
 
     profiles: ProfileTable = field(default_factory=ProfileTable.empty)
-    durations: DurationTable = field(default_factory=DurationTable.empty)
+    durations: DurationRecorder = field(default_factory=DurationRecorder)
     influences: tuple[Influence, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -87,9 +87,9 @@ class Teaching:
                 found = learnt(known, subject, rng=self.rng, effort=Effort(QUICK, most))
         except NothingMeasuredError as error:
             return Taught(profiles, notes=(*notes, str(error)))
-        durations = DurationTable.empty()
+        durations = DurationRecorder()
         if self.profiler is not None and found.hard:
             watching = Watching(self.profiler, found.hard, clock, end)
             notes = (*notes, *watching.run(tip, subject.space, profiles))
-            durations = watching.recorder.table(run)
+            durations = watching.recorder
         return Taught(profiles, durations, found.entries[:ENTRIES], (*notes, *found.notes))

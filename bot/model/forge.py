@@ -58,3 +58,34 @@ class Issue:
 
     url: str
     body: str
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file's new text on top of a revision, with title and body for those who review it.
+
+    before: digest of its text at the revision.
+    """
+
+    path: str
+    before: str
+    text: str
+    revision: str
+    title: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What became of the change that was proposed last.
+
+    state: `unopened` is on its branch, without a pull request; `foreign` has somebody else's commits.
+    commit: the branch's newest, None: there is no branch. before: digest of the file that was changed.
+    text: the file as it was proposed, where it is still of use.
+    """
+
+    state: Literal["none", "unopened", "open", "declined", "merged", "foreign"] = "none"
+    commit: str | None = None
+    url: str = ""
+    before: str = ""
+    text: str = ""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from bot.model.report_assertions import AssertionOutcome
+from bot.model.report_assertions import AssertionOutcome, ProposedAssertions
 from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.model.report_part import Part
 
@@ -243,6 +243,7 @@ class Report(Part):
     suspects: Suspects = Suspects()
     profiles: tuple[ComparedProfile, ...] = ()
     assertions: tuple[AssertionOutcome, ...] = ()
+    proposed_assertions: ProposedAssertions = ProposedAssertions()
     change_points: tuple[ChangePoint, ...] = ()
     series: tuple[Series, ...] = ()
     revisions: int = 0  # in the range that was searched

@@ -61,3 +61,27 @@ class AssertionOutcome(Part):
     new_paths: tuple[tuple[str, ...], ...] = ()
     paths: tuple[AssertionPath, ...] = ()
     proposed: str = ""
+
+
+class ProposedEntry(Part):
+    """An entry that a night would add to the file of assertions, change in it, or take away.
+
+    table: clusters and shares by group; with the times of the night's machine, if it mined the method.
+    """
+
+    id: str
+    method: str
+    change: Literal["new", "changed", "gone"]
+    table: str = ""
+
+
+class ProposedAssertions(Part):
+    """What a night would change in the file of assertions; without entries: nothing.
+
+    text: the file's whole new text. difference: to the file at the tip, as a unified diff.
+    """
+
+    path: str = ""
+    entries: tuple[ProposedEntry, ...] = ()
+    text: str = ""
+    difference: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.model.report import Report
 from bot.report.assertion_graph import assertion_graphs
+from bot.report.assertion_proposals import proposed_assertions
 from bot.report.assertions import assertions
 from bot.report.flames import flames
 from bot.report.formats import Prose, code, count, fraction, join, prose, seconds
@@ -52,6 +53,7 @@ def _range_view(report: Report, rows: int) -> View:
         ranged.values(report),
         methods(report, rows),
         assertions(report, rows),
+        proposed_assertions(report),
         ranged.comparisons(report),
         influences(report, rows),
         ranged.visible(report, rows) if report.mode == "bisect" else visible(report, rows),

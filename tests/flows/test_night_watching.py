@@ -17,10 +17,9 @@ from bot.flows.night_teaching import Taught, Teaching
 from bot.flows.night_watching import HOPELESS, TWICE, Watching
 from bot.model.duration_history import NO_BIN
 from bot.model.history import Measurements
-from bot.model.profiles import Method
+from bot.model.profiles import CallSeries, Method, Profile
 from bot.model.space import Configuration
-from tests.adapters.stores.samples import durations
-from tests.fakes import FakeBench, FakeProfiles
+from tests.fakes import FINE, FakeBench, FakeProfiles
 from tests.flows.nights import MemoryStore, Moving, job
 from tests.flows.test_influence_learning import FEW
 from tests.flows.test_night_profiles import TIP
@@ -136,9 +135,9 @@ def test_a_night_watches_after_it_has_learnt_within_its_time(hard: bool) -> None
     found = taught(teaching, tools)
     assert tools.bench.elapsed() <= 100.0
     if hard:
-        assert SORT.name in {m.name for m in found.durations.methods}
-        assert found.durations.runs[0].id == found.profiles.runs[0].id
-        assert found.durations.revisions == (TIP,)
+        watched = found.durations.table(record(1))
+        assert SORT.name in {m.name for m in watched.methods}
+        assert watched.revisions == (TIP,)
         assert any("hard to learn were watched" in note for note in found.notes)
     else:
         assert not tools.watched and not len(found.durations)
@@ -158,8 +157,10 @@ class Watched(Teaching):
     """Brings durations whatever the subject is."""
 
     def teach(self, *arguments: Any, **named: Any) -> Taught:
-        (_, _, run), found = arguments, super().teach(*arguments, **named)
-        return replace(found, durations=replace(durations(0), runs=(run,)))
+        found = super().teach(*arguments, **named)
+        calls = CallSeries(SORT, (), 1, 1.0, np.ones(1), np.zeros(0), np.zeros(0, np.int64))
+        found.durations.add(Profile(FINE, "ok", 1.0, series=[calls]), TIP, {})
+        return found
 
 
 def test_durations_are_remembered_with_the_trials_of_their_night() -> None:

@@ -1,0 +1,54 @@
+"""What a night needs to mine assertions: the file at the tip, a share of the budget, where it is proposed."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+
+from bot.adapters.assertion_file import assertion_text, read_assertions
+from bot.adapters.github_proposals import GithubProposals
+from bot.compose.asserted import ASSERTIONS
+from bot.compose.nights import AskedNight
+from bot.compose.ranging import Opened
+from bot.flows.night import NightJob
+from bot.flows.night_asserting import MINING_SHARE, Asserting, AssertionFile
+from bot.flows.night_profiles import PROFILING_SHARE
+from bot.flows.night_proposing import Proposals
+from bot.model.errors import UsageError
+from bot.sampling.constraints import ConstraintSolver
+
+
+def with_asserting(asked: AskedNight, opened: Opened, job: NightJob) -> NightJob:
+    """The night with a share of its time for mining the tip, in the default configuration.
+
+    A file that is wrong, or methods that cannot be profiled, stop nothing else.
+    """
+    profiler = job.teaching.profiler if job.teaching is not None else None
+    if profiler is None:
+        return job
+    tip = job.revisions[-1]
+    try:
+        text = opened.repository.read_file(tip, str(ASSERTIONS)) or ""
+    except UsageError as error:
+        return replace(job, notes=(*job.notes, f"No assertion was mined: {error}"))
+    file = AssertionFile(
+        str(ASSERTIONS), text, partial(read_assertions, name=f"{tip.label}:{ASSERTIONS}"), assertion_text
+    )
+    asserting = Asserting(
+        profiler,
+        ConstraintSolver(job.subject.space).default(),
+        file,
+        seconds=MINING_SHARE * PROFILING_SHARE * job.budget,
+        overhead=job.subject.overhead,
+    )
+    return replace(job, asserting=asserting, proposals=_proposals(asked, opened.run.stack))
+
+
+def _proposals(asked: AskedNight, stack: ExitStack) -> Proposals | None:
+    """Where changes of the file are proposed: on GitHub, with a token, for the default branch."""
+    settings = asked.settings
+    token, repository = settings.github_token, settings.repository
+    if not (settings.on_github and asked.writes and token and repository):
+        return None
+    return stack.enter_context(GithubProposals(repository, token, api_url=settings.api_url))
