@@ -1,9 +1,9 @@
 // Inside of the program: puts the hooks of `frida_hooks.c` at functions, and sends what they recorded.
 
-const VISIT = 50; // milliseconds
+const VISIT = 10; // milliseconds
 const CAPACITY = 4 << 20;
 const WAY = 16; // bytes of what is told of an open call
-const WAY_BACK = 16, STATE = 24 + 8 * 512; // where in `State`, and its bytes
+const WAY_BACK = 16, ROUND = 24, MOST = 28, STATE = 32 + 8 * 512; // where in `State`, and its bytes
 const NEAR = 5, FAR = 16; // bytes that Gum overwrites with a jump, if need be to far away
 const NEEDED = ['abort', 'clock_gettime', 'pthread_key_create', 'pthread_key_delete', 'pthread_getspecific', 'pthread_setspecific'];
 const UNWINDERS = ['_Unwind_RaiseException', '_Unwind_Resume', '_Unwind_Resume_or_Rethrow', '_Unwind_ForcedUnwind'];
@@ -17,6 +17,8 @@ let call = null;
 let observer = null;
 let timer = null;
 let listeners = [];
+let wanted = new Map();
+let places = [];
 const guarded = new Set();
 
 function prepare(source) {
@@ -28,6 +30,7 @@ function prepare(source) {
   call = {
     start: new NativeFunction(hooks.start, 'int', []),
     open: new NativeFunction(hooks.open_calls, 'uint', ['pointer', 'uint']),
+    skipped: new NativeFunction(hooks.skipped_calls, 'uint', []),
     drain: new NativeFunction(hooks.drain, 'uint', ['pointer', 'uint']),
   };
   if (call.start() !== 0) throw new Error('the program has used up what belongs to threads');
@@ -92,20 +95,33 @@ function isNear(address) {
   return jump.mnemonic === 'jmp' && jump.size === NEAR;
 }
 
-function attach(module, wanted) {
+// The places of a module's functions; no way to hook one: it is said.
+function resolve(module, wanted) {
   guard(module);
-  const added = [];
+  const found = [];
   for (const { offset, id } of wanted.get(module.path) ?? []) {
     const address = module.base.add(offset);
+    let room = 0;
     try {
-      const room = untilCall(address);
-      if (room < NEAR) throw new Error('not to be moved');
+      room = untilCall(address);
+    } catch (_) {} // not code
+    if (room < NEAR) send({ type: 'refused', id });
+    else found.push({ address, id, room });
+  }
+  wanted.delete(module.path);
+  return found;
+}
+
+// Overwrites the begins of functions.
+function attach(places) {
+  const added = [];
+  for (const { address, id, room } of places) {
+    try {
       added.push({ address, id, room, listener: Interceptor.attach(address, hooks.enter, ptr(id)) });
     } catch (_) {
       send({ type: 'refused', id });
     }
   }
-  wanted.delete(module.path);
   Interceptor.flush();
   for (const { address, id, room, listener } of added) {
     if (room >= FAR || isNear(address)) {
@@ -115,6 +131,7 @@ function attach(module, wanted) {
       send({ type: 'refused', id });
     }
   }
+  Interceptor.flush();
 }
 
 function deliver() {
@@ -135,42 +152,53 @@ function open() {
   return found.size;
 }
 
-function unhook() {
-  state.writeInt(0);
-  clearInterval(timer);
-  observer.detach();
-  for (const listener of listeners) listener.detach();
-  listeners = [];
-  Interceptor.flush();
-  deliver();
-}
-
 rpc.exports = {
   // functions: where they are in an object file's memory, and the number, from 1, that calls are recorded under.
-  watch(source, functions) {
+  // Returns where code will be overwritten.
+  prepare(source, functions) {
     if (hooks === null) prepare(source);
-    const wanted = new Map();
+    wanted = new Map();
     for (const [path, offset, id] of functions) {
       if (!wanted.has(path)) wanted.set(path, []);
       wanted.get(path).push({ offset, id });
     }
-    Process.enumerateModules().forEach(guard);
-    observer = Process.attachModuleObserver({ onAdded: (module) => attach(module, wanted) });
+    const modules = Process.enumerateModules();
+    modules.forEach(guard);
     Interceptor.flush();
+    places = modules.flatMap((module) => resolve(module, wanted));
+    return places.map(({ address }) => address.toString());
+  },
+  // Those of the program; Frida's are hidden.
+  threads: () => Process.enumerateThreads().map(({ id }) => id),
+  // These two run while the program's threads stand still: nothing here may wait for one of them.
+  hook(most) {
+    state.add(ROUND).writeUInt(state.add(ROUND).readUInt() + 1);
+    state.add(MOST).writeUInt(most);
+    attach(places);
     state.writeInt(1);
+  },
+  unhook() {
+    state.writeInt(0);
+    for (const listener of listeners) listener.detach();
+    listeners = [];
+    Interceptor.flush();
+  },
+  begin() {
+    observer = Process.attachModuleObserver({ onAdded: (module) => attach(resolve(module, wanted)) });
     timer = setInterval(deliver, VISIT);
   },
-  // How many calls are still open.
-  unwatch() {
-    if (hooks === null) return 0;
-    if (listeners.length !== 0) unhook();
-    return open();
+  // Returns how many calls were not recorded since Frida is there.
+  end() {
+    clearInterval(timer);
+    observer.detach();
+    deliver();
+    return call.skipped();
   },
   // Called when Frida leaves, or who sent it was killed: open calls still need what goes with it.
   dispose(reason) {
     if (hooks === null) return;
     if (reason === 'exit') return deliver();
-    if (listeners.length !== 0) unhook();
+    rpc.exports.unhook();
     while (open() !== 0) Thread.sleep(0.02);
     Thread.sleep(0.02); // for those that are just on the way
   },

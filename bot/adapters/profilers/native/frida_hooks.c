@@ -23,7 +23,7 @@ typedef struct { guint64 nanoseconds; guint32 node, below; } Call;
 typedef struct { gpointer * slot; gpointer returns; guint64 since; guint32 node, below; gboolean freed; } Open;
 typedef struct {
   volatile gint taken;
-  guint id, depth, nodes, told, lost, unfinished, roots, aside;
+  guint id, depth, nodes, told, lost, unfinished, roots, aside, round, begun, skipped;
   volatile gint written, read;
   Open open[DEEPEST];
   Open left[MOST_ASIDE]; /* as a ring: what may have been left by a jump, or wait on another stack */
@@ -32,8 +32,9 @@ typedef struct {
 } Thread;
 typedef struct {
   volatile gint on, threads;
-  guint key;
+  guint key, pad;
   gpointer way_back;
+  guint round, most; /* times that functions were hooked; calls of a thread that are recorded each time */
   Thread * thread[MOST_THREADS];
 } State;
 typedef struct { guint32 magic, thread, lost, unfinished, nodes, calls; } Block;
@@ -161,6 +162,17 @@ enter (GumInvocationContext * ic)
   if (mine == NULL && (mine = take (gum_invocation_context_get_thread_id (ic))) == NULL)
     return;
   forget_left (mine, stack);
+  if (mine->round != state.round)
+  {
+    mine->round = state.round;
+    mine->begun = 0;
+  }
+  if (mine->begun == state.most)
+  {
+    mine->skipped++;
+    return;
+  }
+  mine->begun++;
   parent = mine->depth == 0 ? 0 : mine->open[mine->depth - 1].node;
   node = node_of (mine, parent, GPOINTER_TO_SIZE (gum_invocation_context_get_listener_function_data (ic)));
   if (node == 0 || mine->depth == DEEPEST)
@@ -281,6 +293,17 @@ open_calls (Way * out, guint capacity)
       out[count++].slot = open->slot;
     }
   }
+  return count;
+}
+
+/* Calls that were hooked, but too many to be recorded. */
+guint
+skipped_calls (void)
+{
+  guint i, count = 0;
+  for (i = 0; i != (guint) state.threads; i++)
+    if (state.thread[i] != NULL)
+      count += state.thread[i]->skipped;
   return count;
 }
 

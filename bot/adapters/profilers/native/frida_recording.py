@@ -22,6 +22,7 @@ _DEEPEST, _MOST_NODES, _MOST_THREADS = 64, 4096, 512
 _HEAD = struct.Struct("<6I")
 _NODE = np.dtype([("parent", "<u4"), ("function", "<u4")])
 _CALL = np.dtype([("nanoseconds", "<i8"), ("node", "<u4"), ("below", "<u4")])
+CALL_BYTES = _CALL.itemsize
 
 
 class _Place(NamedTuple):

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -21,9 +22,11 @@ FUNCTIONS, CALLS, END = "functions", "calls", "end"
 """Files of a started program: what to watch, the calls of each process, how it ended."""
 MOST_PROCESSES = 200
 """Further ones are not watched."""
+EVERY = (1 << 32) - 1
 Functions: TypeAlias = "Mapping[int, tuple[str, int]]"
 """Number, from 1 -> path of the object file, place in its memory."""
-_GONE_SECONDS, _POLL_SECONDS = 5.0, 0.02
+Still: TypeAlias = "Callable[[Sequence[int]], AbstractContextManager[None]]"
+_GONE_SECONDS, _POLL_SECONDS, _STILL_SECONDS = 5.0, 0.02, 2.0
 _HERE = Path(__file__).parent
 
 
@@ -42,6 +45,7 @@ class Session:
 
         self.refused: set[int] = set()
         self.errors: list[str] = []
+        self._addresses: list[int] = []
         self.gone = threading.Event()
         self._received = received
         self._session = frida.attach(pid)
@@ -52,15 +56,37 @@ class Session:
         self._script.on("message", self._message)
         self._script.load()
 
-    def watch(self, functions: Functions) -> None:
-        """Hooks functions."""
+    def watch(
+        self, functions: Functions, *, most: int = EVERY, still: Still = lambda _: nullcontext()
+    ) -> None:
+        """Hooks functions. most: calls of a thread that are recorded until they are unhooked.
+
+        still: while it lasts, no thread is at these addresses of code.
+        """
         hooks = (_HERE / "frida_hooks.c").read_text(encoding="utf-8")
         places = [[path, offset, number] for number, (path, offset) in functions.items()]
-        self._script.exports_sync.watch(hooks, places)
+        self._addresses = [int(a, 16) for a in self._script.exports_sync.prepare(hooks, places)]
+        self._while_still(still, lambda: self._script.exports_sync.hook(most))
+        self._script.exports_sync.begin()
 
-    def unwatch(self) -> int:
-        """Takes the hooks away; how many calls are still open, which Frida must not leave."""
-        return int(self._script.exports_sync.unwatch())
+    def unwatch(self, still: Still = lambda _: nullcontext()) -> int:
+        """Takes the hooks away; how many calls were not recorded since we are there.
+
+        Nor are those that are still open.
+        """
+        self._while_still(still, self._script.exports_sync.unhook)
+        return int(self._script.exports_sync.end())
+
+    def _while_still(self, still: Still, change: Callable[[], object]) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            with still(self._addresses):
+                changed = pool.submit(change)
+                wait([changed], _STILL_SECONDS)  # a thread that stands may hold what Frida waits for
+            changed.result()
+
+    def threads(self) -> Sequence[int]:
+        """Those of the program itself."""
+        return [int(thread) for thread in self._script.exports_sync.threads()]
 
     def detach(self) -> None:
         """Leaves the process."""

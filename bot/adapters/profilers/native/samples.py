@@ -20,7 +20,7 @@ _PERF_MAP = re.compile(
 _PERF_FORK = re.compile(r"\s*-?\d+ PERF_RECORD_FORK\((\d+):\d+\):\((\d+):\d+\)")
 _PERF_EXEC = re.compile(r"\s*-?\d+ PERF_RECORD_COMM exec: .*:(\d+)/\d+")
 _PERF_SAMPLE = re.compile(r"\s*(\d+)\s+([0-9a-f]+)\s*(?:\(.*)?")
-_MAPS_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) \S+ \d+ *(.*)")
+MAPS_LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) \S+ \d+ *(.*)")
 
 
 class Spot(NamedTuple):
@@ -99,7 +99,7 @@ def read_gperftools(data: bytes) -> Counter[Spot]:
         counts[address] += count
     space = AddressSpace()
     for line in data[8 * place :].decode("utf-8", "backslashreplace").split("\n"):
-        if (match := _MAPS_LINE.fullmatch(line)) and "x" in match[3]:
+        if (match := MAPS_LINE.fullmatch(line)) and "x" in match[3]:
             space.map(int(match[1], 16), int(match[2], 16), int(match[4], 16), match[5])
     spots: Counter[Spot] = Counter()
     for address, count in counts.items():

@@ -33,12 +33,17 @@ class Watch:
 
 def find(functions: Functions, target: Target, methods: Iterable[Method]) -> Watch:
     """Looks in the program itself and in all programs and libraries of the checkout."""
+    return find_in(functions, _objects(target), methods)
+
+
+def find_in(functions: Functions, paths: Iterable[str], methods: Iterable[Method]) -> Watch:
+    """Looks in these object files."""
     wanted: dict[str, list[Method]] = defaultdict(list)
     for method in methods:
         wanted[method.name].append(method)
     symbols: dict[str, list[str]] = {}
     found: set[str] = set()
-    for path in _objects(target):
+    for path in paths:
         named = functions.named(path)
         here = [symbol for name in wanted for symbol in named.get(name, ())]
         if here:

@@ -1,0 +1,150 @@
+"""A running process as profilers see it: what it executes and has mapped, and why it cannot be watched."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from bot.adapters.profilers.evidence import open_file
+from bot.adapters.profilers.native.functions import Functions, Known, Seen
+from bot.adapters.profilers.native.objects import DAMAGED, LARGEST, read_object
+from bot.adapters.profilers.native.samples import MAPS_LINE, AddressSpace
+from bot.model.profiles import Method, Target
+
+_SYSTEM = ("/lib", "/usr/lib", "/usr/local/lib", "/dev", "/memfd")
+"""Where libraries lie that nobody changes with the program."""
+_RUNTIMES = {
+    "Python": re.compile(r"/(?:lib)?python[23][\d.]*(?:\.so[\d.]*)?$"),
+    "a JVM": re.compile(r"/libjvm\.so$"),
+    "Node": re.compile(r"/node(?:js)?$|/libnode\.so[\d.]*$"),
+}
+_OTHER_STACKS = frozenset({"makecontext", "swapcontext"})
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Running:
+    """Process `pid` as it was: program, mappings of code, and the files of them that belong to the program.
+
+    space: addresses -> places in files.
+    """
+
+    pid: int
+    program: str
+    space: AddressSpace
+    mapped: frozenset[str]
+
+    @property
+    def own(self) -> Sequence[str]:
+        """The program itself, then what else is mapped and not part of the system."""
+        others = sorted(p for p in self.mapped if p != self.program and not p.startswith(_SYSTEM))
+        return [self.program, *(p for p in others if p.startswith("/") and not p.endswith(" (deleted)"))]
+
+
+def running(pid: int) -> Running:
+    """Looks at a process.
+
+    Raises:
+        OSError: there is none, or we may not look.
+    """
+    folder = Path("/proc", str(pid))
+    program = str((folder / "exe").readlink())
+    space = AddressSpace()
+    mapped = set()
+    for line in (folder / "maps").read_text("utf-8", "backslashreplace").splitlines():
+        if (match := MAPS_LINE.fullmatch(line)) and "x" in match[3]:
+            space.map(int(match[1], 16), int(match[2], 16), int(match[4], 16), match[5])
+            mapped.add(match[5])
+    return Running(pid, program, space, frozenset(mapped))
+
+
+def cpu_seconds(pid: int) -> float:
+    """That a process has used so far, all of its threads.
+
+    Raises:
+        OSError: it is gone.
+    """
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def unwatchable(process: Running) -> Sequence[str]:
+    """Why calls cannot be timed in it, and what would help; empty: nothing is known."""
+    name = process.program.rpartition("/")[2]
+    it = f"Process {process.pid} (`{name}`)"
+    for runtime, files in _RUNTIMES.items():
+        if any(files.search(path) for path in (process.program, *process.mapped)):
+            return (
+                f"{it} runs {runtime}: from outside only compiled programs can be watched."
+                " `mine` without `--pid` starts the configured program and watches it from inside.",
+            )
+    if not _same(process):
+        return (
+            f"The file of {it} is not what runs (replaced since it was started, or in another container):"
+            " start it again, or run Suspects where it runs.",
+        )
+    told = _status(process.pid)
+    if told.get("TracerPid", "0") != "0":
+        return (f"{it} is being traced by process {told['TracerPid']}: end that one first.",)
+    if "shstk" in told.get("x86_Thread_features", ""):
+        return (f"{it} has a shadow stack, which does not let calls be watched: start it without.",)
+    return tuple(f"{it} {why}" for why in _by_file(process))
+
+
+def _by_file(process: Running) -> Sequence[str]:
+    sections, wanted = _sections(Path(process.program))
+    if ".gopclntab" in sections:
+        return ("was written in Go, whose stacks move: its calls cannot be watched.",)
+    if not read_object(Path(process.program)).loader:
+        return ("is linked statically: Frida cannot be loaded into it. Link it dynamically.",)
+    if _OTHER_STACKS & wanted:
+        return ("switches stacks by itself (swapcontext): its calls cannot be watched.",)
+    return ()
+
+
+def _sections(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Names of a file's sections, and of what it wants of libraries."""
+    try:
+        with open_file(path, most=LARGEST, links=True) as file:
+            elf = ELFFile(file)
+            symbols = elf.get_section_by_name(".dynsym")
+            every = symbols.iter_symbols() if isinstance(symbols, SymbolTableSection) else ()
+            wanted = (symbol.name for symbol in every if symbol["st_shndx"] == "SHN_UNDEF")
+            return frozenset(s.name for s in elf.iter_sections()), frozenset(wanted)
+    except DAMAGED:
+        return frozenset(), frozenset()
+
+
+def _same(process: Running) -> bool:
+    try:
+        return Path(f"/proc/{process.pid}/exe").samefile(process.program)
+    except OSError:
+        return False
+
+
+def _status(pid: int) -> Mapping[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text("utf-8", "replace").splitlines()
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+class RunningFunctions(Functions):
+    """Functions of a process; those of its own files without a source have their object file as theirs."""
+
+    def __init__(self, target: Target, process: Running) -> None:
+        super().__init__(target)
+        self._own = frozenset(process.own)
+
+    def methods(self, seen: Iterable[Seen]) -> Mapping[Seen, Known]:
+        """As ever, but for their file."""
+        return {function: self._placed(function, known) for function, known in super().methods(seen).items()}
+
+    def _placed(self, function: Seen, known: Known) -> Known:
+        if known.method.file is not None or known.nameless or function.object not in self._own:
+            return known
+        return known._replace(method=Method(known.method.name, function.object.rpartition("/")[2]))

@@ -1,0 +1,205 @@
+"""A running server is profiled and watched from outside, and goes on as if nothing had been."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bot.adapters.attaching import AttachedProfiler
+from bot.model.profiles import Method, Profile, Tool
+
+SERVER = """
+#include <stdio.h>
+#include <unistd.h>
+#define KEPT __attribute__((noinline)) int
+KEPT work(int n) { volatile int s = n; for (int i = 0; i < 20000 * n; i++) s += i; return s; }
+KEPT small(int n) { volatile int s = n; s += work(1); return s; }
+KEPT large(int n) { volatile int s = n; s += work(4); return s; }
+int main(void) {
+  char line[64];
+  for (int n = 0; fgets(line, sizeof line, stdin); n++) {
+    volatile int s = n; s += small(n); s += large(n);
+    printf("%d\\n", n); fflush(stdout);
+  }
+}
+"""
+THROWING = """
+#include <cstdio>
+#include <stdexcept>
+#include <unistd.h>
+extern "C" __attribute__((noinline)) int slow(int n) {
+  volatile int s = n; usleep(n); if (s) throw std::runtime_error("late"); return s;
+}
+int main() {
+  char line[64];
+  for (int n = 0; fgets(line, sizeof line, stdin); n++) {
+    try { slow(300000); } catch (const std::exception &) { }
+    printf("%d\\n", n); fflush(stdout);
+  }
+}
+"""
+COARSE = Profile(Tool("none", "1", "coarse", frozenset()), "ok", 0.0)
+WORK, SMALL, LARGE = (Method(name, "main.c") for name in ("work", "small", "large"))
+
+
+class Server:
+    """Answers each line with the number of lines before it."""
+
+    def __init__(self, program: Path) -> None:
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.asked = 0
+
+    def ask(self) -> None:
+        """One request, answered rightly."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == f"{self.asked}\n"
+        self.asked += 1
+
+    def threads(self) -> int:
+        """That it has."""
+        return sum(1 for _ in Path(f"/proc/{self.process.pid}/task").iterdir())
+
+    def alone(self) -> bool:
+        """Whether nobody is left inside of it, after a while; it answers all the time."""
+        for _ in range(2000):
+            self.ask()
+            if self.threads() == 1:
+                return True
+            time.sleep(0.01)
+        return False
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Compiles servers and starts them; they end with the test."""
+    begun: list[Server] = []
+
+    def start(source: str = SERVER, compiler: str = "gcc") -> Server:
+        name = "main.c" if compiler == "gcc" else "main.cpp"
+        (tmp_path / name).write_text(source)
+        subprocess.run([compiler, "-O1", "-g", "-o", "server", name], cwd=tmp_path, check=True)
+        begun.append(Server(tmp_path / "server"))
+        return begun[-1]
+
+    yield start
+    for server in begun:
+        server.process.kill()
+        server.process.communicate()
+
+
+def attached(server: Server, root: Path, *, most: float = 0.5, asking: bool = True) -> AttachedProfiler:
+    """Load comes while it is asked whether it shall stop, which it is all the time."""
+
+    def stop() -> bool:
+        if asking:
+            server.ask()
+        return False
+
+    return AttachedProfiler(server.process.pid, stop=stop, window=most, root=root)
+
+
+def watched(profiler: AttachedProfiler, *methods: Method) -> Profile:
+    return profiler.watch("head", {}, methods, COARSE, seconds=60.0)
+
+
+def test_calls_of_a_running_server_are_timed_by_path_and_it_goes_on(
+    serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve()
+    with attached(server, tmp_path) as profiler:
+        assert profiler.missing() == ()
+        for _ in range(2):
+            profile = watched(profiler, WORK, SMALL, LARGE)
+            assert (profile.outcome, profile.notes) == ("ok", ())
+            found = {(s.path, s.method): s for s in profile.series}
+            assert set(found) == {((), SMALL), ((), LARGE), ((SMALL,), WORK), ((LARGE,), WORK)}
+            few, many = found[(SMALL,), WORK], found[(LARGE,), WORK]
+            assert few.calls == many.calls > 5
+            assert np.median(many.durations) / np.median(few.durations) == pytest.approx(4.0, rel=0.5)
+            assert 0 <= profile.unprofiled <= profile.seconds
+    assert server.alone()
+
+
+def test_hot_methods_and_their_callers_are_found(serve: Callable[..., Server], tmp_path: Path) -> None:
+    server = serve("int main(void) { volatile unsigned long n = 0; for (;;) n++; }")
+    with attached(server, tmp_path, asking=False) as profiler:
+        profile = profiler.profile("head", {})
+    assert profile.outcome == "ok"
+    assert profile.methods[Method("main", "main.c")].self_share > 0.9
+    assert any(callee == Method("main", "main.c") for _, callee in profile.edges)
+    assert profile.seconds > 0
+
+
+def test_a_call_that_is_open_when_we_leave_may_still_throw(
+    serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve(THROWING, "g++")
+    profiler = AttachedProfiler(server.process.pid, stop=lambda: False, window=0.1, root=tmp_path)
+    assert profiler.missing() == ()
+    assert server.process.stdin is not None
+    server.process.stdin.write("\n")
+    server.process.stdin.flush()
+    watched(profiler, Method("slow", "main.cpp"))
+    assert profiler.close() == ()
+    assert server.process.stdout is not None
+    assert server.process.stdout.readline() == "0\n"
+    server.asked = 1
+    assert server.alone()
+
+
+def test_the_server_survives_that_we_are_killed(serve: Callable[..., Server], tmp_path: Path) -> None:
+    server = serve()
+    script = (
+        "import sys; from pathlib import Path; from bot.adapters.attaching import AttachedProfiler\n"
+        "from bot.model.profiles import Method\n"
+        "p = AttachedProfiler(int(sys.argv[1]), stop=lambda: print('.', flush=True), window=60.0,"
+        " root=Path(sys.argv[2]))\n"
+        "p.watch('head', {}, [Method('work', 'main.c')], None, seconds=60.0)\n"
+    )
+    words = [sys.executable, "-c", script, str(server.process.pid), str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as killed:
+        assert killed.stdout is not None
+        assert killed.stdout.readline() == b".\n"
+        assert server.threads() > 1
+        for _ in range(20):
+            server.ask()
+        killed.send_signal(signal.SIGKILL)
+        killed.communicate()
+    assert server.alone()  # Frida notices, and leaves
+
+
+def test_what_cannot_be_watched_is_said_in_a_line(serve: Callable[..., Server], tmp_path: Path) -> None:
+    def lacking(pid: int) -> tuple[str, ...]:
+        with AttachedProfiler(pid, stop=lambda: False, root=tmp_path) as profiler:
+            return tuple(profiler.missing())
+
+    (python,) = lacking(os.getpid())
+    assert "runs Python: from outside only compiled programs can be watched." in python
+    server = serve()
+    (tmp_path / "server").unlink()
+    (replaced,) = lacking(server.process.pid)
+    assert "is not what runs (replaced since it was started, or in another container)" in replaced
+    server.process.kill()
+    server.process.communicate()
+    assert lacking(server.process.pid) == (f"There is no process {server.process.pid}.",)
+
+
+def test_a_process_that_ends_is_an_outcome(serve: Callable[..., Server], tmp_path: Path) -> None:
+    server = serve()
+    with attached(server, tmp_path, asking=False) as profiler:
+        assert profiler.missing() == ()
+        server.process.kill()
+        server.process.communicate()
+        profile = watched(profiler, WORK)
+        assert profile.outcome == "not-started"
+        assert str(server.process.pid) in profile.notes[0]
