@@ -59,6 +59,7 @@ def _suspect(one: CheckedAssertion, known: Blamed) -> MethodSuspect:
         callers=_path(one)[:-1],
         with_callees=True,
         options=known.options,
+        assertion=one.assertion.id,
     )
 
 

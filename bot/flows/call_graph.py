@@ -46,7 +46,8 @@ class CallGraph:
         found: dict[Method, None] = {}
         layer = [method]
         for _ in range(CALLERS):
-            layer = [c for m in layer for c in self.callers.get(m, ()) if c not in found and c != method]
+            every = dict.fromkeys(c for m in layer for c in self.callers.get(m, ()))
+            layer = [c for c in every if c not in found and c != method]
             found |= dict.fromkeys(layer)
         return list(found)
 

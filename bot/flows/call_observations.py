@@ -8,13 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from bot.model.assertions import CallEdge, CallObservation, Floats, NamedPath
+from bot.model.assertions import GAP, CallEdge, CallObservation, Floats, NamedPath
 from bot.model.profiles import CallSeries, Method, Profile
 
 MOST_POINTS = 25_000
 """Calls of a method that are kept of a trial (seeds/002, section 3: no more are needed to know it)."""
-GAP = "…"
-"""In a path, callers that were not watched."""
 MOST_NESTED = 0.1
 """Share of a method's time that watched calls below it may add; arbitrary."""
 

@@ -113,7 +113,7 @@ def _blamed(
     for own in changes:
         if own.default and own.metric == metric:
             base = evidence.base().get(tuple(own.options[n] for n in names))
-            timed = base is not None and own.ratio is not None and metric in METRICS
+            timed = base is not None and own.state in ("slower", "faster") and metric in METRICS
             change = (base or 0.0) * ((own.ratio or 1.0) - 1.0) if timed else None
             return Blamed(methods.suspects, dict(own.options), change)
     return Blamed(methods.suspects, {}, None)

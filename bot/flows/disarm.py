@@ -157,6 +157,7 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         restored=suspect.restored,
         restored_interval=suspect.restored_interval,
         options=_options(suspect.options),
+        assertion=kept(suspect.assertion, WORD) or "",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -65,6 +65,8 @@ class Mining:
     """CPU seconds that the tool added, and of all trials beside it and of that one without it."""
     _trial: float = 0.0
     """Wall seconds of a trial."""
+    _plain: float = 0.0
+    """CPU seconds of a trial without the tool; 0: none was run."""
     _longest: float = 0.0
     _failed: int = 0
     _tool_sees_callers: bool = False
@@ -120,21 +122,36 @@ class Mining:
         return utility(candidate.observations, now=self.clock(), find=self._find)
 
     def _chosen(self, graph: CallGraph) -> list[Candidate]:
-        """The candidates to watch in the next trial, those that teach most, as far as the overhead goes."""
-        open_ = [c for c in self._candidates.values() if c.stage in ("timing", "paths")]
-        order = sorted(open_, key=lambda c: (-self._utility(c), -c.hotness, c.method))
+        """The candidates to watch in the next trial, those that teach most, as far as the overhead goes.
+
+        Methods that are watched for one of them cost nothing for another; those that are too dear for a trial
+        come last.
+        """
+        left = {c.method: c for c in self._candidates.values() if c.stage in ("timing", "paths")}
+        trial = self._plain or graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
+        dear = {c.method for c in left.values() if self._seconds_of(c, graph, ()) > self._most(c) * trial}
+        order = sorted(
+            left.values(), key=lambda c: (-self._utility(c), c.method in dear, -c.hotness, c.method)
+        )
         chosen: list[Candidate] = []
-        allowed = 0.0
+        watched: set[Method] = set()
+        allowed = self._most(order[0]) * trial if order else 0.0
         for candidate in order:
-            if chosen and (candidate.alone or chosen[0].alone or candidate.rests > chosen[0].rests):
+            if len(chosen) == AT_ONCE or (chosen and candidate.rests > chosen[0].rests):
                 continue
-            if not chosen:
-                allowed = self._most(candidate) * graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
-            allowed -= self._cost * sum(graph.calls(m) for m in self._with_callers(candidate, graph))
-            if chosen and (allowed < 0.0 or len(chosen) >= AT_ONCE):
-                break
-            chosen.append(candidate)
+            if any(_disturbed(candidate, other, graph) for other in chosen):
+                continue
+            cost = self._seconds_of(candidate, graph, watched)
+            if not chosen or cost <= allowed:
+                allowed -= cost
+                chosen.append(candidate)
+                watched.update(self._with_callers(candidate, graph))
         return chosen
+
+    def _seconds_of(self, candidate: Candidate, graph: CallGraph, watched: Collection[Method]) -> float:
+        """What it costs to watch a candidate beside methods that are watched already."""
+        more = (m for m in self._with_callers(candidate, graph) if m not in watched)
+        return self._cost * sum(map(graph.calls, more))
 
     def _most(self, candidate: Candidate) -> float:
         """By which share a trial in which it is watched may take longer."""
@@ -168,6 +185,7 @@ class Mining:
             self._failed += 1
             return True
         self._failed = 0
+        self._plain = profile.unprofiled
         added = profile.seconds - profile.unprofiled
         self._seconds.append((added, (chosen[0].rests + 1) * profile.unprofiled))
         self._trial = (end - began) / (chosen[0].rests + 1)
@@ -186,7 +204,7 @@ class Mining:
             own = found.get(candidate.method)
             if own is None or not len(own.every):
                 self._rest(candidate)
-            elif below.get(candidate.method, 0.0) > MOST_NESTED and len(chosen) > 1:
+            elif below.get(candidate.method, 0.0) > MOST_NESTED and not candidate.alone:
                 candidate.alone = True
             elif below.get(candidate.method, 0.0) > MOST_NESTED and candidate.stage == "timing":
                 candidate.refuse("watching it perturbs it too much")
@@ -271,6 +289,12 @@ class Mining:
     def _say(self, *notes: str) -> None:
         for note in notes:  # one of those that differ in a figure only
             self._notes.setdefault(_FIGURES.sub("", note), note)
+
+
+def _disturbed(one: Candidate, other: Candidate, graph: CallGraph) -> bool:
+    """Whether watching one of two would take too much of the time of the other, which is above it."""
+    pairs = ((one, other), (other, one))
+    return any(above.alone and above.method in graph.above(below.method) for above, below in pairs)
 
 
 def _ended(profile: Profile) -> str:

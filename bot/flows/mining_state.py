@@ -21,7 +21,7 @@ class Candidate:
     """A method that is being mined.
 
     stage: its durations are watched, then its call paths, too, until it is known. callers: whether its
-    callers are watched with it. alone: no other method is, because that would take too much of its time.
+    callers are watched with it. alone: no method below it is, because that would take too much of its time.
     rests: trials without the tool beside one with it, so that the overhead is kept over all of them.
     earlier: observations without paths, for as long as there are too few with them. shift: share of the
     median call that is the tool's own time, which was taken off.

@@ -19,12 +19,14 @@ CallEdge: TypeAlias = tuple[str, str]
 """Names of a caller and of what it calls."""
 NamedPath: TypeAlias = tuple[str, ...]
 """Names from the outermost known caller to the method itself."""
+GAP = "…"
+"""In a path, callers that were not watched."""
 Floats: TypeAlias = NDArray[np.float64]
 
 
 def edges_of(path: NamedPath) -> frozenset[CallEdge]:
-    """The calls that a path is made of; recursion and order leave no trace."""
-    return frozenset(pairwise(path))
+    """The calls that a path is made of; recursion, order and gaps leave no trace."""
+    return frozenset(edge for edge in pairwise(path) if GAP not in edge)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ class MethodSuspect(Part):
     it calls; interval: its 90 % interval. change: `new` and `vanished` methods exist on one side only.
     callers: the hottest path to it at head, outermost first. was: its name at base, when that was another.
     restored: the share of the configuration's change that went away in a build of head without the change of
-    this method's text (null: not tried), with a 90 % interval.
+    this method's text (null: not tried), with a 90 % interval. assertion: the id of the performance assertion
+    that it violates, where that alone makes it a suspect; seconds are then of its calls over the paths that
+    moved, and share_of_change is 0 where the configuration as a whole did not change.
     """
 
     method: str
@@ -38,6 +40,7 @@ class MethodSuspect(Part):
     restored: float | None = None
     restored_interval: tuple[float, float] | None = None
     options: dict[str, Value] = Field(default_factory=dict)
+    assertion: str = ""
 
 
 class FlameNode(Part):

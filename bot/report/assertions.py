@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from bot.model.report import Report
 from bot.model.report_assertions import AssertionGroup, AssertionOutcome
-from bot.report.formats import Prose, change, code, count, fraction, join, prose, sentence, shell
+from bot.report.formats import (
+    Prose,
+    Words,
+    brief,
+    change,
+    code,
+    count,
+    fraction,
+    join,
+    prose,
+    sentence,
+    shell,
+)
 from bot.report.parts import Block, Bullets, Section, Table
 
 MOST_UNDECIDED, MOST_PATHS, NEAREST = 8, 3, 3
+NAME = 40
+"""Characters of a method's name within a path."""
 FILE = ".github/suspects.assertions.yml"
 
 
@@ -54,7 +69,7 @@ def _moved(violated: list[AssertionOutcome], rows: int) -> Table:
     cells = [
         (
             code(one.method),
-            _reached(group),
+            _reached(one, group),
             prose(what_moved(group)),
             _ratio(group),
             prose("{} / {}".format(*group.calls)),
@@ -67,16 +82,30 @@ def _moved(violated: list[AssertionOutcome], rows: int) -> Table:
     return Table(header, tuple(cells[:rows]), "lllrr")
 
 
-def _reached(group: AssertionGroup) -> Prose:
+def condition(one: AssertionOutcome, group: AssertionGroup) -> Prose:
+    """Over which calls, with names as short as they are clear."""
+    if not one.edges or not group.when:
+        return code(group.expression)
+    parts: list[Words] = []
+    for piece in re.split(r"(\w+)", group.when):
+        edge = one.edges.get(piece)
+        parts.append(
+            piece if edge is None else code(" > ".join(brief(name, NAME) for name in edge), limit=100)
+        )
+    return prose(*parts)
+
+
+def _reached(one: AssertionOutcome, group: AssertionGroup) -> Prose:
     """The condition; or the paths that moved by themselves."""
     if not group.paths:
-        return code(group.expression)
+        return condition(one, group)
     return join([code(_nearest(path), limit=100) for path in group.paths[:MOST_PATHS]], ", ", " and ")
 
 
 def _nearest(path: tuple[str, ...]) -> str:
     """The callers nearest to the method: the outer ones are much the same for all paths."""
-    return " > ".join((*(["…"] if len(path) > NEAREST else []), *path[-NEAREST:]))
+    names = [brief(name, NAME) for name in path[-NEAREST:]]
+    return " > ".join((*(["…"] if len(path) > NEAREST else []), *names))
 
 
 def _ratio(group: AssertionGroup) -> Prose:

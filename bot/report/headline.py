@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.model.report import Effect, Report
 from bot.report import claims, methods, words
-from bot.report.assertions import violations, what_moved
+from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
     Listing,
     Prose,
@@ -201,7 +201,7 @@ def _with_assertions(report: Report, found: Headline) -> Headline:
         return replace(found, lead=(*found.lead, prose(said, ".")))
     look = prose(
         "look at what this pull request changed around ", code(one.method), " where it is reached over ",
-        code(group.expression), ". If it is intended, take over the entry ",
+        condition(one, group), ". If it is intended, take over the entry ",
         "below." if one.proposed else "that its own run proposes.",
     )  # fmt: skip
     return replace(found, tone="bad", icon="🟠", title=said, lead=(found.title, *found.lead), action=look)

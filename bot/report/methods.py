@@ -263,6 +263,8 @@ def _instructions(method: MethodSuspect) -> Prose:
 
 
 def _share(method: MethodSuspect) -> Prose:
+    if method.assertion and not method.share_of_change:
+        return prose("violates an assertion")
     called = ", with what it calls" if method.with_callees else ""
     return prose(fraction(method.share_of_change), _interval(method.interval), called)
 
