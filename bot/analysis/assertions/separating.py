@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bot.model.assertions import CallEdge, Floats, PathModel, edges_of
 
-WORK = 4_000_000
+WORK = 2_000_000
 """Pairs of paths that are looked at, states of the search times pairs, until the best set so far is taken."""
 MORE = 40
 """Pairs that a set of edges fails to tell apart, at most, which the search has to obey from then on."""
