@@ -80,7 +80,8 @@ def main(cases: int = 60, seed: int = 2026) -> None:
     lines = [
         HEAD.format(seed=seed, cases=cases),
         "| calls a trial | estimator | comparisons with 80 % of calls aligned | calls aligned "
-        "| paths aligned | agreement | right number of groups | agreement with the truth | edges: median | most |",
+        "| paths aligned | agreement | right number of groups | agreement with the truth "
+        "| edges: median | most |",
         "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|",
         *rows,
     ]
