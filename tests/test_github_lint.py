@@ -112,6 +112,7 @@ def test_what_measures_strangers_may_only_read(rendered: list[Path]) -> None:
     assert jobs["suspects-nightly.yml"]["nightly"]["permissions"] == {
         "contents": "write",
         "issues": "write",
+        "pull-requests": "write",
     }
     assert jobs["suspects-publish.yml"]["publish"]["permissions"] == {
         "actions": "read",

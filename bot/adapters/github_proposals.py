@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from typing import Literal, Self
 
 from github.ContentFile import ContentFile
@@ -79,7 +78,7 @@ class GithubProposals(GithubForge):
             pull = self._pull()
             if pull is not None and pull.state == "open":
                 pull.edit(body=f"{why}\n\n{pull.body or ''}", state="closed")
-        with speaking("removing a branch", needs="contents: write"), suppress(UnknownObjectException):
+        with speaking("removing a branch", needs="contents: write"):
             if ref is not None:
                 ref.delete()
 

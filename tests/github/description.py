@@ -176,8 +176,9 @@ class Description:
 
 
 def _pattern(path: str) -> str:
-    # Only a comparison's range and file paths may hold slashes; ours never do.
-    return re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(path))
+    # Only file paths, branches and a comparison's range may hold slashes; our ranges never do.
+    found = re.sub(r"\\\{(path|ref)\\\}", r"(?P<\1>.+)", re.escape(path))
+    return re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", found)
 
 
 def _typed(value: str, schema: dict[str, Any]) -> Any:

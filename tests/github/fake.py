@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.github.description import description
+from tests.github.fake_git import FakeGit
 from tests.github.serving import Answer, Fault, Kind, Request, Site, refusal
 
 REPOSITORY = "octo/tools"
@@ -47,6 +48,7 @@ class FakeGithub:
     def __init__(self) -> None:
         self.tokens = {WORKFLOW: Token()}
         self.private = False
+        self.may_open_pulls = True
         self.pulls: dict[int, dict[str, Any]] = {}
         self.comments: list[dict[str, Any]] = []
         self.issues: list[dict[str, Any]] = []
@@ -55,6 +57,7 @@ class FakeGithub:
         self.merge_bases: dict[tuple[str, str], str] = {}
         self._blobs: dict[int, bytes] = {}
         self._next = 1000
+        self.git = FakeGit(self._example)
         self.api = Site(self._answer, described=True)
         self.storage = Site(self._blob, described=False)
 
@@ -78,6 +81,11 @@ class FakeGithub:
         pull = self._example("pull-request-simple-items")[0]
         source, branch = more.get("source", REPOSITORY), more.get("branch", "topic")
         pull |= {"number": number, "state": more.get("state", "open"), "requested_teams": []}
+        pull |= {
+            "url": f"{self.api.url}/repos/{REPOSITORY}/pulls/{number}",
+            "html_url": f"https://example.test/{REPOSITORY}/pull/{number}",
+            "merged_at": more.get("merged_at"),
+        }
         pull["head"] |= {"sha": head, "ref": branch, "label": f"{str(source).split('/')[0]}:{branch}"}
         pull["head"]["repo"] = source and pull["head"]["repo"] | {"full_name": source}
         pull["base"] |= {"sha": base}
@@ -192,6 +200,16 @@ class FakeGithub:
             ("GET", r"/issues", "issues", _READ, self._list_issues),
             ("POST", r"/issues", "issues", _WRITE, self._create_issue),
             ("GET", r"/pulls", "pull-requests", _READ, self._list_pulls),
+            ("POST", r"/pulls", "pull-requests", _WRITE, self._create_pull),
+            ("PATCH", r"/pulls/(\d+)", "pull-requests", _WRITE, self._edit_pull),
+            ("GET", r"/git/refs?/heads/(.+)", "contents", _READ, self.git.get_ref),
+            ("POST", r"/git/refs", "contents", _WRITE, self.git.create_ref),
+            ("PATCH", r"/git/refs/heads/(.+)", "contents", _WRITE, self.git.move_ref),
+            ("DELETE", r"/git/refs/heads/(.+)", "contents", _WRITE, self.git.delete_ref),
+            ("POST", r"/git/trees", "contents", _WRITE, self.git.create_tree),
+            ("POST", r"/git/commits", "contents", _WRITE, self.git.create_commit),
+            ("GET", r"/git/commits/(\w+)", "contents", _READ, self.git.get_commit),
+            ("GET", r"/contents/(.+)", "contents", _READ, self.git.get_contents),
             ("GET", r"/compare/(.+)\.\.\.(.+)", "contents", _READ, self._compare),
             ("GET", r"/actions/runs/(\d+)", "actions", _READ, self._get_run),
             ("GET", r"/actions/runs/(\d+)/artifacts", "actions", _READ, self._list_artifacts),
@@ -256,10 +274,34 @@ class FakeGithub:
         head = request.query.get("head")
         found = [
             pull
-            for pull in self.pulls.values()
+            for pull in list(self.pulls.values())[:: -1 if request.query.get("direction") == "desc" else 1]
             if state in (pull["state"], "all") and head in (None, pull["head"]["label"])
         ]
         return Answer(200, *self._page(request, found))
+
+    def _create_pull(self, request: Request, token: Token) -> Answer:
+        asked = json.loads(request.body)
+        if not self.may_open_pulls:
+            return refusal(403, "GitHub Actions is not permitted to create or approve pull requests.")
+        label = f"{REPOSITORY.partition('/')[0]}:{asked['head']}"
+        if any(p["state"] == "open" and p["head"]["label"] == label for p in self.pulls.values()):
+            return refusal(422, "A pull request already exists")
+        number = self._identity()
+        self.pull(number, head=self.git.branches[asked["head"]], branch=asked["head"])
+        self.pulls[number]["user"] |= {"login": token.login}
+        self.pulls[number] |= {"title": asked["title"], "body": asked["body"]}
+        assert asked["base"] == "main"
+        return Answer(201, self._whole(self.pulls[number]))
+
+    def _edit_pull(self, request: Request, token: Token, number: str) -> Answer:
+        self.pulls[int(number)] |= json.loads(request.body)
+        return Answer(200, self._whole(self.pulls[int(number)]))
+
+    def _whole(self, pull: dict[str, Any]) -> dict[str, Any]:
+        """A pull request as it is told alone."""
+        told = ("number", "state", "title", "body", "html_url", "url", "user", "merged_at", "requested_teams")
+        whole: dict[str, Any] = self._example("pull-request")
+        return whole | {name: pull[name] for name in told}
 
     def _compare(self, request: Request, token: Token, base: str, head: str) -> Answer:
         if (base, head) not in self.merge_bases:
@@ -287,6 +329,7 @@ class FakeGithub:
         for fork in ("parent", "source"):  # this one is none, and the examples of them break the rules
             del repository[fork]
         mended = {"full_name": REPOSITORY, "default_branch": "main", "language": None}
+        mended |= {"url": f"{self.api.url}/repos/{REPOSITORY}"}
         return Answer(200, repository | mended)
 
     def _list_stored(self, request: Request, token: Token) -> Answer:
