@@ -20,7 +20,8 @@ def markdown(results: Path) -> str:
         "",
         "Guilty first: the changed method (its caller, when it is inlined) is the first that is named; "
         "among: it is named at all; without texts: first when no source text is known. "
-        "Share within 15 points: where it is named (the truth is all). Equal programs: "
+        "Share within 15 points: where it is named (the truth is all). Cases whose change cannot be told "
+        "from none, after all, are left out: nobody is asked for then. Equal programs: "
         "nothing named: by what was measured; even if claimed: when changes of 2 and 10 %, up and down, are "
         "claimed that are not there.",
         "",
@@ -31,7 +32,7 @@ def markdown(results: Path) -> str:
     missed: list[str] = []
     for path in sorted(results.glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        rows = [row for row in rows if "skipped" not in row]
+        rows = [row for row in rows if "skipped" not in row and row.get("unexplained", 0.0) is not None]
         planted, same = [r for r in rows if not r["same"]], [r for r in rows if r["same"]]
         near = [r for r in planted if r["share"] is not None and r["kind"] != "calls"]
         cells = [

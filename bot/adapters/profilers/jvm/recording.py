@@ -27,7 +27,7 @@ READING_MEMORY = "-Xmx768m"
 _Count = Annotated[int, Field(ge=0, le=1 << 53)]
 _Line = (
     tuple[Literal["m"], str | None, str | None]
-    | tuple[Literal["n"], Annotated[int, Field(ge=-1)], _Count, _Count]
+    | tuple[Literal["n"], Annotated[int, Field(ge=-1)], _Count, _Count, bool]
     | tuple[Literal["s"], _Count, _Count, _Count, _Count]
     | tuple[Literal["t"], str, _Count, _Count]
     | tuple[Literal["j"], str, _Count, _Count, _Count]
@@ -41,14 +41,14 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 class Recorded:
     """Sampled stacks as a tree, parents first. methods: name, and name for want of a named caller.
 
-    nodes: parent (-1: none), method, line that was seen. cpu, execution, allocated: samples and bytes, by
-    node. timed: calls and nanoseconds by name. version: of a JVM. running, compiling, collecting: CPU
-    nanoseconds of the programs' threads, of compilers and collectors, without what recording took. compiled:
-    nanoseconds from begin to end, by method.
+    nodes: parent (-1: none), method, line that was seen, whether it was inlined in its parent. cpu,
+    execution, allocated: samples and bytes, by node. timed: calls and nanoseconds by name. version: of a JVM.
+    running, compiling, collecting: CPU nanoseconds of the programs' threads, of compilers and collectors,
+    without what recording took. compiled: nanoseconds from begin to end, by method.
     """
 
     methods: list[tuple[str | None, str | None]] = field(default_factory=list)
-    nodes: list[tuple[int, int, int]] = field(default_factory=list)
+    nodes: list[tuple[int, int, int, bool]] = field(default_factory=list)
     cpu: dict[int, int] = field(default_factory=dict)
     execution: dict[int, int] = field(default_factory=dict)
     allocated: dict[int, int] = field(default_factory=dict)

@@ -49,7 +49,7 @@ class JvmSampler:
                 "Starting a recording takes a JVM half a second to a second.",
                 "JVMs that are killed or halted leave no profile.",
                 "The compiler moves time between methods that it inlines.",
-                "Compiling an inlined method costs its callers; collections count to who allocates.",
+                "In short trials compilers never finish: what one method costs them, others save.",
             ),
         )
 
@@ -131,7 +131,7 @@ def _explained(
 def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int) -> None:
     """Adds the stacks of one of so many trials to the tree, in CPU seconds of the programs' threads."""
     lines: dict[int, int] = {}
-    for _, method, line in recorded.nodes:
+    for _, method, line, _ in recorded.nodes:
         if line:
             lines[method] = min(line, lines.get(method, line))
     named = [
@@ -145,7 +145,7 @@ def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int)
     by_node, unseen = served(recorded, samples)
     numbers: list[int] = []
     has_caller: list[bool] = []
-    for node, (parent, method, _) in enumerate(recorded.nodes):
+    for node, (parent, method, _, _) in enumerate(recorded.nodes):
         caller = parent >= 0 and has_caller[parent]
         mine = named[method][0] or (None if caller else named[method][1])
         has_caller.append(caller or mine is not None)
@@ -158,17 +158,20 @@ def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int)
 def served(recorded: Recorded, samples: Counter[int]) -> tuple[Mapping[int, float], Mapping[int, float]]:
     """Nanoseconds of collectors and compilers by node, and by method where no sample has it; all of it.
 
-    Collections count to who allocated, by bytes, and the compilation of a method to where it was sampled.
+    Collections count to who allocated, by bytes, and the compilation of a method to where its code was
+    sampled, be it of a method inlined in it.
     """
     by_node: defaultdict[int, float] = defaultdict(float)
     allocated = sum(recorded.allocated.values())
     for node, size in recorded.allocated.items():
         by_node[node] += recorded.collecting * size / max(allocated, 1)
     each = recorded.compiling / max(recorded.compiled.total(), 1)
+    units: list[int] = []
+    for parent, method, _, inlined in recorded.nodes:
+        units.append(units[parent] if inlined and parent >= 0 else method)
     sampled = Counter[int]()
     for node, count in samples.items():
-        sampled[recorded.nodes[node][1]] += count
+        sampled[units[node]] += count
     for node, count in samples.items():
-        method = recorded.nodes[node][1]
-        by_node[node] += each * recorded.compiled[method] * count / max(sampled[method], 1)
+        by_node[node] += each * recorded.compiled[units[node]] * count / max(sampled[units[node]], 1)
     return by_node, {m: each * took for m, took in recorded.compiled.items() if not sampled[m]}

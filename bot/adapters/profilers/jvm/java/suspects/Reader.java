@@ -19,7 +19,7 @@ import jdk.jfr.consumer.RecordingFile;
 /**
  * Reader ANSWER CORES RECORDING...: the trees of sampled stacks as lines of JSON. First the methods, numbered as they come:
  * ["m", name or null, name for want of a named caller or null], and the nodes, numbered likewise, parents first:
- * ["n", parent or -1, method, line]; what a recording's JVM is and spent as
+ * ["n", parent or -1, method, line, 1 if it was inlined in its parent]; what a recording's JVM is and spent as
  * ["j", version, nanoseconds of CPU of the program's threads, of compilers, of collections] and
  * ["c", method, nanoseconds that compiling it took]; then
  * ["s", node, samples of CPU time, samples of execution, bytes allocated]; timed methods as
@@ -110,12 +110,15 @@ public final class Reader {
 
     private int child(int parent, RecordedFrame frame) throws IOException {
         int method = number(frame.getMethod());
-        Integer known = nodes.get(List.of(parent, method));
+        int inlined = parent >= 0 && "Inlined".equals(frame.getType()) ? 1 : 0;
+        List<Integer> key = List.of(parent, method, inlined);
+        Integer known = nodes.get(key);
         if (known == null) {
             known = samples.size();
-            nodes.put(List.of(parent, method), known);
+            nodes.put(key, known);
             samples.add(new long[SAMPLES.size()]);
-            out.write("[\"n\"," + parent + "," + method + "," + Math.max(0, frame.getLineNumber()) + "]\n");
+            out.write("[\"n\"," + parent + "," + method + "," + Math.max(0, frame.getLineNumber())
+                    + "," + inlined + "]\n");
         }
         return known;
     }
