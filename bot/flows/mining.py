@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.stability import LAST, first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
+from bot.flows.mining_choice import choose, with_callers
 from bot.flows.mining_state import LEAST_OBSERVATIONS, Candidate, Mined
 from bot.flows.ports import ProfileBench
 from bot.model.assertions import CallObservation, Floats
@@ -25,8 +26,6 @@ Estimator: TypeAlias = Literal["ours", "published"]
 
 HOT = 40
 """Methods that mining begins with, the hottest."""
-AT_ONCE = 12
-"""Methods that are watched in one trial at most, without their callers."""
 MOST_OBSERVATIONS = {"timing": 5, "paths": 10}
 """Trials of a stage from which on more are not waited for, however unstable the borders are."""
 MOST_SHIFT = 0.1
@@ -122,51 +121,25 @@ class Mining:
         return utility(candidate.observations, now=self.clock(), find=self._find)
 
     def _chosen(self, graph: CallGraph) -> list[Candidate]:
-        """The candidates to watch in the next trial, those that teach most, as far as the overhead goes.
-
-        Methods that are watched for one of them cost nothing for another; those that are too dear for a trial
-        come last.
-        """
-        left = {c.method: c for c in self._candidates.values() if c.stage in ("timing", "paths")}
         trial = self._plain or graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
-        dear = {c.method for c in left.values() if self._seconds_of(c, graph, ()) > self._most(c) * trial}
-        order = sorted(
-            left.values(), key=lambda c: (-self._utility(c), c.method in dear, -c.hotness, c.method)
+        return choose(
+            (c for c in self._candidates.values() if c.stage in ("timing", "paths")),
+            graph,
+            utility=self._utility,
+            most=lambda c: self._most(c) * trial,
+            cost=self._cost,
         )
-        chosen: list[Candidate] = []
-        watched: set[Method] = set()
-        allowed = self._most(order[0]) * trial if order else 0.0
-        for candidate in order:
-            if len(chosen) == AT_ONCE or (chosen and candidate.rests > chosen[0].rests):
-                continue
-            if any(_disturbed(candidate, other, graph) for other in chosen):
-                continue
-            cost = self._seconds_of(candidate, graph, watched)
-            if not chosen or cost <= allowed:
-                allowed -= cost
-                chosen.append(candidate)
-                watched.update(self._with_callers(candidate, graph))
-        return chosen
-
-    def _seconds_of(self, candidate: Candidate, graph: CallGraph, watched: Collection[Method]) -> float:
-        """What it costs to watch a candidate beside methods that are watched already."""
-        more = (m for m in self._with_callers(candidate, graph) if m not in watched)
-        return self._cost * sum(map(graph.calls, more))
 
     def _most(self, candidate: Candidate) -> float:
         """By which share a trial in which it is watched may take longer."""
         return self.overhead * (candidate.rests + 1)
-
-    @staticmethod
-    def _with_callers(candidate: Candidate, graph: CallGraph) -> list[Method]:
-        return [candidate.method, *(graph.above(candidate.method) if candidate.callers else ())]
 
     def _watch(self, chosen: Sequence[Candidate], graph: CallGraph) -> bool:
         """One watched trial; whether there was time for it."""
         began = self.clock()
         if began + self._longest >= self.until:
             return False
-        methods = list(dict.fromkeys(m for c in chosen for m in self._with_callers(c, graph)))
+        methods = list(dict.fromkeys(m for c in chosen for m in with_callers(c, graph)))
         profile = self.bench.watch(
             "head",
             self.configuration,
@@ -289,12 +262,6 @@ class Mining:
     def _say(self, *notes: str) -> None:
         for note in notes:  # one of those that differ in a figure only
             self._notes.setdefault(_FIGURES.sub("", note), note)
-
-
-def _disturbed(one: Candidate, other: Candidate, graph: CallGraph) -> bool:
-    """Whether watching one of two would take too much of the time of the other, which is above it."""
-    pairs = ((one, other), (other, one))
-    return any(above.alone and above.method in graph.above(below.method) for above, below in pairs)
 
 
 def _ended(profile: Profile) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bot.flows.call_observations import GAP, MOST_POINTS, nested, observed, recursive
+from bot.flows.call_observations import MOST_POINTS, nested, observed, recursive
+from bot.model.assertions import GAP, edges_of
 from bot.model.profiles import CallSeries, Method, Profile, Tool
 
 MAIN, PARSE, READ = Method("main"), Method("parse", "p.c"), Method("read", "r.c")
@@ -83,3 +84,7 @@ def test_what_watched_calls_below_add_is_a_share_of_the_callers_time() -> None:
         calls(PARSE, MAIN, seconds=[1.0]), calls(READ, MAIN, PARSE, seconds=[0.01] * 10), cost=0.02
     )
     assert nested(found) == {PARSE: pytest.approx(0.2), READ: 0.0}
+
+
+def test_a_gap_is_no_call_that_an_assertion_could_speak_of() -> None:
+    assert edges_of(("main", GAP, "read", "fill")) == {("read", "fill")}
