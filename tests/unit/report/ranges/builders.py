@@ -19,6 +19,7 @@ from bot.model.report import (
     Visible,
     VisibleOption,
 )
+from bot.model.report_assertions import ProposedAssertions, ProposedEntry
 
 REVISIONS = 40
 DEFAULT: dict[str, OptionValue] = {"extreme": False, "threads": False, "check": "crc64", "level": 6}
@@ -214,7 +215,24 @@ def quiet_night() -> Report:
         mode="nightly",
         visible=Visible(options=(VisibleOption(option="extreme", slow_down=0.03),), everything=0.02),
         lists=(Listed(kind="learnt", items=("Nothing new moved.",)), Listed(kind="unclear", items=())),
+        proposed_assertions=proposal("parser:read", "store:Table.get"),
         history=History(source="branch", measurements=4812, newest="2026-02-11T03:12:44Z", age_days=1.4),
+    )
+
+
+def proposal(*methods: str) -> ProposedAssertions:
+    """A change of the file of assertions: a new entry for each method, and one that is gone."""
+    table = "{id}  {method}\n  e1: {method} > {method}\n  behavior  when  t < 1 ms  calls\n"
+    entries = [
+        ProposedEntry(id=f"{i:010}", method=m, change="new", table=table.format(id=i, method=m))
+        for i, m in enumerate(methods)
+    ]
+    gone = ProposedEntry(id="ffffffffff", method=methods[0], change="gone", table="as it was\n")
+    return ProposedAssertions(
+        path=".github/suspects.assertions.yml",
+        entries=(*entries, gone),
+        text="version: 1\n",
+        difference="".join(["--- a/file\n", "+++ b/file\n", *(f"+  method: {m}\n" for m in methods)]),
     )
 
 
@@ -249,6 +267,7 @@ def hostile(name: str) -> Report:
         change_points=(point, whole, point),
         series=shown,
         lists=tuple(Listed(kind=kind, items=(name[:4000],)) for kind in ("learnt", "unclear", "tomorrow")),
+        proposed_assertions=proposal(name),
         notes=(name[:4000], f"cut short {name[:3900]}"),
         environment=Environment(cpu=name, kernel=name, image=name, tools={name: name}),
     )
