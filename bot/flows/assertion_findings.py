@@ -17,6 +17,8 @@ from bot.sampling.constraints import ConstraintSolver
 
 ASSERTING_SHARE = 0.2
 """Of the budget, for watching asserted methods; kept for it whatever else is found."""
+SAME = 0.05
+"""Difference of two shares that is not worth an edit."""
 MOST_PATHS = 60
 """Of a method, in the report."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -65,7 +67,18 @@ def _outcome(found: CheckedAssertion, entry_text: Callable[[Assertion], str]) ->
         why=checked.why,
         new_paths=checked.new_paths,
         paths=tuple(_paths(found)),
-        proposed=entry_text(found.proposed) if checked.outcome == "violated" else "",
+        proposed=entry_text(found.proposed) if checked.outcome == "violated" and _edited(found) else "",
+    )
+
+
+def _edited(found: CheckedAssertion) -> bool:
+    """Whether the proposed entry expects something else; what moved may lie within one cluster."""
+    was, now = found.assertion, found.proposed
+    pairs = zip(was.groups, now.groups, strict=False)
+    return (len(was.places), len(was.groups)) != (len(now.places), len(now.groups)) or any(
+        abs(a - b) > SAME
+        for group, other in pairs
+        for a, b in zip(group.expected, other.expected, strict=True)
     )
 
 

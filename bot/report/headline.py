@@ -28,7 +28,7 @@ COMMANDS = "where comment commands are installed"
 
 def headline(report: Report, *, fork: bool = False) -> Headline:
     """The headline of any report; a run that measured nothing is never green."""
-    found = _with_assertions(report, _TOLD[state(report)](report))
+    found = _with_assertions(report, _TOLD[state(report)](report), fork=fork)
     return replace(found, caveats=claims.caveats(report, fork=fork))
 
 
@@ -188,7 +188,7 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
     return prose(look, f". If it is intended, {how} ({COMMANDS}):"), Listing("\n".join(lines), "text")
 
 
-def _with_assertions(report: Report, found: Headline) -> Headline:
+def _with_assertions(report: Report, found: Headline, *, fork: bool) -> Headline:
     """With the violated assertions; they are the title where the program as a whole is not slower."""
     moved = violations(report)
     if not moved:
@@ -199,10 +199,16 @@ def _with_assertions(report: Report, found: Headline) -> Headline:
     said = prose("Performance assertion violated: ", code(one.method), " ", what_moved(group), also)
     if found.tone not in ("good", "unclear", "neutral"):
         return replace(found, lead=(*found.lead, prose(said, ".")))
+    intended = (
+        "nothing is to be edited: the entry still describes it, and base is the measure after the merge."
+    )
+    if fork:
+        intended = "take over the entry that its own run proposes."
+    elif one.proposed:
+        intended = "take over the entry below."
     look = prose(
         "look at what this pull request changed around ", code(one.method), " where it is reached over ",
-        condition(one, group), ". If it is intended, take over the entry ",
-        "below." if one.proposed else "that its own run proposes.",
+        condition(one, group), ". If it is intended, ", intended,
     )  # fmt: skip
     return replace(found, tone="bad", icon="🟠", title=said, lead=(found.title, *found.lead), action=look)
 

@@ -102,7 +102,7 @@ def test_what_is_mined_is_written_reviewed_checked_and_violated(mined: tuple[Pla
     same = place.commit({"README": "nothing that runs"})
     calm = place.suspects("assertions", "check", "--base", base, "--head", same, "--budget", "40s")
     assert calm.code == 0 and "0 violated" in calm.out, calm.said
-    head = place.commit({name: text(runtime, fast=4 * turns, slow=30 * turns)})
+    head = place.commit({name: text(runtime, fast=30 * turns, slow=30 * turns)})
     out = place.out / "checked.json"
     slow = place.suspects(
         "assertions", "check", "--base", base, "--head", head, "--budget", "40s", "--json", str(out),
@@ -112,7 +112,7 @@ def test_what_is_mined_is_written_reviewed_checked_and_violated(mined: tuple[Pla
     (outcome,) = [a for a in told(out)["assertions"] if a["id"] == entry["id"]]
     moved = [group for group in outcome["groups"] if group["outcome"] == "violated"]
     assert outcome["outcome"] == "violated" and len(moved) == 1
-    assert "load" in moved[0]["expression"] and moved[0]["ratio"] == pytest.approx(4.0, rel=0.4)
+    assert "load" in moved[0]["expression"] and moved[0]["ratio"] == pytest.approx(30.0, rel=0.4)
     assert entry["id"] in outcome["proposed"]
 
 
