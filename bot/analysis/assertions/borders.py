@@ -23,6 +23,8 @@ CHUNK = 1 << 20
 """Durations that are binned at a time."""
 SHORTEST, LONGEST = 1e-15, 1e9
 """Seconds: no clock is finer, and no call takes thirty years."""
+TEETH, BLUR = 5, 0.05
+"""Equal gaps that make a comb of durations, at least; width of its teeth, as a share of a gap, at most."""
 SAMPLE = 1 << 14
 """Durations in which the clock's tick is looked for."""
 
@@ -83,6 +85,29 @@ def valid(durations: Floats) -> Floats:
     return values if fine.all() else values[fine]
 
 
+def _tick(distinct: Floats) -> float:
+    """Seconds between two values of the clock. distinct: durations, ascending, (n,).
+
+    The smallest gap; or, of a clock whose values are blurred by rounding, the gap between the teeth of a
+    comb.
+    """
+    gaps = np.diff(distinct)
+    gaps = gaps[gaps > 1e-9 * distinct[1:]]
+    if not len(gaps):
+        return float(distinct[-1])
+    ordered = np.sort(gaps)
+    wide = ordered[1:][np.argmax(ordered[1:] / ordered[:-1])] if len(gaps) > 1 else np.inf
+    ends = np.flatnonzero(np.diff(distinct) >= wide)
+    widths = distinct[np.append(ends, -1)] - distinct[np.append(0, ends + 1)]
+    apart = gaps[gaps >= wide]
+    regular = (apart <= 1.5 * wide).sum() >= max(TEETH, len(apart) / 2)
+    if regular and widths.max() <= wide * BLUR:
+        gaps = apart
+    least = gaps.min()
+    near = gaps[gaps < 5 * least]
+    return float(near.sum() / np.rint(near / least).sum())
+
+
 @dataclass(frozen=True)
 class _Axis:
     """Log durations in bins, as fine as the clock allows.
@@ -99,9 +124,7 @@ class _Axis:
     def of(cls, valid: Floats) -> _Axis:
         lowest = float(valid.min())
         distinct = np.unique(np.append(valid[:: max(len(valid) // SAMPLE, 1)], (lowest, valid.max())))
-        gaps = np.diff(distinct)
-        tick = float(gaps[gaps > 1e-9 * distinct[1:]].min(initial=distinct[-1]))
-        tick = max(tick, SHORTEST)
+        tick = max(_tick(distinct), SHORTEST)
         return cls(lowest, tick, max(math.ceil(1 / BIN - 1 - lowest / tick), 0))
 
     @property

@@ -50,6 +50,16 @@ def test_a_border_on_a_coarse_clock_lies_between_two_of_its_values() -> None:
     assert (border * 1e6) % 1 == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("tick", [1e-7, 41.67e-9])
+@pytest.mark.parametrize("started", [0.0, 1e5])
+def test_values_of_a_clock_that_rounding_blurs_are_no_clusters(tick: float, started: float) -> None:
+    rng = np.random.default_rng(SEED)
+    begun = started * rng.random(20_000)
+    calls = begun + np.round(np.floor(rng.gamma(3, 4, 20_000)) * tick, 9) - begun
+    assert len(borders(calls)) == 0
+    assert len(borders(np.concatenate([calls, calls + 400 * tick]))) == 1
+
+
 def test_neighbouring_values_of_a_clock_are_one_cluster() -> None:
     assert len(borders(np.repeat([2e-7, 3e-7], [500, 500]))) == 0
 
