@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
 from bot.adapters.assertion_file import assertion_text, read_assertions
 from bot.flows.mining import HOT
+from bot.flows.night import night as run_night
 from bot.flows.night_asserting import Asserted, Asserting, AssertionFile
 from bot.flows.night_proposing import digest, earlier, offer
 from bot.model.assertions import Assertion, NamedPath
 from bot.model.duration_history import DurationRecorder
 from bot.model.errors import ForgeError, ForgeRefusedError
 from bot.model.forge import FileChange, Standing
-from bot.model.report import RevisionRef
+from bot.model.report import Report, RevisionRef
 from bot.model.report_assertions import ProposedAssertions, ProposedEntry
 from bot.model.space import Space
+from bot.sampling.constraints import ConstraintSolver
+from tests.flows.nights import SUBJECT, MemoryStore, Moving, job
 from tests.flows.test_mining import FAST, SLOW, TWO_WAYS, World
 
 PATH = ".github/suspects.assertions.yml"
@@ -109,6 +113,35 @@ def test_where_nothing_could_be_mined_nothing_is_certain() -> None:
 def test_a_file_that_is_wrong_is_a_note() -> None:
     found = mine(World(TWO_WAYS), "version: 1\nassertions: 5\n")
     assert found.proposed == ProposedAssertions() and f"No assertion was mined: {PATH}:2" in found.notes[0]
+
+
+def whole_night(store: MemoryStore, proposals: FakeProposals | None = None, **how: Any) -> Report:
+    configuration = ConstraintSolver(SUBJECT.space).default()
+    file = AssertionFile(PATH, "", read, assertion_text)
+    asserting = Asserting(World(TWO_WAYS), configuration, file, seconds=1e6)
+    tonight = replace(job(Moving(), store, 40, **how), asserting=asserting, proposals=proposals)
+    return run_night(tonight)
+
+
+def test_a_night_mines_remembers_tells_and_proposes() -> None:
+    store, proposals = MemoryStore(), FakeProposals()
+    report = whole_night(store, proposals)
+    assert [entry.method for entry in report.proposed_assertions.entries] == ["read"]
+    assert {m.name for m in store.calls[0].methods} >= {"read"}
+    assert store.calls[0].runs[0].id == store.runs[0].runs[0].id
+    (change,) = proposals.proposed
+    assert change.text == report.proposed_assertions.text and change.revision == "id40"
+    assert "The change of assertions is proposed in https://example.test/pull/7." in report.notes
+
+
+def test_without_a_place_for_proposals_the_report_has_them() -> None:
+    report = whole_night(MemoryStore())
+    assert report.proposed_assertions.entries and "proposed in" not in "".join(report.notes)
+
+
+def test_a_night_that_was_stopped_mines_nothing() -> None:
+    report = whole_night(MemoryStore(), FakeProposals(), stop=lambda: True)
+    assert not report.proposed_assertions.entries and report.interrupted == "signal"
 
 
 @dataclass
