@@ -112,7 +112,7 @@ def test_what_is_mined_is_written_reviewed_checked_and_violated(mined: tuple[Pla
     (outcome,) = [a for a in told(out)["assertions"] if a["id"] == entry["id"]]
     moved = [group for group in outcome["groups"] if group["outcome"] == "violated"]
     assert outcome["outcome"] == "violated" and len(moved) == 1
-    assert "load" in moved[0]["expression"] and moved[0]["ratio"] == pytest.approx(30.0, rel=0.4)
+    assert "load" in moved[0]["expression"] and moved[0]["ratio"] > 10.0
     assert entry["id"] in outcome["proposed"]
 
 
