@@ -6,7 +6,6 @@ import atexit
 import math
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -18,7 +17,7 @@ from types import TracebackType
 from bot.adapters.process import PLAIN_ENVIRONMENT
 from bot.adapters.profilers import sources
 from bot.adapters.profilers.affordable import OVERHEAD
-from bot.adapters.profilers.call_tree import CallTree, tree_costs
+from bot.adapters.profilers.call_tree import tree_costs
 from bot.adapters.profilers.native import frida_watcher, stacks
 from bot.adapters.profilers.native.frida_recording import CALL_BYTES, Reader
 from bot.adapters.profilers.native.frida_session import Session
@@ -75,6 +74,7 @@ class AttachedProfiler:
         self._numbers: dict[Spot, int] = {}
         self._parts: list[bytes] = []
         self._skipped = 0
+        self._guests: set[int] = set()  # Frida's threads
         self._watcher = frida_watcher.FridaWatcher()
         atexit.register(self.close)
 
@@ -116,6 +116,7 @@ class AttachedProfiler:
             return found
         try:
             self._session = Session(self._pid, self._parts.append)
+            self._guests = self._threads() - set(self._session.threads())
         except Exception as error:  # noqa: BLE001  (Frida has a dozen of them, and no common one)
             return (
                 f"Frida may not look into process {self._pid} ({str(error).rstrip('.')}): run as its account"
@@ -133,7 +134,7 @@ class AttachedProfiler:
             spent = cpu_seconds(self._pid) - before
         except OSError:
             return self._gone(tool)
-        tree = self._tree(found.samples, each=spent / max(1, len(found.samples)))
+        tree = stacks.tree_of(found.samples, self._functions, each=spent / max(1, len(found.samples)))
         costs = tree_costs(tree)
         few = (
             [] if found.samples else [f"Process {self._pid} did not run while it was sampled: it needs load."]
@@ -235,8 +236,6 @@ class AttachedProfiler:
 
     def _still(self, changing: Sequence[int]) -> AbstractContextManager[None]:
         """No thread is in code that changes, or in what is called from there and goes with it."""
-        assert self._session is not None
-        threads = frozenset(self._session.threads())
         known = frozenset(self._process.mapped)
 
         def moving(address: int) -> bool:
@@ -244,10 +243,10 @@ class AttachedProfiler:
                 return True
             return self._process.space.spot(address).path not in known
 
-        def there() -> Sequence[int]:
-            return [thread for thread in threads if Path(f"/proc/{self._pid}/task/{thread}").exists()]
+        return standstill(lambda: sorted(self._threads() - self._guests), moving)
 
-        return standstill(there, moving)
+    def _threads(self) -> set[int]:
+        return {int(folder.name) for folder in Path(f"/proc/{self._pid}/task").iterdir()}
 
     def _unhooked(self) -> Sequence[str]:
         assert self._session is not None
@@ -273,25 +272,6 @@ class AttachedProfiler:
     @cached_property
     def _bias(self) -> Bias:
         return self._watcher.bias(self._target)
-
-    def _tree(self, samples: Sequence[Sequence[Spot]], *, each: float) -> CallTree:
-        """Contexts of the samples; `each`: seconds that one stands for."""
-        # A caller goes on behind its call, which may be in the next function already.
-        pairs = [[s._replace(offset=s.offset - (n > 0)) for n, s in enumerate(stack)] for stack in samples]
-        seen = {spot: self._functions.at(*spot) for spot in {s for stack in pairs for s in stack}}
-        known = self._functions.methods(seen.values())
-        tree = CallTree()
-        children: dict[tuple[int, Method], int] = {}
-        for stack, count in Counter(tuple(stack) for stack in pairs).items():
-            context = -1
-            for spot in reversed(stack):
-                method = known[seen[spot]].method
-                if (context, method) not in children:
-                    children[context, method] = tree.add(context, method)
-                context = children[context, method]
-            if context >= 0:
-                tree.own[context] += count * each
-        return tree
 
     def _outcome(self) -> Outcome:
         return "cut" if self._stop() else "ok"

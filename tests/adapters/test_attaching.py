@@ -109,7 +109,7 @@ def attached(server: Server, root: Path, *, most: float = 0.5, asking: bool = Tr
 
 
 def watched(profiler: AttachedProfiler, *methods: Method) -> Profile:
-    return profiler.watch("head", {}, methods, COARSE, seconds=60.0)
+    return profiler.watch("head", (), methods, COARSE, seconds=60.0)
 
 
 def test_calls_of_a_running_server_are_timed_by_path_and_it_goes_on(
@@ -133,7 +133,7 @@ def test_calls_of_a_running_server_are_timed_by_path_and_it_goes_on(
 def test_hot_methods_and_their_callers_are_found(serve: Callable[..., Server], tmp_path: Path) -> None:
     server = serve("int main(void) { volatile unsigned long n = 0; for (;;) n++; }")
     with attached(server, tmp_path, asking=False) as profiler:
-        profile = profiler.profile("head", {})
+        profile = profiler.profile("head", ())
     assert profile.outcome == "ok"
     assert profile.methods[Method("main", "main.c")].self_share > 0.9
     assert any(callee == Method("main", "main.c") for _, callee in profile.edges)
@@ -164,7 +164,7 @@ def test_the_server_survives_that_we_are_killed(serve: Callable[..., Server], tm
         "from bot.model.profiles import Method\n"
         "p = AttachedProfiler(int(sys.argv[1]), stop=lambda: print('.', flush=True), window=60.0,"
         " root=Path(sys.argv[2]))\n"
-        "p.watch('head', {}, [Method('work', 'main.c')], None, seconds=60.0)\n"
+        "p.watch('head', (), [Method('work', 'main.c')], None, seconds=60.0)\n"
     )
     words = [sys.executable, "-c", script, str(server.process.pid), str(tmp_path)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as killed:

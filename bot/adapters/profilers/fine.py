@@ -11,15 +11,16 @@ from statistics import median
 from bot.adapters.profilers.affordable import OVERHEAD, affordable
 from bot.adapters.profilers.jvm.watcher import JvmWatcher
 from bot.adapters.profilers.launching import Launched, launch
+from bot.adapters.profilers.native.frida_watcher import FridaWatcher
 from bot.adapters.profilers.native.uftrace import SECONDS_PER_CALL, Uftrace
 from bot.adapters.profilers.node.watcher import NodeWatcher
 from bot.adapters.profilers.python.fine import PythonFine
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 
-AGENTS: Mapping[str, Callable[[Profile, float], PythonFine | NodeWatcher | JvmWatcher]] = {
-    "python": lambda coarse, overhead: PythonFine(coarse, overhead=overhead),
-    "node": lambda coarse, overhead: NodeWatcher(coarse, overhead=overhead, arguments=True),
-    "jvm": lambda coarse, overhead: JvmWatcher(coarse, overhead=overhead),
+AGENTS: Mapping[str, Callable[[Profile, float, bool], PythonFine | NodeWatcher | JvmWatcher]] = {
+    "python": lambda coarse, most, arguments: PythonFine(coarse, overhead=most, arguments=arguments),
+    "node": lambda coarse, most, arguments: NodeWatcher(coarse, overhead=most, arguments=arguments),
+    "jvm": lambda coarse, most, _: JvmWatcher(coarse, overhead=most),
 }
 """Tools inside of the program, by runtime; they know themselves what they can afford."""
 
@@ -32,7 +33,9 @@ class FineProfiler:
 
     def __init__(self, runtime: str, *, overhead: float = OVERHEAD) -> None:
         self._runtime, self._overhead = runtime, overhead
-        self._uftrace = Uftrace(arguments=True)  # it calibrates itself once
+        frida = FridaWatcher()
+        self._tracers = {told: (Uftrace(arguments=told), frida) for told in (True, False)}
+        """By whether arguments are told; they calibrate themselves once."""
 
     def watch(
         self,
@@ -47,7 +50,8 @@ class FineProfiler:
 
         coarse: the same configuration's, which tells how often methods are called. Where it could not count
         calls and watching takes too long, the calls that were seen decide what is watched in another trial.
-        overhead: of the watched trial, if it is another than usual. rests: trials without a profiler.
+        overhead: of the watched trial, if it is another than usual; then durations are all that is wanted,
+        and no arguments are told. rests: trials without a profiler.
 
         Raises:
             OSError: the trial cannot be started here.
@@ -58,16 +62,17 @@ class FineProfiler:
         guess = coarse.seconds / max(coarse.tool.slowdown, 1.0)
         seconds = median(one.cpu for one in resting) if resting else guess
         known = replace(coarse, seconds=seconds, tool=replace(coarse.tool, slowdown=1.0))
-        profile = self._watched(target, methods, known, failed, overhead=most)
+        told = overhead is None
+        profile = self._watched(target, methods, known, failed, overhead=most, arguments=told)
         exceeds = bool(resting) and _exceeds(profile, seconds, most)
         if exceeds and (counted := _counted(known, profile)) is not known:
-            profile = self._watched(target, methods, counted, failed, overhead=most)
+            profile = self._watched(target, methods, counted, failed, overhead=most, arguments=told)
         if resting and _exceeds(profile, seconds, most):
-            told = (
+            note = (
                 f"{_named(profile.tool)} made a trial {profile.seconds / seconds - 1.0:.0%} longer, more"
                 f" than the {most:.0%} that were asked for."
             )
-            profile = replace(profile, notes=(*profile.notes, told))
+            profile = replace(profile, notes=(*profile.notes, note))
         return replace(profile, unprofiled=seconds if resting else nan)
 
     def _watched(
@@ -78,10 +83,13 @@ class FineProfiler:
         failed: Launched | None,
         *,
         overhead: float,
+        arguments: bool,
     ) -> Profile:
         """One trial under the runtime's tool; none, if one without it failed."""
-        agent = None if self._runtime == "native" else AGENTS[self._runtime](known, overhead)
-        tool = self._uftrace if agent is None else agent
+        agent = None if self._runtime == "native" else AGENTS[self._runtime](known, overhead, arguments)
+        tracers = self._tracers[arguments]
+        tracer = next((one for one in tracers if not one.missing(target)), tracers[0])
+        tool = agent or tracer
         lacking = tool.missing(target)
         if failed is not None:
             lacking = (*lacking, failed.ended.reason("The trial without a profiler"))
@@ -90,16 +98,22 @@ class FineProfiler:
             return Profile(tool.tool, outcome, known.seconds, notes=tuple(lacking))
         if agent is not None:
             return agent.profile(target, methods)
-        return self._traced(target, methods, known, overhead=overhead)
+        return _traced(tracer, target, methods, known, overhead=overhead)
 
-    def _traced(
-        self, target: Target, methods: Sequence[Method], known: Profile, *, overhead: float
-    ) -> Profile:
-        self._uftrace.bias(target)
-        cost = self._uftrace.tool.seconds_per_call or SECONDS_PER_CALL  # 0: it could not be calibrated
-        kept, left = affordable(methods, known, seconds_per_call=cost, overhead=overhead)
-        profile = self._uftrace.profile(target, kept)
-        return replace(profile, notes=(*left, *profile.notes))
+
+def _traced(
+    tracer: Uftrace | FridaWatcher,
+    target: Target,
+    methods: Sequence[Method],
+    known: Profile,
+    *,
+    overhead: float,
+) -> Profile:
+    tracer.bias(target)
+    cost = tracer.tool.seconds_per_call or SECONDS_PER_CALL  # 0: it could not be calibrated
+    kept, left = affordable(methods, known, seconds_per_call=cost, overhead=overhead)
+    profile = tracer.profile(target, kept)
+    return replace(profile, notes=(*left, *profile.notes))
 
 
 def _exceeds(profile: Profile, plain: float, overhead: float) -> bool:

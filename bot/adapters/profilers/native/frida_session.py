@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 FUNCTIONS, CALLS, END = "functions", "calls", "end"
-"""Files of a started program: what to watch, the calls of each process, how it ended."""
-MOST_PROCESSES = 200
+"""Files of a started program: what to watch, the calls of each that it becomes, how it ended."""
+MOST_PROGRAMS = 200
 """Further ones are not watched."""
 EVERY = (1 << 32) - 1
 Functions: TypeAlias = "Mapping[int, tuple[str, int]]"
@@ -33,14 +33,14 @@ _HERE = Path(__file__).parent
 class Session:
     """Frida inside of one process; `received` is given what hooks recorded, from a thread of Frida's.
 
-    children: processes that begin in it are stopped for whoever listens.
+    becoming: programs that it becomes are stopped at their begin, for whoever listens.
     refused: numbers of functions without room for a hook.
 
     Raises:
         frida.* (which are Exceptions): the process is gone, or may not be looked into.
     """
 
-    def __init__(self, pid: int, received: Callable[[bytes], None], *, children: bool = False) -> None:
+    def __init__(self, pid: int, received: Callable[[bytes], None], *, becoming: bool = False) -> None:
         import frida
 
         self.refused: set[int] = set()
@@ -50,7 +50,7 @@ class Session:
         self._received = received
         self._session = frida.attach(pid)
         self._session.on("detached", self._detached)
-        if children:
+        if becoming:
             self._session.enable_child_gating()
         self._script = self._session.create_script((_HERE / "frida_agent.js").read_text(encoding="utf-8"))
         self._script.on("message", self._message)
@@ -105,7 +105,7 @@ class Session:
 
 
 class Starter:
-    """Starts a program and follows it: each process that it forks or becomes is watched from its begin.
+    """Starts a program and follows it: each that it becomes (exec) is watched from its begin.
 
     The calls of each are written to a file of its own in the folder.
     """
@@ -142,16 +142,16 @@ class Starter:
         return {"status": status, "refused": sorted(refused), "errors": errors[:3]}
 
     def _follow(self) -> None:
-        """Watches the next process that began, if there is one soon."""
+        """Watches the next program that began, if there is one soon."""
         try:
             pid = self._begun.get(timeout=_POLL_SECONDS)
         except queue.Empty:
             return
         try:
-            if len(self._sessions) < MOST_PROCESSES:
+            if len(self._sessions) < MOST_PROGRAMS:
                 file = (self._folder / f"{CALLS}{len(self._files)}").open("wb")
                 self._files.append(file)
-                session = Session(pid, _writer(file), children=True)
+                session = Session(pid, _writer(file), becoming=True)
                 self._sessions.append(session)
                 session.watch(self._functions)
         except Exception as error:  # noqa: BLE001  (Frida has a dozen of them, and no common one)

@@ -19,6 +19,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.adapters import checkout
+from bot.adapters.confine import NO_SUCH_COMMAND
 from bot.adapters.profilers.evidence import folder_for, read_file
 from bot.adapters.profilers.launching import Launched, ask, launch
 from bot.adapters.profilers.native import frida_session
@@ -40,6 +41,7 @@ STARTS = 30.0
 BLIND = (
     "calls that the compiler inlined",
     "functions that are too short for a jump, or call another at once",
+    "processes that the program starts",
     "what a call waited for is in its duration",
 )
 
@@ -184,9 +186,9 @@ def _record(target: Target, functions: Functions, watch: Watch) -> tuple[Launche
     if end is None:
         recording.notes.append("What Frida recorded last is missing: it was ended, too.")
         return launched, recording
-    if end.status is None:
-        raise OSError(end.error or "it said nothing")
-    recording.notes += [f"One process was not watched: {error}." for error in end.errors]
+    if end.status is None or (end.status >> 8 == NO_SUCH_COMMAND and not recording.nodes):
+        raise OSError(end.error or "there is no such program")
+    recording.notes += [f"A program was not watched: {error}." for error in end.errors]
     recording.notes += unhooked(functions, [spots[number] for number in end.refused if number in spots])
     return _ended(launched, end, target), recording
 
@@ -220,13 +222,13 @@ def _copied() -> Path:
 
 
 def _read(folder: Path, spots: Mapping[int, Spot]) -> Recording:
-    """The calls of all processes."""
+    """The calls of all programs."""
     recording, left = Recording(), _MOST_BYTES
-    for path in sorted(folder.glob(f"{frida_session.CALLS}*"))[: frida_session.MOST_PROCESSES]:
+    for path in sorted(folder.glob(f"{frida_session.CALLS}*"))[: frida_session.MOST_PROGRAMS]:
         try:
             data = read_file(path, most=left)
         except OSError as error:
-            recording.notes.append(f"The calls of one process are not used: {error}.")
+            recording.notes.append(f"The calls of one program are not used: {error}.")
             continue
         left -= len(data)
         Reader().read(data, spots, recording)

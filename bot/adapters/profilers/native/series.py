@@ -63,7 +63,7 @@ def series_of(
         grouped[method, path].append(freed)
         given[method, path] += _told(node, parameters_at(node.spot))
         sums[method].add(seconds, added, freed, outermost=method not in path)
-        if path:
+        if path and path[-1] in sums:  # it may not have ended
             sums[path[-1]].own -= float(freed.sum())
     short = {method for method, known in sums.items() if known.too_short(bias)}
     everything = sum(max(0.0, known.own) for known in sums.values()) or 1.0

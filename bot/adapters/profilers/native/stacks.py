@@ -6,13 +6,17 @@ import re
 import shutil
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot.adapters.process import PATH, run_trusted
+from bot.adapters.profilers.call_tree import CallTree
+from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.running import Running
 from bot.adapters.profilers.native.samples import Spot
+from bot.model.profiles import Method
 
 FREQUENCY = 199
 """Of perf, a second of CPU time: each sample copies a part of the stack."""
@@ -52,6 +56,26 @@ def sample(process: Running, *, seconds: float, stop: Callable[[], bool]) -> Sta
     if shutil.which("eu-stack", path=PATH) is None:
         return Stacks("perf", "none", (), ("`perf` may not look into the process.",))
     return _eu_stack(process, seconds, stop)
+
+
+def tree_of(samples: Sequence[Sequence[Spot]], functions: Functions, *, each: float) -> CallTree:
+    """Contexts of the samples; `each`: seconds that one stands for."""
+    # A caller goes on behind its call, which may be in the next function already.
+    exact = [tuple(s._replace(offset=s.offset - (n > 0)) for n, s in enumerate(stack)) for stack in samples]
+    seen = {spot: functions.at(*spot) for spot in {s for stack in exact for s in stack}}
+    known = functions.methods(seen.values())
+    tree = CallTree()
+    children: dict[tuple[int, Method], int] = {}
+    for stack, count in Counter(exact).items():
+        context = -1
+        for spot in reversed(stack):
+            method = known[seen[spot]].method
+            if (context, method) not in children:
+                children[context, method] = tree.add(context, method)
+            context = children[context, method]
+        if context >= 0:
+            tree.own[context] += count * each
+    return tree
 
 
 def _perf(pid: int, seconds: float) -> Stacks | None:

@@ -42,6 +42,21 @@ KEPT outer(int n) {
 int main() { int s = 0; for (int n = 0; n < 300; n++) s += outer(n); return s == 1; }
 """
 )
+FORKS = (
+    "#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>"
+    + SPIN
+    + """
+__attribute__((noinline)) int middle(int n) { volatile int s = n; s += leaf(n); return s; }
+int main(int count, char **words) {
+  int left = atoi(words[1]);
+  for (int n = 0; n < 20; n++) middle(n);
+  if (left == 2 && fork() == 0) { for (int n = 0; n < 20; n++) middle(n); _exit(0); }
+  wait(0);
+  if (left == 2) execl(words[0], words[0], "1", (char *)0);
+  return 0;
+}
+"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +106,42 @@ def test_exceptions_pass_through_watched_calls(forge: Forge, watcher: FridaWatch
     assert one(profile, leaf, outer, middle).calls == 200
     assert one(profile, leaf, outer).calls == 100
     assert sum(s.calls for s in profile.series if s.method == released) == 300
+
+
+def test_a_program_that_becomes_another_one_is_followed_but_not_what_it_forks(
+    forge: Forge, watcher: FridaWatcher
+) -> None:
+    forge.make("-O1", "-g", main_c=FORKS)
+    leaf, middle = Method("leaf", "main.c"), Method("middle", "main.c")
+    profile = watcher.profile(forge.target("./program", "2"), [leaf, middle])
+    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert one(profile, leaf, middle).calls == 2 * 20
+
+
+@pytest.mark.parametrize(
+    ("ending", "outcome", "word"),
+    [("return 7;", "exit", "7"), ("kill(getpid(), SIGTERM);", "signal", "SIGTERM")],
+)
+def test_however_it_ends_its_calls_are_kept(
+    forge: Forge, watcher: FridaWatcher, ending: str, outcome: str, word: str
+) -> None:
+    text = (
+        f"#include <signal.h>\n#include <unistd.h>\n{SPIN} int main(void) {{ leaf(3); sleep(1); {ending} }}"
+    )
+    forge.make("-O1", "-g", main_c=text)
+    profile = watcher.profile(forge.target(), [Method("leaf", "main.c")])
+    assert profile.outcome == outcome
+    assert word in profile.notes[0]
+    assert [s.calls for s in profile.series] == [1]
+
+
+def test_what_it_cannot_watch_is_said(forge: Forge, watcher: FridaWatcher) -> None:
+    forge.make("-O1", "-g", "-static", main_c=PROGRAM)
+    assert watcher.missing(forge.target()) == (
+        "`program` is linked statically: Frida cannot be loaded into it.",
+    )
+    forge.make("-O1", "-g", main_c=PROGRAM)
+    nothing = watcher.profile(forge.target(), [Method("gone")])
+    assert (nothing.outcome, nothing.notes[-1]) == ("not-started", "There is no function to watch.")
+    none = watcher.profile(forge.target("./absent"), [LEAF])
+    assert (none.outcome, list(none.series)) == ("not-started", [])
