@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,11 +16,11 @@ from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.stability import LAST, first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
-from bot.flows.mining_choice import choose, with_callers
+from bot.flows.mining_choice import Price, choose, with_callers
 from bot.flows.mining_state import LEAST_OBSERVATIONS, Candidate, Mined
 from bot.flows.ports import ProfileBench
 from bot.model.assertions import CallObservation, Floats
-from bot.model.profiles import Method, Profile
+from bot.model.profiles import Method, Profile, Tool
 from bot.model.space import Configuration
 
 Estimator: TypeAlias = Literal["ours", "published"]
@@ -38,6 +39,8 @@ RESTING_SHARE = 0.1
 """Of the time that is left, for one watched trial and its rests, when there is more than one."""
 HOPELESS = 3
 """Trials that fail in a row until mining gives up."""
+CALL = 5e-7
+"""Seconds of a tool in each call, until it has said it itself."""
 _SELDOM = f"called less than {LEAST_CALLS} times in a trial"
 _FIGURES = re.compile(r"\d+(\.\d+)?")
 
@@ -67,10 +70,9 @@ class Mining:
     _plain: float = 0.0
     """CPU seconds of a trial without the tool; 0: none was run."""
     _longest: float = 0.0
+    _watched: int = 0
     _failed: int = 0
-    _tool_sees_callers: bool = False
-    _cost: float = 5e-7
-    """Seconds of the tool in each call; until it has said it itself."""
+    _tool: Tool = field(default_factory=lambda: Tool("", "", "fine", frozenset()))
 
     def run(self) -> Mined:
         """Mines as long as there is time and something to learn; whatever fails ends in notes."""
@@ -121,18 +123,35 @@ class Mining:
         return utility(candidate.observations, now=self.clock(), find=self._find)
 
     def _chosen(self, graph: CallGraph) -> list[Candidate]:
-        trial = self._plain or graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
-        return choose(
-            (c for c in self._candidates.values() if c.stage in ("timing", "paths")),
-            graph,
-            utility=self._utility,
-            most=lambda c: self._most(c) * trial,
-            cost=self._cost,
-        )
+        """What to watch in the next trial; what can never be watched is refused."""
+        while True:
+            left = [c for c in self._candidates.values() if c.stage in ("timing", "paths")]
+            price = self._price(graph)
+            chosen = choose(left, graph, utility=self._utility, price=price)
+            if not chosen or not self._seconds:
+                return chosen
+            calls = sum(map(graph.calls, with_callers(chosen[0], graph)))
+            if (needed := price.rests(calls)) <= chosen[0].rests:
+                return chosen
+            self._rest(chosen[0], least=needed)
 
-    def _most(self, candidate: Candidate) -> float:
-        """By which share a trial in which it is watched may take longer."""
-        return self.overhead * (candidate.rests + 1)
+    def _price(self, graph: CallGraph) -> Price:
+        trial = self._plain or graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
+        return Price(self.overhead, trial, self._tool.seconds_per_call or CALL, self._tool.sampled)
+
+    def _rests(self, chosen: Sequence[Candidate]) -> int:
+        """Trials without the tool: as many as keep the overhead over all trials, if they go on so."""
+        added, plain = self._spent
+        if not self._seconds or not self._plain:
+            return chosen[0].rests
+        next_one = added / len(self._seconds)
+        needed = ((added + next_one) / self.overhead - plain) / self._plain - 1.0
+        return min(max(chosen[0].rests, math.ceil(needed)), MOST_RESTS)
+
+    @property
+    def _spent(self) -> tuple[float, float]:
+        added, plain = (sum(column) for column in zip((0.0, 0.0), *self._seconds, strict=True))
+        return added, plain
 
     def _watch(self, chosen: Sequence[Candidate], graph: CallGraph) -> bool:
         """One watched trial; whether there was time for it."""
@@ -140,14 +159,15 @@ class Mining:
         if began + self._longest >= self.until:
             return False
         methods = list(dict.fromkeys(m for c in chosen for m in with_callers(c, graph)))
+        rests = self._rests(chosen)
         profile = self.bench.watch(
             "head",
             self.configuration,
             methods,
             graph.coarse,
             seconds=self.until - began,
-            overhead=self._most(chosen[0]),
-            rests=chosen[0].rests,
+            overhead=self.overhead * (chosen[0].rests + 1),
+            rests=rests,
         )
         end = self.clock()
         self._longest = max(self._longest, end - began)
@@ -158,12 +178,12 @@ class Mining:
             self._failed += 1
             return True
         self._failed = 0
-        self._plain = profile.unprofiled
-        added = profile.seconds - profile.unprofiled
-        self._seconds.append((added, (chosen[0].rests + 1) * profile.unprofiled))
-        self._trial = (end - began) / (chosen[0].rests + 1)
-        self._cost = profile.tool.seconds_per_call or self._cost
-        self._tool_sees_callers = profile.tool.callers
+        self._watched += 1
+        if profile.unprofiled > 0:
+            self._plain = profile.unprofiled
+            self._seconds.append((profile.seconds - self._plain, (rests + 1) * self._plain))
+        self._trial = (end - began) / (rests + 1)
+        self._tool = profile.tool
         self.keep(profile)
         self._take(chosen, profile, observed(profile, start=began, end=end, edges=graph.edges))
         return True
@@ -176,7 +196,7 @@ class Mining:
         for candidate in chosen:
             own = found.get(candidate.method)
             if own is None or not len(own.every):
-                self._rest(candidate)
+                self._unseen(candidate, counted=candidate.method in profile.methods)
             elif below.get(candidate.method, 0.0) > MOST_NESTED and not candidate.alone:
                 candidate.alone = True
             elif below.get(candidate.method, 0.0) > MOST_NESTED and candidate.stage == "timing":
@@ -188,11 +208,20 @@ class Mining:
                 if candidate.method in again:
                     self._say(f"`{candidate.method.name}` calls itself: calls at all depths were timed.")
 
-    def _rest(self, candidate: Candidate) -> None:
+    def _unseen(self, candidate: Candidate, *, counted: bool) -> None:
+        """What the tool counted, but could not time, may be too short, or perturbed by others."""
+        if not counted:
+            self._rest(candidate)
+        elif candidate.alone:
+            candidate.give_up("calls too short for the tool")
+        candidate.alone = True
+
+    def _rest(self, candidate: Candidate, *, least: int = 0) -> None:
         """What was not seen may be called too often: more rests allow for more overhead."""
-        more = min(2 * candidate.rests + 1, MOST_RESTS)
-        if candidate.rests == MOST_RESTS or more * self._trial > RESTING_SHARE * (self.until - self.clock()):
-            candidate.refuse("its calls were not seen: too short, or too many to be watched in this time")
+        more = max(least, min(2 * candidate.rests + 1, MOST_RESTS))
+        too_many = more > MOST_RESTS or candidate.rests == MOST_RESTS
+        if too_many or more * self._trial > RESTING_SHARE * (self.until - self.clock()):
+            candidate.give_up("its calls were not seen: too short, or too many to be watched in this time")
         candidate.rests = more
 
     def _advance(self, candidate: Candidate, graph: CallGraph) -> None:
@@ -214,7 +243,7 @@ class Mining:
             return
         if candidate.stage == "timing" and len(found) and graph.above(candidate.method):
             candidate.stage = "paths"
-            if not self._tool_sees_callers:
+            if not self._tool.callers:
                 candidate.callers, candidate.earlier, candidate.observations = True, seen, []
         else:
             candidate.stage = "known"
@@ -232,7 +261,7 @@ class Mining:
         for c in self._candidates.values():
             if c.stage == "refused":
                 refused[c.reason].append(c.method)
-        added, plain = (sum(column) for column in zip((0.0, 0.0), *self._seconds, strict=True))
+        added, plain = self._spent
         hot = graph.hot[:HOT]
         covered = {c.method for c in usable}
         shares = graph.coarse.methods
@@ -251,7 +280,7 @@ class Mining:
                 sum(shares[m].self_share for m in hot if m in covered),
             ),
             overhead=added / plain if plain else None,
-            trials=len(self._seconds),
+            trials=self._watched,
             finished=finished,
             notes=tuple(self._notes.values()),
         )

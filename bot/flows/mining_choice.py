@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 from bot.flows.call_graph import CallGraph
 from bot.flows.mining_state import Candidate
@@ -10,30 +12,59 @@ from bot.model.profiles import Method
 
 AT_ONCE = 12
 """Methods that are watched in one trial at most, without their callers."""
+CALLERS_CALLS, CALLERS_EACH = 10_000, 10
+"""Calls of callers that are watched for a method in a trial: so many, and so many for each of its own."""
+TIMED = 5_000
+"""Calls that a tool which times only some of them times nevertheless."""
+SKIPPED = 0.12
+"""What a call that is not timed costs, of one that is; of the agent in Python programs."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What watching costs. overhead: share of all trials. trial: CPU seconds of one. call: of a watched call.
+
+    sampled: whether the tool times only some of the calls of what is called often.
+    """
+
+    overhead: float
+    trial: float
+    call: float
+    sampled: bool
+
+    def of(self, calls: int) -> float:
+        """Seconds for so many calls."""
+        timed = min(calls, TIMED) if self.sampled else calls
+        return self.call * (timed + SKIPPED * (calls - timed))
+
+    def allowed(self, rests: int) -> float:
+        """Seconds that one trial may take longer beside so many without the tool."""
+        return self.overhead * (rests + 1) * self.trial
+
+    def rests(self, calls: int) -> int:
+        """Trials without the tool beside one in which so many calls are watched."""
+        return math.ceil(self.of(calls) / (self.overhead * max(self.trial, 1e-9))) - 1
 
 
 def choose(
-    candidates: Iterable[Candidate],
-    graph: CallGraph,
-    *,
-    utility: Callable[[Candidate], float],
-    most: Callable[[Candidate], float],
-    cost: float,
+    candidates: Iterable[Candidate], graph: CallGraph, *, utility: Callable[[Candidate], float], price: Price
 ) -> list[Candidate]:
     """The candidates to watch together, the one that teaches most first.
 
     Methods that are watched for one of them cost nothing for another; those that are too dear for a trial
-    come last. most: seconds that a trial in which a candidate is watched may take longer. cost: seconds of a
-    watched call.
+    come last.
     """
 
     def seconds(candidate: Candidate, watched: Collection[Method] = ()) -> float:
-        return cost * sum(graph.calls(m) for m in with_callers(candidate, graph) if m not in watched)
+        return sum(price.of(graph.calls(m)) for m in with_callers(candidate, graph) if m not in watched)
 
-    order = sorted(candidates, key=lambda c: (-utility(c), seconds(c) > most(c), -c.hotness, c.method))
+    def key(c: Candidate) -> tuple[float, bool, float, Method]:
+        return -utility(c), seconds(c) > price.allowed(c.rests), -c.hotness, c.method
+
+    order = sorted(candidates, key=key)
     chosen: list[Candidate] = order[:1]
     watched = {m for c in chosen for m in with_callers(c, graph)}
-    left = sum(most(c) - seconds(c) for c in chosen)
+    left = sum(price.allowed(c.rests) - seconds(c) for c in chosen)
     for candidate in order[1:]:
         more = seconds(candidate, watched)
         if len(chosen) == AT_ONCE or more > left or candidate.rests > chosen[0].rests:
@@ -47,8 +78,14 @@ def choose(
 
 
 def with_callers(candidate: Candidate, graph: CallGraph) -> list[Method]:
-    """The methods that are watched for a candidate."""
-    return [candidate.method, *(graph.above(candidate.method) if candidate.callers else ())]
+    """What is watched for a candidate: of its callers those that are not called too often, nearest first."""
+    watched = [candidate.method]
+    left = CALLERS_CALLS + CALLERS_EACH * graph.calls(candidate.method)
+    for caller in graph.above(candidate.method) if candidate.callers else ():
+        if graph.calls(caller) <= left:
+            left -= graph.calls(caller)
+            watched.append(caller)
+    return watched
 
 
 def _disturbed(one: Candidate, other: Candidate, graph: CallGraph) -> bool:

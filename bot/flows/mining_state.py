@@ -47,6 +47,13 @@ class Candidate:
         """It is not watched again."""
         self.stage, self.reason, self.observations, self.earlier = "refused", reason, [], []
 
+    def give_up(self, reason: str) -> None:
+        """It is not watched again; what is known of its durations stays."""
+        if self.earlier:
+            self.stage, self.observations = "known", []
+        else:
+            self.refuse(reason)
+
     @property
     def enough(self) -> list[CallObservation]:
         """Observations for a model; empty: there are too few."""

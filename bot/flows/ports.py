@@ -235,8 +235,8 @@ class ProfileBench(Protocol):
         """One fine profile: the single calls of those methods that the overhead lets it watch.
 
         coarse: the same configuration's, which tells how often methods are called. overhead: share of its
-        time that the watched trial may take longer; None: the subject's. rests: trials without a profiler
-        beside it.
+        time that the watched trial may take longer, durations being all that is wanted; None: the subject's,
+        and arguments are told where the tool can. rests: trials without a profiler beside it.
         """
         ...
 

@@ -66,7 +66,7 @@ class Tool:
 
     slowdown: rough factor on the whole program (coarse); seconds_per_call: of each watched call (fine).
     bias: of these, what shows in the call's duration, and was taken off. callers: whether a fine tool sees
-    callers that are not watched.
+    callers that are not watched. sampled: whether it times only some of the calls of what is called often.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Tool:
     seconds_per_call: float = 0.0
     bias: float = 0.0
     callers: bool = False
+    sampled: bool = False
     blind: tuple[str, ...] = ()
 
 

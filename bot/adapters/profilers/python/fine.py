@@ -19,10 +19,22 @@ DEPTH = 8
 
 
 class PythonFine:
-    """The port `Profiler`, fine. `coarse`: how often methods are called, to stay within the overhead."""
+    """The port `Profiler`, fine.
 
-    def __init__(self, coarse: Profile | None = None, *, overhead: float = 0.1, depth: int = DEPTH) -> None:
+    coarse: how often methods are called, to stay within the overhead. arguments: whether they are looked at,
+    of methods that are not called too often.
+    """
+
+    def __init__(
+        self,
+        coarse: Profile | None = None,
+        *,
+        overhead: float = 0.1,
+        depth: int = DEPTH,
+        arguments: bool = True,
+    ) -> None:
         self._coarse, self._overhead, self._depth = coarse, overhead, depth
+        self._arguments = arguments
 
     tool = Tool(
         name="suspects agent",
@@ -31,6 +43,7 @@ class PythonFine:
         quantities=frozenset({"calls", "seconds", "durations", "arguments"}),
         seconds_per_call=CALL_SECONDS,
         callers=True,
+        sampled=True,
         blind=(
             f"A call path ends {DEPTH} callers above the method.",
             "Before Python 3.12 coroutines and generators with `yield from` contain waiting.",
@@ -91,7 +104,7 @@ class PythonFine:
             cost = self._coarse.methods.get(method) if self._coarse else None
             every = planned.every[method]
             few = cost is None or (cost.calls or 0) <= ARGUED_CALLS * every
-            selected.append([qualified, suffixes(module, method.file), every, few])
+            selected.append([qualified, suffixes(module, method.file), every, few and self._arguments])
         return selected
 
     def _notes(self, watched: Watched[TimedBody], planned: CallBudget) -> list[str]:
