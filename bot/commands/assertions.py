@@ -82,6 +82,10 @@ def mine(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the cont
     seed: options.Seed = 0,
     estimator: options.Estimator = "ours",
     file: File = None,
+    pid: Annotated[
+        int | None,
+        typer.Option("--pid", min=1, help="Attach to this running process instead of running one."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change; write nothing.")
     ] = False,
@@ -100,6 +104,7 @@ def mine(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the cont
         estimator=estimator,
         hints=tuple(hint or ()),
         file=file,
+        pid=pid,
     )
     with options.progress_for(quiet=quiet) as progress:
         found = mined_file(asked, progress)

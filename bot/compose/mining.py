@@ -10,7 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import get_args
 
 from bot.adapters.assertion_file import assertion_text, entry_text
+from bot.adapters.attaching import AttachedProfiler
 from bot.adapters.git import Repository
+from bot.adapters.profilers.affordable import OVERHEAD
 from bot.adapters.run_folder import run_folder
 from bot.adapters.threads import one_thread
 from bot.compose.asserted import ASSERTIONS, known_assertions, with_assertions
@@ -22,10 +24,11 @@ from bot.flows.assertion_findings import AssertionFindings, check_assertions
 from bot.flows.job import Job
 from bot.flows.mining import Estimator, Mining
 from bot.flows.mining_state import Mined
-from bot.flows.ports import Progress
+from bot.flows.ports import ProfileBench, Progress
 from bot.model.assertions import Assertion
 from bot.model.errors import NothingMeasuredError, UsageError
 from bot.model.revisions import Revision
+from bot.model.space import Configuration
 from bot.model.subject import Program
 from bot.sampling.constraints import ConstraintSolver
 
@@ -39,7 +42,8 @@ SHORT = 12
 class AskedMining:
     """What the command line asks: of which revision, how long, which methods first (ends of their names).
 
-    file: where entries are; None: beside the subject's file.
+    file: where entries are; None: beside the subject's file. pid: a process to attach to instead of building
+    and running the revision, which is then only what the entries say they were mined at.
     """
 
     revision: str = "HEAD"
@@ -51,6 +55,7 @@ class AskedMining:
     file: Path | None = None
     cache: Path | None = None
     repository: Path = Path()
+    pid: int | None = None
 
 
 @dataclass(frozen=True)
@@ -78,25 +83,55 @@ def mined_file(asked: AskedMining, progress: Progress) -> MinedFile:
     """
     if asked.estimator not in get_args(Estimator):
         raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
+    if asked.pid is not None:
+        return _attached_file(asked, asked.pid, progress)
     with _built(_wanted(asked, asked.revision, asked.revision), progress) as (job, repository):
         path = asked.file or (asked.config or repository.top / CONFIG).with_name(ASSERTIONS.name)
         before = known_assertions(path)
         assert job.open_profiles is not None
-        mining = Mining(
-            job.open_profiles(),
-            ConstraintSolver(job.subject.space).default(),
-            time.monotonic,
-            time.monotonic() + (asked.budget or BUDGET),
-            overhead=job.subject.overhead,
-            estimator="published" if asked.estimator == "published" else "ours",
-            hints=asked.hints,
-            tell=progress.stage,
-        )
-        mined = mining.run()
+        default = ConstraintSolver(job.subject.space).default()
+        mined = _mined(asked, job.open_profiles(), default, overhead=job.subject.overhead, progress=progress)
+    return _file(path, before, mined, revision=job.comparison.head.id[:SHORT], notes=job.notes)
+
+
+def _attached_file(asked: AskedMining, pid: int, progress: Progress) -> MinedFile:
+    """Mines a process that runs already, and goes on afterwards."""
+    path = asked.file or (asked.config or asked.repository / CONFIG).with_name(ASSERTIONS.name)
+    before = known_assertions(path)
+    with stop_on_signals() as stop, AttachedProfiler(pid, stop=stop.is_set, overhead=OVERHEAD) as bench:
+        mined = _mined(asked, bench, (), overhead=OVERHEAD, progress=progress)
+        left = bench.close()
+    return _file(path, before, mined, revision=f"process {pid}", notes=left)
+
+
+def _mined(
+    asked: AskedMining,
+    bench: ProfileBench,
+    configuration: Configuration,
+    *,
+    overhead: float,
+    progress: Progress,
+) -> Mined:
+    """What mining comes to in its seconds."""
+    return Mining(
+        bench,
+        configuration,
+        time.monotonic,
+        time.monotonic() + (asked.budget or BUDGET),
+        overhead=overhead,
+        estimator="published" if asked.estimator == "published" else "ours",
+        hints=asked.hints,
+        tell=progress.stage,
+    ).run()
+
+
+def _file(
+    path: Path, before: tuple[Assertion, ...], mined: Mined, *, revision: str, notes: Sequence[str]
+) -> MinedFile:
     if not mined.models:
         raise NothingMeasuredError(" ".join([*mined.notes, "No method could be mined."]))
-    found = proposal(before, mined, revision=job.comparison.head.id[:SHORT])
-    return MinedFile(path, before, found, mined, (*job.notes, *mined.notes))
+    found = proposal(before, mined, revision=revision)
+    return MinedFile(path, before, found, mined, (*notes, *mined.notes))
 
 
 def checked_file(asked: AskedMining, base: str, progress: Progress) -> AssertionFindings:
