@@ -1,0 +1,104 @@
+"""Real programs as subjects of mining: a library's processes and threads, and Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bot.compose.subjects import read_checked
+from bot.model.subject import Subject
+
+HERE = Path(__file__).resolve().parent / "subjects"
+EXAMPLES = HERE.parents[2] / "examples"
+sys.path[:0] = [str(EXAMPLES), str(EXAMPLES / "jsoup")]
+
+import make_repository  # noqa: E402  of an example that comes from the distribution's sources
+import making  # noqa: E402  beside the examples
+
+SQLITE = "sqlite3_3.40.1.orig.tar.xz", "aaa776260ab4dc976db34aa7891819484c8676b5b2783123ebc6301e2ca5d655"
+DOCUTILS = "docutils-0.21.2.tar.gz", "3a6b18732edf182daa3cd12775bbb338cf5691468f91eeeb109deff6ebfa986f"
+"""Archives and their SHA-256."""
+PROGRAMS = {
+    "processes": "SQLite 3.40.1, native: processes that share a file",
+    "threads": "SQLite 3.40.1, native: threads with databases in memory",
+    "docutils": "Docutils 0.21.2, Python",
+}
+"""What each is."""
+USUAL = {"processes": "-O2", "threads": "-O2", "docutils": ""}
+OTHER_FLAGS = {"processes": "-O3", "threads": "-O1", "docutils": "-O"}
+"""Of the compiler; Python's own leaves its assertions out."""
+
+
+def subject(name: str, flags: str) -> Subject:
+    """The program, compiled with these flags."""
+    return read_checked(_text(name).replace("WITH", flags), name)
+
+
+def make(name: str, directory: Path) -> None:
+    """The program's repository: its sources, and what its trials need.
+
+    Raises:
+        ExampleError: the sources cannot be had.
+    """
+    making.begin(directory)
+    files = dict(_docutils() if name == "docutils" else _sqlite())
+    making.commit(directory, name, files | {".github/suspects.yml": _text(name).encode()}, message=name)
+
+
+def _text(name: str) -> str:
+    return (HERE / f"{name}.yml").read_text(encoding="utf-8")
+
+
+def _docutils() -> Iterator[tuple[str, bytes]]:
+    """The package and its documentation, from the source distribution, through pip."""
+    name, sha256 = DOCUTILS
+    with tempfile.TemporaryDirectory() as folder:
+
+        def get() -> Path:
+            wanted = Path(folder, "wanted.txt")
+            wanted.write_text(f"docutils=={name[9:-7]} --hash=sha256:{sha256}", encoding="utf-8")
+            words = ["download", "--quiet", "--no-deps", "--no-binary", "docutils", "--require-hashes"]
+            words += ["--dest", folder, "--requirement", str(wanted)]
+            making.run([sys.executable, "-m", "pip", *words], what=name)
+            return Path(folder, name)
+
+        for path, content in making.files_of(making.fetched(name, sha256, get)):
+            if path.startswith(("docutils/", "docs/")):
+                yield path, content
+
+
+def _sqlite() -> Iterator[tuple[str, bytes]]:
+    """SQLite in one file, as its own scripts put it together (they need tclsh), and the workers."""
+    yield "workers.c", (HERE / "workers.c").read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(making.fetched(*SQLITE, lambda: _source(Path(folder)))) as tar:
+            tar.extractall(f"{folder}/sources", filter="data")
+        (top,) = Path(folder, "sources").iterdir()
+        for words in (["./configure", "--disable-tcl", "--disable-readline"], ["make", "sqlite3.c"]):
+            subprocess.run(words, cwd=top, check=True, capture_output=True)
+        for file in ("sqlite3.c", "sqlite3.h"):
+            yield file, (top / file).read_bytes()
+
+
+def _source(place: Path) -> Path:
+    """The source package, through apt's client from the machine's mirror."""
+    for needed in ("lists/partial", "cache/archives/partial"):
+        (place / needed).mkdir(parents=True)
+    source = f"deb-src {make_repository.mirror()} {make_repository.SUITE} main\n"
+    (place / "sources.list").write_text(source, encoding="utf-8")
+    settings = {
+        "Dir::Etc::SourceList": place / "sources.list",
+        "Dir::Etc::SourceParts": "/dev/null",
+        "Dir::State::Lists": place / "lists",
+        "Dir::Cache": place / "cache",
+        "APT::Sandbox::User": "root",
+    }
+    own = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+    fetch = ["source", "--download-only", "--tar-only", f"sqlite3/{make_repository.SUITE}"]
+    for words in (["update"], fetch):
+        making.run(["apt-get", "-qq", *own, *words], what=SQLITE[0], cwd=place)
+    return place / SQLITE[0]
