@@ -8,7 +8,7 @@ import json
 import os
 import queue
 import resource
-import signal
+import select
 import subprocess
 import sys
 import threading
@@ -23,6 +23,23 @@ FUNCTIONS, CALLS, END = "functions", "calls", "end"
 MOST_PROGRAMS = 200
 """Further ones are not watched."""
 EVERY = (1 << 32) - 1
+_PARENT = """\
+import os, signal, sys
+gate, tell = sys.argv[1:3]
+program = os.fork()
+if program == 0:
+    os.close(int(tell))
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    script = 'read _ <&%s; exec "$@" %s<&-' % (gate, gate)
+    os.execv("/bin/sh", ["sh", "-c", script, "sh", *sys.argv[3:]])
+os.write(int(tell), b"%d\\n" % program)
+os.write(int(tell), b"%d\\n" % os.waitpid(program, 0)[1])
+"""
+"""Starts a shell that waits until Frida is there and then becomes the program; tells how that ended.
+
+A process of its own: Frida would take a child's status away from us.
+"""
 Functions: TypeAlias = "Mapping[int, tuple[str, int]]"
 """Number, from 1 -> path of the object file, place in its memory."""
 Still: TypeAlias = "Callable[[Sequence[int]], AbstractContextManager[None]]"
@@ -124,15 +141,18 @@ class Starter:
 
     def run(self, words: Sequence[str]) -> Mapping[str, object]:
         """Says how the program ended, and what could not be watched."""
-        # A shell waits until Frida is there; then it becomes the program, which Frida stops for us.
         gate, go = os.pipe()
-        command = ["/bin/sh", "-c", f'read _ <&{gate}; exec "$@" {gate}<&-', "sh", *words]
-        program = subprocess.Popen(command, pass_fds=(gate,))  # noqa: S603
-        shell = self._frida.attach(program.pid)
-        shell.enable_child_gating()
-        os.write(go, b"\n")
-        while (status := _status(program.pid)) is None:
-            self._follow()
+        told, tell = os.pipe()
+        parent = [sys.executable, "-I", "-S", "-c", _PARENT, str(gate), str(tell), *words]
+        subprocess.Popen(parent, pass_fds=(gate, tell))  # noqa: S603
+        os.close(tell)
+        with os.fdopen(told, encoding="ascii") as answers:
+            shell = self._frida.attach(int(answers.readline()))
+            shell.enable_child_gating()
+            os.write(go, b"\n")
+            while not select.select([told], [], [], 0.0)[0]:
+                self._follow()
+            status = int(answers.readline())
         for session in self._sessions:
             session.gone.wait(_GONE_SECONDS)
         for file in self._files:
@@ -166,17 +186,6 @@ def _writer(file: BinaryIO) -> Callable[[bytes], None]:
             file.write(data)
 
     return write
-
-
-def _status(pid: int) -> int | None:
-    """How a child of ours ended, as wait(2) says it. It is left there: its stops are for Frida to see."""
-    try:
-        ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # it was killed while Frida looked after it
-        return int(signal.SIGKILL)
-    if ended is None or ended.si_code not in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED):
-        return None
-    return ended.si_status << 8 if ended.si_code == os.CLD_EXITED else ended.si_status
 
 
 def main(folder: Path, words: Sequence[str]) -> None:

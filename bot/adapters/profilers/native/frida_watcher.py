@@ -25,8 +25,9 @@ from bot.adapters.profilers.launching import Launched, ask, launch
 from bot.adapters.profilers.native import frida_session
 from bot.adapters.profilers.native.frida_recording import Reader
 from bot.adapters.profilers.native.functions import Functions
+from bot.adapters.profilers.native.running import unhookable
 from bot.adapters.profilers.native.samples import Spot
-from bot.adapters.profilers.native.sampling import preloadable
+from bot.adapters.profilers.native.sampling import preloadable, program_of
 from bot.adapters.profilers.native.series import Bias
 from bot.adapters.profilers.native.tracing import as_the_program, calibrate, doubts, listed, traced
 from bot.adapters.profilers.native.uftrace_file import Recording
@@ -41,7 +42,7 @@ STARTS = 30.0
 BLIND = (
     "calls that the compiler inlined",
     "functions that are too short for a jump, or call another at once",
-    "processes that the program starts",
+    "processes that the program starts, and its last 10 ms before it becomes another program",
     "what a call waited for is in its duration",
 )
 
@@ -74,7 +75,9 @@ class FridaWatcher:
 
     def missing(self, target: Target) -> Sequence[str]:
         """Frida, a processor that its hooks are written for, and a program that can load its library."""
-        return (*lacking(), *preloadable(target, "Frida"))
+        name = target.words[0].rpartition("/")[2]
+        why = [f"`{name}` {what}" for what in unhookable(program_of(target))]
+        return (*lacking(), *preloadable(target, "Frida"), *why)
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
         """One trial in which these methods are watched."""

@@ -94,15 +94,16 @@ def unwatchable(process: Running) -> Sequence[str]:
         return (f"{it} is being traced by process {told['TracerPid']}: end that one first.",)
     if "shstk" in told.get("x86_Thread_features", ""):
         return (f"{it} has a shadow stack, which does not let calls be watched: start it without.",)
-    return tuple(f"{it} {why}" for why in _by_file(process))
+    if not read_object(Path(process.program)).loader:
+        return (f"{it} is linked statically: Frida cannot be loaded into it. Link it dynamically.",)
+    return tuple(f"{it} {why}" for why in unhookable(Path(process.program)))
 
 
-def _by_file(process: Running) -> Sequence[str]:
-    sections, wanted = _sections(Path(process.program))
+def unhookable(program: Path) -> Sequence[str]:
+    """What of a program's file does not bear hooks, as the rest of a sentence; they would crash it."""
+    sections, wanted = _sections(program)
     if ".gopclntab" in sections:
         return ("was written in Go, whose stacks move: its calls cannot be watched.",)
-    if not read_object(Path(process.program)).loader:
-        return ("is linked statically: Frida cannot be loaded into it. Link it dynamically.",)
     if _OTHER_STACKS & wanted:
         return ("switches stacks by itself (swapcontext): its calls cannot be watched.",)
     return ()

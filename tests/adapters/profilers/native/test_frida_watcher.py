@@ -52,6 +52,7 @@ int main(int count, char **words) {
   for (int n = 0; n < 20; n++) middle(n);
   if (left == 2 && fork() == 0) { for (int n = 0; n < 20; n++) middle(n); _exit(0); }
   wait(0);
+  sleep(1);
   if (left == 2) execl(words[0], words[0], "1", (char *)0);
   return 0;
 }
@@ -140,6 +141,9 @@ def test_what_it_cannot_watch_is_said(forge: Forge, watcher: FridaWatcher) -> No
     assert watcher.missing(forge.target()) == (
         "`program` is linked statically: Frida cannot be loaded into it.",
     )
+    forge.make("-O1", main_c="#include <ucontext.h>\nint main(void) { ucontext_t c; makecontext(&c, 0, 0); }")
+    (switching,) = watcher.missing(forge.target())
+    assert switching == "`program` switches stacks by itself (swapcontext): its calls cannot be watched."
     forge.make("-O1", "-g", main_c=PROGRAM)
     nothing = watcher.profile(forge.target(), [Method("gone")])
     assert (nothing.outcome, nothing.notes[-1]) == ("not-started", "There is no function to watch.")
