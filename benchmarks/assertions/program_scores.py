@@ -85,14 +85,15 @@ def _same(executions: Sequence[Execution]) -> list[Execution]:
 def compared(before: Sequence[Execution], new: Execution) -> dict[str, Alignment]:
     """By method that is in the new execution and in those before, whose models are merged.
 
-    Where both have one group only there is nothing to compare, and they are left out.
+    Where both have one group only, or one path, there is nothing to compare: they are left out.
     """
     known: dict[str, list[PathModel]] = defaultdict(list)
     for execution in before:
         for name, model in execution.models.items():
             known[name].append(model)
     pairs = {n: (reduce(merged, known[n]), m) for n, m in new.models.items() if n in known}
-    return {n: aligned(a, b) for n, (a, b) in pairs.items() if max(len(a.groups), len(b.groups)) >= LEAST}
+    found = {n: aligned(a, b) for n, (a, b) in pairs.items() if max(len(a.groups), len(b.groups)) >= LEAST}
+    return {n: alignment for n, alignment in found.items() if alignment.known >= LEAST}
 
 
 def _row(found: dict[str, Alignment], *, least: float) -> list[str]:
@@ -185,8 +186,8 @@ def _size(by_program: dict[str, list[Execution]]) -> list[str]:
 def _cost(by_program: dict[str, list[Execution]]) -> list[str]:
     lines = [
         "## RQ4 and RQ5: overhead and perturbation\n",
-        "Overhead: CPU seconds that watching added to all trials, with and without. Shift: what the tool adds",
-        "to a method's median call (and is taken off), of the methods with a model.\n",
+        "Overhead: CPU seconds that watching added to all trials, with and without. Shift: what the tool",
+        "adds to a method's median call (and is taken off), of the methods with a model.\n",
         "| program | asked for | overhead, each execution | target | shift: median, most | target |",
         "|---|---:|---|---|---:|---|",
     ]

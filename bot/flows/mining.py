@@ -93,6 +93,8 @@ class Mining:
                 break
             for candidate in chosen:
                 self._advance(candidate, graph)
+                if candidate.stage == "refused":
+                    self._begin(coarse, graph.callers.get(candidate.method, ()))
         return self._mined(graph, finished=finished)
 
     def _hinted(self, coarse: Profile) -> list[Method]:

@@ -1,5 +1,5 @@
-/* Workers that use SQLite, some of whom buy and sell while others ask: threads, each with its own database in
-   memory, or processes that share a file. */
+/* Workers that share a database of SQLite, some of whom buy and sell while others ask: threads with a write-ahead
+   log, or processes with a rollback journal. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "sqlite3.h"
 
-typedef struct { int number, rounds; uint32_t seed; const char *file; sqlite3 *db; long answers; } Worker;
+typedef struct { int number, rounds; uint32_t seed; const char *file, *journal; sqlite3 *db; long answers; } Worker;
 
 static uint32_t some(Worker *worker, uint32_t below) {
     worker->seed = worker->seed * 1664525u + 1013904223u;
@@ -45,7 +45,6 @@ static const char *SCHEMA =
     "create view worth as select kind, sum(price * amount) as total from item join sale on sale.item = item.id group by kind;";
 
 static void fill(Worker *worker) {
-    ask(worker, SCHEMA);
     ask(worker, "begin");
     for (uint32_t i = 1; i <= 300; i++) {
         asked(worker, "insert into item values(%u, 'name ' || %u * 7919 %% 1000, %u %% 9, %u / 10.0)", i, some(worker, 1000));
@@ -57,12 +56,12 @@ static void fill(Worker *worker) {
 }
 
 static void trade(Worker *worker, int round) {
-    ask(worker, "begin immediate");
-    for (int i = 0; i < 12; i++)
+    if (round % 2) ask(worker, "begin immediate");
+    for (int i = 0; i < 6; i++)
         asked(worker, "insert into sale(item, day, amount, note) values(1 + %u %% 300, %u %% 365, 1 + %u %% 5, hex(%u))", some(worker, 9999), (uint32_t)round);
     asked(worker, "update item set price = price * 1.01, name = 'new ' || id where kind = %u %% 9 and id > %u", some(worker, 9), some(worker, 250));
     asked(worker, "delete from sale where id in (select id from sale where day = %u %% 365 limit 10) or id = %u", (uint32_t)round, some(worker, 900));
-    ask(worker, round % 5 ? "commit" : "rollback");
+    if (round % 2) ask(worker, round % 5 ? "commit" : "rollback");
     asked(worker, "insert or replace into item values(%u, 'again %u', %u %% 9, %u)", 1 + some(worker, 300), some(worker, 90));
     if (round % 10 == 9)
         asked(worker, "begin immediate; create table kept as select * from sale where day < %u; drop table kept; commit", 50, 0);
@@ -83,9 +82,11 @@ static void inquire(Worker *worker, int round) {
 }
 
 static void begin(Worker *worker) {
+    char *sql = sqlite3_mprintf("pragma journal_mode = %s; pragma synchronous = off; pragma cache_size = 12", worker->journal);
     if (sqlite3_open(worker->file, &worker->db) != SQLITE_OK) exit(1);
     sqlite3_busy_timeout(worker->db, 60000);
-    ask(worker, "pragma journal_mode = wal; pragma synchronous = off");
+    ask(worker, sql);
+    sqlite3_free(sql);
 }
 
 static void *work(void *given) {
@@ -98,37 +99,33 @@ static void *work(void *given) {
     return NULL;
 }
 
-static void *filled(void *given) {
+static void *worked(void *given) {
     begin(given);
-    fill(given);
     return work(given);
 }
 
 int main(int count, char **words) {
     pthread_t started[16];
     Worker workers[16];
-    int number = count > 2 ? atoi(words[2]) : 0;
-    if (count < 4 || number < 1 || number > 16) return 2;
+    int number = count > 2 ? atoi(words[2]) : 0, processes = count > 4 && !strcmp(words[4], "processes");
+    if (count < 6 || number < 1 || number > 16) return 2;
     for (int i = 0; i < number; i++)
-        workers[i] = (Worker){i, atoi(words[1]), (uint32_t)(atoi(words[3]) + 77 * i), ":memory:", NULL, 0};
-    if (count < 5) {
+        workers[i] = (Worker){i, atoi(words[1]), (uint32_t)(atoi(words[3]) + 77 * i), words[5], processes ? "delete" : "wal", NULL, 0};
+    begin(&workers[0]);
+    ask(&workers[0], SCHEMA);
+    fill(&workers[0]);
+    sqlite3_close(workers[0].db);
+    if (!processes) {
         for (int i = 0; i < number; i++)
-            if (pthread_create(&started[i], NULL, filled, &workers[i])) return 1;
+            if (pthread_create(&started[i], NULL, worked, &workers[i])) return 1;
         for (int i = 0; i < number; i++) pthread_join(started[i], NULL);
         return 0;
     }
-    workers[0].file = words[4];
-    begin(&workers[0]);
-    fill(&workers[0]);
-    sqlite3_close(workers[0].db);
-    for (int i = 0; i < number; i++) {
-        workers[i].file = words[4];
+    for (int i = 0; i < number; i++)
         if (fork() == 0) {
-            begin(&workers[i]);
-            work(&workers[i]);
+            worked(&workers[i]);
             exit(0);
         }
-    }
     int status, failed = 0;
     while (wait(&status) > 0) failed |= status;
     return failed ? 1 : 0;
