@@ -117,7 +117,7 @@ class AttachedProfiler:
         try:
             self._session = Session(self._pid, self._parts.append)
             self._guests = self._threads() - set(self._session.threads())
-        except Exception as error:  # noqa: BLE001  (Frida has a dozen of them, and no common one)
+        except OSError as error:
             return (
                 f"Frida may not look into process {self._pid} ({str(error).rstrip('.')}): run as its account"
                 " or as root, in a container with the capability SYS_PTRACE.",
@@ -177,7 +177,7 @@ class AttachedProfiler:
         share = self._overhead if overhead is None else overhead
         try:
             spent, taken = self._watched(list(places.values()), share, seconds, tool.seconds_per_call)
-        except Exception as error:  # noqa: BLE001  (the process has gone, or Frida's half of it)
+        except OSError as error:
             self._session = None
             return self._gone(tool, f" ({str(error).rstrip('.')})")
         recording = Recording()

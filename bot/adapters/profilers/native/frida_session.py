@@ -12,9 +12,9 @@ import select
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -47,16 +47,29 @@ _GONE_SECONDS, _POLL_SECONDS, _STILL_SECONDS = 5.0, 0.02, 2.0
 _HERE = Path(__file__).parent
 
 
+@contextmanager
+def _told() -> Iterator[None]:
+    """Frida's exceptions, which have no base of their own, as OSError."""
+    import frida
+
+    kinds = [kind for kind in vars(frida).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    try:
+        yield
+    except tuple(kinds) as error:
+        raise OSError(f"{type(error).__name__}: {error}") from error
+
+
 class Session:
     """Frida inside of one process; `received` is given what hooks recorded, from a thread of Frida's.
 
     becoming: programs that it becomes are stopped at their begin, for whoever listens.
     refused: numbers of functions without room for a hook.
 
-    Raises:
-        frida.* (which are Exceptions): the process is gone, or may not be looked into.
+    Raises (all of it):
+        OSError: the process is gone, or may not be looked into.
     """
 
+    @_told()
     def __init__(self, pid: int, received: Callable[[bytes], None], *, becoming: bool = False) -> None:
         import frida
 
@@ -73,6 +86,7 @@ class Session:
         self._script.on("message", self._message)
         self._script.load()
 
+    @_told()
     def watch(
         self, functions: Functions, *, most: int = EVERY, still: Still = lambda _: nullcontext()
     ) -> None:
@@ -86,6 +100,7 @@ class Session:
         self._while_still(still, lambda: self._script.exports_sync.hook(most))
         self._script.exports_sync.begin()
 
+    @_told()
     def unwatch(self, still: Still = lambda _: nullcontext()) -> int:
         """Takes the hooks away; how many calls were not recorded since we are there.
 
@@ -101,10 +116,12 @@ class Session:
                 wait([changed], _STILL_SECONDS)  # a thread that stands may hold what Frida waits for
             changed.result()
 
+    @_told()
     def threads(self) -> Sequence[int]:
         """Those of the program itself."""
         return [int(thread) for thread in self._script.exports_sync.threads()]
 
+    @_told()
     def detach(self) -> None:
         """Leaves the process."""
         self._session.detach()
@@ -139,6 +156,7 @@ class Starter:
         self._device = frida.get_local_device()  # kept, or nobody is told
         self._device.on("child-added", lambda child: self._begun.put(child.pid))
 
+    @_told()
     def run(self, words: Sequence[str]) -> Mapping[str, object]:
         """Says how the program ended, and what could not be watched."""
         gate, go = os.pipe()
@@ -174,9 +192,9 @@ class Starter:
                 session = Session(pid, _writer(file), becoming=True)
                 self._sessions.append(session)
                 session.watch(self._functions)
-        except Exception as error:  # noqa: BLE001  (Frida has a dozen of them, and no common one)
-            self._errors.append(f"{type(error).__name__}: {error}")
-        with suppress(Exception):  # it has ended
+        except OSError as error:
+            self._errors.append(str(error))
+        with suppress(OSError), _told():  # it has ended
             self._frida.resume(pid)
 
 
@@ -195,8 +213,8 @@ def main(folder: Path, words: Sequence[str]) -> None:
         ended = dict(
             Starter(folder, {int(number): (path, at) for number, (path, at) in table.items()}).run(words)
         )
-    except Exception as error:  # noqa: BLE001
-        ended = {"error": f"{type(error).__name__}: {error}"}
+    except (OSError, ValueError) as error:  # ValueError: the program could not even be started
+        ended = {"error": str(error)}
     used = resource.getrusage(resource.RUSAGE_SELF)
     ended["cpu"] = used.ru_utime + used.ru_stime
     (folder / END).write_text(json.dumps(ended), encoding="utf-8")
