@@ -178,7 +178,8 @@ class AttachedProfiler:
         try:
             spent, taken = self._watched(list(places.values()), share, seconds, tool.seconds_per_call)
         except OSError as error:
-            self._session = None
+            if self._session is not None and self._session.gone.is_set():
+                self._session = None
             return self._gone(tool, f" ({str(error).rstrip('.')})")
         recording = Recording()
         self._reader.read(b"".join(self._parts), {n: spot for spot, n in self._numbers.items()}, recording)
@@ -277,6 +278,4 @@ class AttachedProfiler:
         return "cut" if self._stop() else "ok"
 
     def _gone(self, tool: Tool, why: str = "") -> Profile:
-        return Profile(
-            tool, "not-started", 0.0, notes=(f"Process {self._pid} cannot be watched any more{why}.",)
-        )
+        return Profile(tool, "not-started", 0.0, notes=(f"Process {self._pid} could not be watched{why}.",))

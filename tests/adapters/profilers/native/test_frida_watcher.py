@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bot.adapters.profilers.fine import FineProfiler
 from bot.adapters.profilers.native.frida_watcher import FridaWatcher
-from bot.model.profiles import Method
+from bot.model.profiles import Method, Profile, Tool
 from tests.adapters.profilers.native.conftest import Forge
 from tests.adapters.profilers.native.test_uftrace import LEAF, MAIN, MIDDLE, PROGRAM, one
 
@@ -149,3 +150,12 @@ def test_what_it_cannot_watch_is_said(forge: Forge, watcher: FridaWatcher) -> No
     assert (nothing.outcome, nothing.notes[-1]) == ("not-started", "There is no function to watch.")
     none = watcher.profile(forge.target("./absent"), [LEAF])
     assert (none.outcome, list(none.series)) == ("not-started", [])
+
+
+def test_it_is_chosen_where_uftrace_cannot_watch(forge: Forge) -> None:
+    forge.make("-O1", "-g", main_c=PROGRAM)
+    (forge.root / "program").rename(forge.root / "my program")
+    coarse = Profile(Tool("none", "1", "coarse", frozenset()), "ok", 0.0)
+    profile = FineProfiler("native").watch(forge.target("./my program"), [LEAF], coarse)
+    assert (profile.tool.name, profile.outcome) == ("frida", "ok")
+    assert one(profile, LEAF).calls == 100
