@@ -20,9 +20,6 @@ BRANCH = "suspects/assertions"
 _MARK = "Suspects-Assertions"
 _OURS = re.compile(rf"^{_MARK}: (?P<before>\w*) (?P<tree>\w+) (?P<path>.+)$", re.MULTILINE)
 """A commit whose tree is not the one that its message names was made, or changed, by somebody else."""
-_MAY = (
-    "pull-requests: write` (and the repository's leave for actions to create pull requests) `contents: write"
-)
 
 
 class GithubProposals(GithubForge):
@@ -58,7 +55,7 @@ class GithubProposals(GithubForge):
         with speaking("writing the branch of a pull request", needs="contents: write"):
             if standing.commit is None or (standing.before, standing.text) != (change.before, change.text):
                 self._move(self._committed(change), standing.commit)
-        with speaking("opening a pull request", needs=_MAY):
+        with speaking(f"opening a pull request of {BRANCH}", needs="pull-requests: write"):
             pull = self._pull()
             if pull is None or pull.state != "open":
                 base = self._repo.default_branch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from itertools import chain
@@ -73,10 +74,11 @@ class Asserting:
         nights that find the same say the same.
         """
         try:
-            before = self.file.read(self.file.text)
-            known = self.file.read(earlier) if earlier else before
+            known = before = self.file.read(self.file.text)
         except UsageError as error:
             return Asserted(notes=(f"No assertion was mined: {error}",))
+        with suppress(UsageError):  # of another version: as if it had not been proposed
+            known = self.file.read(earlier or self.file.text)
         wanted, models, notes = known, dict[tuple[str, str | None], PathModel](), list[str]()
         for mined in self._mined(known, tip, space, recorder, clock=clock, until=until, tell=tell):
             wanted = proposal(wanted, mined, revision=tip.revision[:SHORT]).assertions

@@ -110,6 +110,11 @@ def test_where_nothing_could_be_mined_nothing_is_certain() -> None:
     assert kept.proposed.text == known
 
 
+def test_a_proposal_of_another_version_is_as_if_there_were_none() -> None:
+    found = mine(World(TWO_WAYS), earlier="version: 99\n")
+    assert changes(found) == {("read", "new")}
+
+
 def test_a_file_that_is_wrong_is_a_note() -> None:
     found = mine(World(TWO_WAYS), "version: 1\nassertions: 5\n")
     assert found.proposed == ProposedAssertions() and f"No assertion was mined: {PATH}:2" in found.notes[0]
