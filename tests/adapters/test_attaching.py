@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from bot.adapters.attaching import AttachedProfiler
+from bot.adapters.profilers.native import stacks
 from bot.model.profiles import Method, Profile, Tool
 
 SERVER = """
@@ -130,11 +131,18 @@ def test_calls_of_a_running_server_are_timed_by_path_and_it_goes_on(
     assert server.alone()
 
 
-def test_hot_methods_and_their_callers_are_found(serve: Callable[..., Server], tmp_path: Path) -> None:
+@pytest.mark.parametrize("tool", ["perf", "eu-stack"])
+def test_hot_methods_and_their_callers_are_found(
+    serve: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    if tool == "eu-stack":  # as where perf is forbidden
+        monkeypatch.setattr(stacks, "_perf", lambda pid, seconds: None)
     server = serve("int main(void) { volatile unsigned long n = 0; for (;;) n++; }")
     with attached(server, tmp_path, asking=False) as profiler:
         profile = profiler.profile("head", ())
     assert profile.outcome == "ok"
+    assert profile.tool.name == tool or tool == "perf"  # which is not allowed everywhere
+    assert profile.samples
     assert profile.methods[Method("main", "main.c")].self_share > 0.9
     assert any(callee == Method("main", "main.c") for _, callee in profile.edges)
     assert profile.seconds > 0
