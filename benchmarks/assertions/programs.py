@@ -69,10 +69,11 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="mine nothing, write the table only")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
+    same = [("same", number + 1) for number in range(asked.executions)]
+    others = [("load", 1), ("careful", 1), ("flags", 1)]
     wanted = [
         Wanted(program, kind, number)
-        for kind, count in (("same", asked.executions), ("flags", 1), ("load", 1), ("careful", 1))
-        for number in range(1, count + 1)
+        for kind, number in (*same[:3], *others[:2], *same[3:], *others[2:])
         for program in asked.program
     ]
     with one_thread(), ExitStack() as stack:

@@ -28,8 +28,8 @@ PROGRAMS = {
     "docutils": "Docutils 0.21.2, Python",
 }
 """What each is."""
-USUAL = {"processes": "-O2", "threads": "-O2", "docutils": ""}
-OTHER_FLAGS = {"processes": "-O3", "threads": "-O1", "docutils": "-O"}
+USUAL = {"processes": "-O1", "threads": "-O1", "docutils": ""}
+OTHER_FLAGS = {"processes": "-O2", "threads": "-O2", "docutils": "-O"}
 """Of the compiler; Python's own leaves its assertions out."""
 
 

@@ -52,14 +52,14 @@ def choose(
     """The candidates to watch together, the one that teaches most first.
 
     Methods that are watched for one of them cost nothing for another; those that are too dear for a trial
-    come last.
+    come last, those whose call paths are being watched first.
     """
 
     def seconds(candidate: Candidate, watched: Collection[Method] = ()) -> float:
         return sum(price.of(graph.calls(m)) for m in with_callers(candidate, graph) if m not in watched)
 
-    def key(c: Candidate) -> tuple[float, bool, float, Method]:
-        return -utility(c), seconds(c) > price.allowed(c.rests), -c.hotness, c.method
+    def key(c: Candidate) -> tuple[float, bool, bool, float, Method]:
+        return -utility(c), seconds(c) > price.allowed(c.rests), c.stage != "paths", -c.hotness, c.method
 
     order = sorted(candidates, key=key)
     chosen: list[Candidate] = order[:1]
