@@ -24,7 +24,8 @@ MINING_SHARE = 0.25
 """Of the time for profiles, for mining; and what learning left over."""
 SHORT = 12
 """Digits of a revision in an entry."""
-NOTES = 5
+NOTES = 3
+"""Of mining; its last ones say how far it came."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Asserting:
             notes += mined.notes
         proposed = self._proposed(before, wanted, models)
         told = f"{len(models)} methods were mined at the tip; {_changes(proposed)}."
-        return Asserted(proposed, bool(models), (*list(dict.fromkeys(notes))[:NOTES], told))
+        return Asserted(proposed, bool(models), (*list(dict.fromkeys(notes))[-NOTES:], told))
 
     def _mined(
         self,
