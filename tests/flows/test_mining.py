@@ -172,6 +172,30 @@ def test_the_overhead_decides_how_many_are_watched_at_once() -> None:
     assert mined.overhead is not None and mined.overhead < 0.13
 
 
+def test_more_rests_make_up_for_a_tool_that_takes_more_than_it_should() -> None:
+    rested: list[int] = []
+
+    class Slow(World):
+        def watch(
+            self,
+            side: Side,
+            configuration: Configuration,
+            methods: Sequence[Method],
+            coarse: Profile,
+            *,
+            seconds: float = math.inf,
+            overhead: float | None = None,
+            rests: int = 1,
+        ) -> Profile:
+            rested.append(rests)
+            found = super().watch(side, configuration, methods, coarse, seconds=seconds)
+            return replace(found, seconds=1.4 * SECONDS)
+
+    mined = mine(Slow(TWO_WAYS))
+    assert rested[0] == 1 and max(rested) <= 9
+    assert mined.overhead is not None and mined.overhead <= 0.12
+
+
 def test_a_method_whose_callees_perturb_it_is_watched_alone() -> None:
     world = World(
         {("main", "load"): [FAST] * 100, ("main", "load", "read"): [FAST / 100] * 2000}, cost=1e-5, every=True
