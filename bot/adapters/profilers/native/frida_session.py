@@ -25,14 +25,14 @@ MOST_PROGRAMS = 200
 EVERY = (1 << 32) - 1
 _PARENT = """\
 import os, signal, sys
-gate, tell = sys.argv[1:3]
+gate, tell, temporary = sys.argv[1:4]
 program = os.fork()
 if program == 0:
     os.close(int(tell))
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    script = 'read _ <&%s; exec "$@" %s<&-' % (gate, gate)
-    os.execv("/bin/sh", ["sh", "-c", script, "sh", *sys.argv[3:]])
+    script = 'read _ <&%s; unset TMPDIR; test -z "$0" || export TMPDIR="$0"; exec "$@" %s<&-' % (gate, gate)
+    os.execv("/bin/sh", ["sh", "-c", script, temporary, *sys.argv[4:]])
 os.write(int(tell), b"%d\\n" % program)
 os.write(int(tell), b"%d\\n" % os.waitpid(program, 0)[1])
 """
@@ -157,11 +157,11 @@ class Starter:
         self._device.on("child-added", lambda child: self._begun.put(child.pid))
 
     @_told()
-    def run(self, words: Sequence[str]) -> Mapping[str, object]:
-        """Says how the program ended, and what could not be watched."""
+    def run(self, words: Sequence[str], temporary: str) -> Mapping[str, object]:
+        """Says how the program ended, and what could not be watched. temporary: its TMPDIR, "": none."""
         gate, go = os.pipe()
         told, tell = os.pipe()
-        parent = [sys.executable, "-I", "-S", "-c", _PARENT, str(gate), str(tell), *words]
+        parent = [sys.executable, "-I", "-S", "-c", _PARENT, str(gate), str(tell), temporary, *words]
         subprocess.Popen(parent, pass_fds=(gate, tell))  # noqa: S603
         os.close(tell)
         with os.fdopen(told, encoding="ascii") as answers:
@@ -206,12 +206,14 @@ def _writer(file: BinaryIO) -> Callable[[bytes], None]:
     return write
 
 
-def main(folder: Path, words: Sequence[str]) -> None:
+def main(folder: Path, temporary: str, words: Sequence[str]) -> None:
     """Beside how the program ended, what this one took itself: it is none of the trial's."""
     table = json.loads((folder / FUNCTIONS).read_text(encoding="utf-8"))
     try:
         ended = dict(
-            Starter(folder, {int(number): (path, at) for number, (path, at) in table.items()}).run(words)
+            Starter(folder, {int(number): (path, at) for number, (path, at) in table.items()}).run(
+                words, temporary
+            )
         )
     except (OSError, ValueError) as error:  # ValueError: the program could not even be started
         ended = {"error": str(error)}
@@ -223,4 +225,4 @@ def main(folder: Path, words: Sequence[str]) -> None:
 if __name__ == "__main__":
     # A folder that has Frida, unless this Python has it.
     sys.path[:0] = filter(None, [sys.argv[2]])
-    main(Path(sys.argv[1]), sys.argv[3:])
+    main(Path(sys.argv[1]), sys.argv[3], sys.argv[4:])

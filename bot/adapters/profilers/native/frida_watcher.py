@@ -180,7 +180,9 @@ def _record(target: Target, functions: Functions, watch: Watch) -> tuple[Launche
         for name in _FILES:
             shutil.copyfile(Path(__file__).with_name(name), folder / name)
         (folder / frida_session.FUNCTIONS).write_text(json.dumps(spots), encoding="utf-8")
-        words = [*_python(target, folder / _FILES[0], folder), *target.words]
+        # Frida leaves files where temporary ones go: there they are removed.
+        python = ["env", f"TMPDIR={folder}", *_python(target, folder / _FILES[0], folder)]
+        words = [*python, target.env.get("TMPDIR", ""), *target.words]
         launched = launch(target, words, slowdown=SLOWDOWN + STARTS / target.timeout)
         end = _end(folder)
         recording = _read(folder, spots)

@@ -137,6 +137,19 @@ def test_however_it_ends_its_calls_are_kept(
     assert [s.calls for s in profile.series] == [1]
 
 
+def test_the_program_has_the_environment_of_its_trial(forge: Forge, watcher: FridaWatcher) -> None:
+    text = (
+        "#include <stdio.h>\n#include <stdlib.h>\n"
+        + SPIN
+        + 'int main(void) { leaf(1); char *t = getenv("TMPDIR"); puts(t ? t : "none"); return t ? t[1] : 1; }'
+    )
+    forge.make("-O1", "-g", main_c=text)
+    leaf = Method("leaf", "main.c")
+    assert watcher.profile(forge.target(), [leaf]).notes[0].endswith("exit code 1.")
+    given = watcher.profile(forge.target("./program", TMPDIR="/var/tmp"), [leaf])
+    assert given.notes[0].endswith(f"exit code {ord('v')}.")
+
+
 def test_what_it_cannot_watch_is_said(forge: Forge, watcher: FridaWatcher) -> None:
     forge.make("-O1", "-g", "-static", main_c=PROGRAM)
     assert watcher.missing(forge.target()) == (
