@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import unified_diff
+from functools import partial
 from itertools import chain
 
 from bot.flows.asserting import proposal
@@ -81,28 +82,9 @@ class Asserting:
         with suppress(UsageError):  # of another version: as if it had not been proposed
             known = self.file.read(earlier or self.file.text)
         wanted, models, notes = known, dict[tuple[str, str | None], PathModel](), list[str]()
-        for mined in self._mined(known, tip, space, recorder, clock=clock, until=until, tell=tell):
-            wanted = proposal(wanted, mined, revision=tip.revision[:SHORT]).assertions
-            models |= {(m.method, m.file): m for m in mined.models}
-            notes += mined.notes
-        proposed = self._proposed(before, wanted, models)
-        told = f"{len(models)} methods were mined at the tip; {_changes(proposed)}."
-        return Asserted(proposed, bool(models), (*list(dict.fromkeys(notes))[-NOTES:], told))
-
-    def _mined(
-        self,
-        known: Sequence[Assertion],
-        tip: RevisionRef,
-        space: Space,
-        recorder: DurationRecorder,
-        *,
-        clock: Callable[[], float],
-        until: float,
-        tell: Callable[[str], None],
-    ) -> Iterator[Mined]:
-        """Of hot methods; then, if there is time, of asserted ones that were not among them."""
         options = space.as_dict(self.configuration)
-        mining = Mining(
+        mining = partial(
+            Mining,
             self.profiler,
             self.configuration,
             clock,
@@ -111,22 +93,13 @@ class Asserting:
             tell=tell,
             keep=lambda profile: recorder.add(profile, tip, options),
         )
-        mined = mining.run()
-        yield mined
-        met = {(m.name, m.file) for m in chain(mined.observations, *mined.refused.values())}
-        left = [entry.method for entry in known if (entry.method, entry.file) not in met]
-        if mined.finished and left:
-            again = Mining(
-                self.profiler,
-                self.configuration,
-                clock,
-                until,
-                overhead=self.overhead,
-                hints=left,
-                tell=tell,
-                keep=mining.keep,
-            )
-            yield again.run()
+        for mined in _mined(known, mining):
+            wanted = proposal(wanted, mined, revision=tip.revision[:SHORT]).assertions
+            models |= {(m.method, m.file): m for m in mined.models}
+            notes += mined.notes
+        proposed = self._proposed(before, wanted, models)
+        told = f"{len(models)} methods were mined at the tip; {_changes(proposed)}."
+        return Asserted(proposed, bool(models), (*list(dict.fromkeys(notes))[-NOTES:], told))
 
     def _proposed(
         self,
@@ -153,6 +126,16 @@ class Asserting:
             text=text,
             difference=_difference(self.file.path, self.file.text, text),
         )
+
+
+def _mined(known: Sequence[Assertion], mining: Callable[..., Mining]) -> Iterator[Mined]:
+    """What there is of hot methods; then, if there is time, of asserted ones that were not among them."""
+    mined = mining().run()
+    yield mined
+    met = {(m.name, m.file) for m in chain(mined.observations, *mined.refused.values())}
+    left = [entry.method for entry in known if (entry.method, entry.file) not in met]
+    if mined.finished and left:
+        yield mining(hints=left).run()
 
 
 def _place(entry: Assertion) -> tuple[str, str]:

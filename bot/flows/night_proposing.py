@@ -53,12 +53,12 @@ def offer(proposals: Proposals, asserted: Asserted, tip: RevisionRef, *, before:
     if not asserted.certain:
         return []
     try:
-        return _offered(proposals, asserted, tip, before)
+        return _offered(proposals, asserted, tip, before=before)
     except ForgeError as error:
         return [f"The change of assertions is not proposed as a pull request: {error}."]
 
 
-def _offered(proposals: Proposals, asserted: Asserted, tip: RevisionRef, before: str) -> list[str]:
+def _offered(proposals: Proposals, asserted: Asserted, tip: RevisionRef, *, before: str) -> list[str]:
     standing, proposed = proposals.standing(), asserted.proposed
     where = standing.url or "the branch of our proposals"
     if standing.state == "foreign":
