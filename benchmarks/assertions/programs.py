@@ -22,7 +22,7 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from benchmarks.assertions.program_scores import Execution, markdown
+from benchmarks.assertions.program_scores import ASKED, Execution, markdown
 from benchmarks.assertions.subjects import OTHER_FLAGS, PROGRAMS, USUAL, make, subject
 from bot.adapters.git import Repository
 from bot.adapters.process import accounts
@@ -56,7 +56,7 @@ class Wanted:
     @property
     def overhead(self) -> float:
         """That is asked for."""
-        return 0.05 if self.kind == "careful" else 0.1
+        return ASKED[self.kind]
 
 
 def main() -> None:
@@ -70,10 +70,10 @@ def main() -> None:
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     same = [("same", number + 1) for number in range(asked.executions)]
-    others = [("load", 1), ("careful", 1), ("flags", 1)]
+    others = [(kind, 1) for kind in ASKED if kind != "same"]
     wanted = [
         Wanted(program, kind, number)
-        for kind, number in (*same[:3], *others[:2], *same[3:], *others[2:])
+        for kind, number in (*same[:3], *others[:-1], *same[3:], *others[-1:])
         for program in asked.program
     ]
     with one_thread(), ExitStack() as stack:

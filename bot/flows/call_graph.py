@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from bot.model.assertions import CallEdge
@@ -19,6 +19,7 @@ class CallGraph:
     """Calls between methods; those of the checkout are told apart, because only they can be changed here."""
 
     coarse: Profile
+    _above: dict[Method, Collection[Method]] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def hot(self) -> Sequence[Method]:
@@ -41,15 +42,34 @@ class CallGraph:
         """All calls, by name."""
         return frozenset((caller.name, callee.name) for caller, callee in self.coarse.edges)
 
-    def above(self, method: Method) -> Sequence[Method]:
+    def above(self, method: Method) -> Collection[Method]:
         """Methods of the checkout over which a method may be reached, the nearest first."""
-        found: dict[Method, None] = {}
-        layer = [method]
-        for _ in range(CALLERS):
-            every = dict.fromkeys(c for m in layer for c in self.callers.get(m, ()))
-            layer = [c for c in every if c not in found and c != method]
-            found |= dict.fromkeys(layer)
-        return list(found)
+        if method not in self._above:
+            found: dict[Method, None] = {}
+            layer = [method]
+            for _ in range(CALLERS):
+                every = dict.fromkeys(c for m in layer for c in self.callers.get(m, ()))
+                layer = [c for c in every if c not in found and c != method]
+                found |= dict.fromkeys(layer)
+            self._above[method] = found.keys()
+        return self._above[method]
+
+    def share(self, method: Method) -> float:
+        """Of the program's cost that of a method's calls, callees included, as far as calls were counted."""
+        return min(1.0, self._called.get(method, 0.0) / max(self._whole, 1e-12))
+
+    @cached_property
+    def _whole(self) -> float:
+        own = self.coarse.methods.values()
+        return sum(c.instructions or 0.0 for c in own) or sum(c.self_seconds or 0.0 for c in own)
+
+    @cached_property
+    def _called(self) -> Mapping[Method, float]:
+        found: dict[Method, float] = defaultdict(float)
+        for (caller, callee), cost in self.coarse.edges.items():
+            if caller != callee:
+                found[callee] += cost.total
+        return found
 
     def calls(self, method: Method) -> int:
         """In a trial, as far as they were counted."""

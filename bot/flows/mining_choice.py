@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from bot.flows.call_graph import CallGraph
+from bot.flows.call_observations import MOST_NESTED
 from bot.flows.mining_state import Candidate
 from bot.model.profiles import Method
 
-AT_ONCE = 12
+AT_ONCE = 20
 """Methods that are watched in one trial at most, without their callers."""
 CALLERS_CALLS, CALLERS_EACH = 10_000, 10
 """Calls of callers that are watched for a method in a trial: so many, and so many for each of its own."""
@@ -69,7 +70,7 @@ def choose(
         more = seconds(candidate, watched)
         if len(chosen) == AT_ONCE or more > left or candidate.rests > chosen[0].rests:
             continue
-        if any(_disturbed(candidate, other, graph) for other in chosen):
+        if any(_disturbed(candidate, other, graph, price) for other in chosen):
             continue
         left -= more
         chosen.append(candidate)
@@ -88,7 +89,23 @@ def with_callers(candidate: Candidate, graph: CallGraph) -> list[Method]:
     return watched
 
 
-def _disturbed(one: Candidate, other: Candidate, graph: CallGraph) -> bool:
+def _disturbed(one: Candidate, other: Candidate, graph: CallGraph, price: Price) -> bool:
     """Whether watching one of two would take too much of the time of the other, which is above it."""
-    pairs = ((one, other), (other, one))
-    return any(above.alone and above.method in graph.above(below.method) for above, below in pairs)
+    return any(
+        above.method in graph.above(below.method)
+        and (
+            above.alone
+            or _cost_below(above, below, graph, price) > MOST_NESTED * _seconds(above, graph, price)
+        )
+        for above, below in ((one, other), (other, one))
+    )
+
+
+def _cost_below(above: Candidate, below: Candidate, graph: CallGraph, price: Price) -> float:
+    watched = (m for m in with_callers(below, graph) if above.method in graph.above(m))
+    return sum(price.of(graph.calls(m)) for m in watched)
+
+
+def _seconds(candidate: Candidate, graph: CallGraph, price: Price) -> float:
+    """Of its calls in a trial, callees included; where this is not known, any."""
+    return graph.share(candidate.method) * price.trial or math.inf

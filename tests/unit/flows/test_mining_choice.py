@@ -64,12 +64,36 @@ def test_a_method_that_others_perturb_is_not_watched_with_those_below_it() -> No
     assert chosen(some, known) == ["top", "aside"]
 
 
+def test_what_is_called_very_often_is_not_watched_with_what_is_above_it() -> None:
+    known = CallGraph(
+        Profile(
+            TOOL,
+            "ok",
+            1.0,
+            {
+                method("top"): MethodCost(0.1, self_seconds=0.1, calls=10),
+                method("often"): MethodCost(0.8, self_seconds=0.8, calls=90_000),
+                method("seldom"): MethodCost(0.1, self_seconds=0.1, calls=1_000),
+            },
+            {
+                (method("top"), method("often")): EdgeCost(90_000, 0.4),
+                (method("top"), method("seldom")): EdgeCost(1_000, 0.1),
+                (method("main"), method("top")): EdgeCost(10, 0.6),
+            },
+        )
+    )
+    assert known.share(method("top")) == pytest.approx(0.6) and known.share(method("main")) == 0.0
+    some = [Candidate(method(name), 0.1) for name in ("often", "seldom", "top")]
+    assert chosen(some, known) == ["often", "seldom"]
+    assert chosen(some[1:], known) == ["seldom", "top"]
+
+
 def test_callers_that_are_called_far_more_often_are_not_watched() -> None:
     known = graph({"often": CALLERS_CALLS + 1_100, "seldom": 10, "f": 100}, ("often", "f"), ("seldom", "f"))
     assert with_callers(Candidate(method("f"), 0.1, callers=True), known) == [method("f"), method("seldom")]
 
 
-def test_no_more_than_a_dozen_are_watched_at_once() -> None:
+def test_there_is_a_limit_of_what_is_watched_at_once() -> None:
     names = [f"f{i}" for i in range(AT_ONCE + 5)]
     known = graph(dict.fromkeys(names, 10))
     assert len(chosen([Candidate(method(name), 0.1) for name in names], known)) == AT_ONCE
