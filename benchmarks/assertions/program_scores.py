@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 
 from benchmarks.assertions.subjects import PROGRAMS, USUAL
 from bot.analysis.assertions.comparing import Alignment, aligned, merged
+from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.wording import asserted
 from bot.flows.mining_state import Mined
 from bot.model.assertions import PathModel
@@ -39,7 +40,7 @@ class Execution:
     def told(self) -> str:
         """In one line."""
         m, refused = self.mined, {why: len(those) for why, those in self.mined.refused.items()}
-        grouped = len(self.grouped)
+        grouped = sum(len(one.groups) >= LEAST for one in m.models)
         added = "not measured" if m.overhead is None else f"{m.overhead:.1%}"
         return (
             f"{self.program} {self.kind} {self.number}: {self.seconds:.0f} s, {m.trials} trials,"
@@ -47,10 +48,11 @@ class Execution:
             f" overhead {added}, finished {m.finished}, refused {refused}"
         )
 
-    @property
+    @cached_property
     def models(self) -> dict[str, PathModel]:
-        """By method."""
-        return {model.method: model for model in self.mined.models}
+        """By method, as the analysis is now: what was observed is kept, and models are derived."""
+        seen = self.mined.observations
+        return {method.name: model(method.name, method.file, those) for method, those in seen.items()}
 
     @property
     def grouped(self) -> dict[str, PathModel]:
@@ -92,8 +94,8 @@ def compared(before: Sequence[Execution], new: Execution) -> dict[str, Alignment
     """
     known: dict[str, list[PathModel]] = defaultdict(list)
     for execution in before:
-        for name, model in execution.models.items():
-            known[name].append(model)
+        for name, mined in execution.models.items():
+            known[name].append(mined)
     pairs = {n: (reduce(merged, known[n]), m) for n, m in new.models.items() if n in known}
     found = {n: aligned(a, b) for n, (a, b) in pairs.items() if max(len(a.groups), len(b.groups)) >= LEAST}
     return {n: alignment for n, alignment in found.items() if alignment.known >= LEAST}

@@ -23,8 +23,8 @@ SQLITE = "sqlite3_3.40.1.orig.tar.xz", "aaa776260ab4dc976db34aa7891819484c8676b5
 DOCUTILS = "docutils-0.21.2.tar.gz", "3a6b18732edf182daa3cd12775bbb338cf5691468f91eeeb109deff6ebfa986f"
 """Archives and their SHA-256."""
 PROGRAMS = {
-    "processes": "SQLite 3.40.1, native: processes that share a file",
-    "threads": "SQLite 3.40.1, native: threads with databases in memory",
+    "processes": "SQLite 3.40.1, native: processes that share a file with a rollback journal",
+    "threads": "SQLite 3.40.1, native: threads that share a file with a write-ahead log",
     "docutils": "Docutils 0.21.2, Python",
 }
 """What each is."""

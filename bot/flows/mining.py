@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from bot.analysis.assertions.borders import borders, published_borders
-from bot.analysis.assertions.modelling import model
-from bot.analysis.assertions.stability import LAST, first_stable, stable_borders, utility
+from bot.analysis.assertions.modelling import MOSTLY, joined, model
+from bot.analysis.assertions.stability import LAST, SHARE, first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
 from bot.flows.mining_choice import Price, choose, with_callers
@@ -237,9 +237,10 @@ class Mining:
         if candidate.shift > MOST_SHIFT:
             candidate.refuse(f"calls so short that more than {MOST_SHIFT:.0%} of them is the tool's own time")
             return
-        found = stable_borders(seen[-LAST:], find=self._find)
-        first = first_stable(seen, found, find=self._find)
-        lasting = first is not None and len(seen) - seen.index(first) >= LEAST_OBSERVATIONS
+        parts, share = (joined(seen), MOSTLY) if self.estimator == "ours" else (seen[-LAST:], SHARE)
+        found = stable_borders(parts, share=share, find=self._find)
+        first = first_stable(parts, found, find=self._find)
+        lasting = first is not None and len(parts) - parts.index(first) >= LEAST_OBSERVATIONS
         enough = candidate.points >= MOST_POINTS or len(seen) >= MOST_OBSERVATIONS[candidate.stage]
         if not lasting and not enough:
             return

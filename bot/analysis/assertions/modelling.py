@@ -29,8 +29,12 @@ UNSTEADY = 0.05
 machine's (what else ran, a slower clock) and not the method's."""
 MOST_EDGES = 8
 """Edges that an assertion speaks of, at most: more, nobody reads (seeds/002, section 4.3)."""
-ENOUGH = 1000
-"""Calls in which clusters show: shorter observations are joined before borders are looked for."""
+ENOUGH, PARTS = 1000, 5
+"""Calls in which clusters show, and parts in which a border is looked for: observations are joined to
+so many, or fewer."""
+MOSTLY = 0.6
+"""Share of these parts that must have a border: chance puts one into few of them, and whether nearly all have
+it is a matter of chance, too."""
 
 
 def model(
@@ -45,7 +49,7 @@ def model(
     if estimator == "published":
         found = stable_borders(in_time[-LAST:], find=published_borders)
     else:
-        found = stable_borders(joined(in_time))
+        found = stable_borders(joined(in_time), share=MOSTLY)
     same: dict[frozenset[CallEdge], list[NamedPath]] = {}
     for path in sorted({path for o in in_time for path, calls in o.durations.items() if len(valid(calls))}):
         same.setdefault(edges_of(path), []).append(path)
@@ -94,16 +98,17 @@ def _grouped(
 
 
 def joined(observations: Sequence[CallObservation]) -> list[CallObservation]:
-    """Successive observations, in the order of time, joined until each has enough calls to show clusters.
+    """Successive observations, in the order of time, joined to a few that have enough calls to show clusters.
 
     What is left at the end is joined to the last.
     """
+    enough = max(ENOUGH, sum(len(o.every) for o in observations) // PARTS)
     parts: list[list[CallObservation]] = [[]]
     for observation in observations:
-        if sum(len(o.every) for o in parts[-1]) >= ENOUGH:
+        if sum(len(o.every) for o in parts[-1]) >= enough:
             parts.append([])
         parts[-1].append(observation)
-    if len(parts) > 1 and sum(len(o.every) for o in parts[-1]) < ENOUGH:
+    if len(parts) > 1 and sum(len(o.every) for o in parts[-1]) < enough:
         parts[-2:] = [[*parts[-2], *parts[-1]]]
     return [CallObservation(part[0].start, part[-1].end, {(): every(part)}) for part in parts if part]
 
