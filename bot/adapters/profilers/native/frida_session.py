@@ -149,12 +149,12 @@ class Starter:
 
         self._frida = frida
         self._folder, self._functions = folder, functions
-        self._begun: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._begun: queue.SimpleQueue[tuple[int, bool]] = queue.SimpleQueue()
         self._sessions: list[Session] = []
         self._files: list[BinaryIO] = []
         self._errors: list[str] = []
         self._device = frida.get_local_device()  # kept, or nobody is told
-        self._device.on("child-added", lambda child: self._begun.put(child.pid))
+        self._device.on("child-added", lambda child: self._begun.put((child.pid, child.origin == "fork")))
 
     @_told()
     def run(self, words: Sequence[str], temporary: str) -> Mapping[str, object]:
@@ -182,11 +182,11 @@ class Starter:
     def _follow(self) -> None:
         """Watches the next program that began, if there is one soon."""
         try:
-            pid = self._begun.get(timeout=_POLL_SECONDS)
+            pid, forked = self._begun.get(timeout=_POLL_SECONDS)
         except queue.Empty:
             return
         try:
-            if len(self._sessions) < MOST_PROGRAMS:
+            if not forked and len(self._sessions) < MOST_PROGRAMS:
                 file = (self._folder / f"{CALLS}{len(self._files)}").open("wb")
                 self._files.append(file)
                 session = Session(pid, _writer(file), becoming=True)
