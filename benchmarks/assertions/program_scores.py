@@ -152,7 +152,7 @@ def _reliability(by_program: dict[str, list[Execution]]) -> list[str]:
         same = _same(executions)
         for place in range(1, len(same)):
             found = compared(same[:place], same[place])
-            met = bool(found) and np.mean([a.calls >= ALIGNED for a in found.values()]) >= OF_MODELS
+            met = bool(found and np.mean([a.calls >= ALIGNED for a in found.values()]) >= OF_MODELS)
             cells = [name, f"#{place + 1}", *_row(found, least=ALIGNED), _met(met)]
             lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
@@ -200,7 +200,7 @@ def _size(by_program: dict[str, list[Execution]]) -> list[str]:
         if atoms:
             met = max(atoms) <= ATOMS and np.median(atoms) <= MEDIAN_ATOMS and not gaps
             lines.append(
-                f"| {name} | {len(atoms)} | {np.median(atoms):g} | {max(atoms)} | {gaps} | {_met(met)} |"
+                f"| {name} | {len(atoms)} | {np.median(atoms):g} | {max(atoms)} | {gaps} | {_met(bool(met))} |"
             )
     return [*lines, ""]
 

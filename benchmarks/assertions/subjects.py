@@ -7,6 +7,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from bot.compose.subjects import read_checked
@@ -16,8 +17,8 @@ HERE = Path(__file__).resolve().parent / "subjects"
 EXAMPLES = HERE.parents[2] / "examples"
 sys.path[:0] = [str(EXAMPLES), str(EXAMPLES / "jsoup")]
 
-import make_repository  # noqa: E402  of an example that comes from the distribution's sources
-import making  # noqa: E402  beside the examples
+make_repository = import_module("make_repository")  # of an example from the distribution's sources
+making = import_module("making")  # beside the examples
 
 SQLITE = "sqlite3_3.40.1.orig.tar.xz", "aaa776260ab4dc976db34aa7891819484c8676b5b2783123ebc6301e2ca5d655"
 DOCUTILS = "docutils-0.21.2.tar.gz", "3a6b18732edf182daa3cd12775bbb338cf5691468f91eeeb109deff6ebfa986f"

@@ -102,7 +102,8 @@ FITTING = """<script>
 const place = element => element.getBoundingClientRect();
 const within = (one, other) => other.left <= one.left && one.right <= other.right
   && other.top <= one.top + 2 && one.bottom <= other.bottom + 2;
-const framed = [...document.querySelectorAll("svg g:has(> rect[rx]) > text")].filter(text => place(text).width);
+const framed = [...document.querySelectorAll("svg g:has(> rect[rx]) > text")]
+  .filter(text => place(text).width);
 const out = framed.filter(text => !within(place(text), place(text.parentNode.querySelector("rect"))));
 const every = [...document.querySelectorAll("svg text")].filter(text => place(text).width);
 const cut = every.filter(text => !within(place(text), place(text.closest("svg"))));
