@@ -198,9 +198,9 @@ def _size(by_program: dict[str, list[Execution]]) -> list[str]:
         atoms = [len(a.atoms) for a in found if a.atoms]
         gaps = sum(any("…" in edge for edge in a.atoms) for a in found)
         if atoms:
-            met = max(atoms) <= ATOMS and np.median(atoms) <= MEDIAN_ATOMS and not gaps
+            met = max(atoms) <= ATOMS and bool(np.median(atoms) <= MEDIAN_ATOMS) and not gaps
             lines.append(
-                f"| {name} | {len(atoms)} | {np.median(atoms):g} | {max(atoms)} | {gaps} | {_met(bool(met))} |"
+                f"| {name} | {len(atoms)} | {np.median(atoms):g} | {max(atoms)} | {gaps} | {_met(met)} |"
             )
     return [*lines, ""]
 

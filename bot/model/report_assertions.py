@@ -44,8 +44,8 @@ class AssertionOutcome(Part):
 
     edges: caller and callee of those that conditions speak of, by name. borders_seconds: between the
     clusters, on this machine. trials: watched, of base and head. why: sentences, the reasons of the outcome
-    first. slower: a group moved to the reader's disadvantage. new_paths: at head only. proposed: the file's entry as head would have it, where the outcome is `violated`. paths: those with
-    most calls, for a picture.
+    first. slower: a group moved to the reader's disadvantage. new_paths: at head only. proposed: the file's
+    entry as head would have it, where the outcome is `violated`. paths: those with most calls, for a picture.
     """
 
     id: str
