@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-TRIES = 200
-"""Until no thread is at a place that is about to change."""
+TRIES, SHORTEST, LONGEST = 200, 0.001, 0.03
+"""Until no thread is at a place that is about to change; seconds between two tries, more each time: on a busy
+machine a thread may wait for a core before it leaves such a place."""
 
 _SEIZE, _INTERRUPT, _DETACH, _GETREGS = 0x4206, 0x4207, 17, 12
 _WALL = 0x40000000
@@ -41,7 +42,7 @@ def standstill(threads: Callable[[], Sequence[int]], moving: Callable[[int], boo
     """
     if platform.machine() != "x86_64":
         raise OSError("threads can be stopped on x86_64 only")
-    for _ in range(TRIES):
+    for number in range(TRIES):
         stopped: dict[int, int] = {}
         try:
             while fresh := [thread for thread in threads() if thread not in stopped]:
@@ -54,7 +55,7 @@ def standstill(threads: Callable[[], Sequence[int]], moving: Callable[[int], boo
             for thread, signal in stopped.items():
                 if signal >= 0:
                     _libc.ptrace(_DETACH, thread, None, signal)
-        time.sleep(0.001)
+        time.sleep(min(SHORTEST * (number + 1), LONGEST))
     raise OSError("its threads never leave the code that would have to change")
 
 
