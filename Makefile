@@ -1,4 +1,4 @@
-# make demo | test | lint | soak | clean: each does its own set-up; the second time it has nothing left to do.
+# make demo, test, test-container, lint, soak, clean: each does its own set-up; the second time it has nothing left to do.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
@@ -14,11 +14,12 @@ export PYTHON
 # The wheel's npm, where the machine has none; trials do not see this.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test lint soak clean
+.PHONY: help demo test test-container lint soak clean
 
 help:
 	@echo "make demo   a real program, its real slow-down, and who is to blame (out/demo/, under 6 minutes)"
 	@echo "make test   the tests"
+	@echo "make test-container   the action in its real image, as root on Debian (under 15 minutes)"
 	@echo "make lint   style, types, layers, workflows, Dockerfile"
 	@echo "make soak   the long runs"
 	@echo "make clean  removes what these made"
@@ -33,8 +34,14 @@ $(VENV)/.run: pyproject.toml
 
 $(VENV)/.test: $(VENV)/.run
 	@.ci/need cc:gcc g++ c++filt:binutils eu-addr2line:elfutils musl-gcc:musl-tools 'chromium|chromium-browser:chromium' \
-		valgrind perf:linux-perf google-pprof:google-perftools uftrace javac:default-jdk-headless
+		valgrind strace stress-ng perf:linux-perf google-pprof:google-perftools uftrace javac:default-jdk-headless
 	@$(INSTALL) --group test --group lint   # the workflows' linters are tests too
+	@touch $@
+
+$(VENV)/.container: $(VENV)/.run
+	@.ci/need mmdebstrap buildah podman runc fuse-overlayfs \
+		/usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring
+	@$(INSTALL) --group test
 	@touch $@
 
 # Node and npm where they are missing, as a wheel.
@@ -52,7 +59,10 @@ demo: $(VENV)/.run $(VENV)/.node
 	@echo "The page of this run: file://$(CURDIR)/out/demo/report.html"
 
 test: $(VENV)/.test $(VENV)/.node
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m 'not soak'
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+
+test-container: $(VENV)/.container
+	$(BIN)/python -m pytest -m container --durations=0 tests/container
 
 soak: $(VENV)/.test $(VENV)/.node
 	$(BIN)/python -m pytest -m soak
@@ -72,3 +82,4 @@ clean:
 	rm -rf out $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find bot tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf /var/tmp/suspects-example-node
+	rm -rf "$${XDG_CACHE_HOME:-$$HOME/.cache}/suspects-tests/container"

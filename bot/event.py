@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
+from bot.model.comment_commands import SaidComment
 from bot.model.errors import UsageError
 
-Mode: TypeAlias = Literal["pull_request", "nightly", "bisect", "publish", "shard", "merge", "nothing"]
+Mode: TypeAlias = Literal[
+    "pull_request", "nightly", "bisect", "publish", "shard", "merge", "command", "nothing"
+]
 _TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
 """Events whose job holds the repository's token and secrets while others decide what code it would run."""
+_COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,16 @@ class PullFacts:
     fork: bool
     base_sha: str
     head_sha: str
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Requested:
+    """The pull request that a command's dispatch asks to measure; base: tip of its base branch."""
+
+    number: int
+    base: str
+    head: str
 
 
 @dataclass(frozen=True)
@@ -31,7 +47,8 @@ class Facts:
     """What of an event decides the mode.
 
     writes: the token may be able to write (no fork, no Dependabot). on_default: the event is about the
-    default branch's newest commit. run_id: the workflow run that a `workflow_run` event tells of.
+    default branch's newest commit. run_id: the workflow run that a `workflow_run` event tells of. said: a
+    new comment on a pull request. requested: what a dispatch was asked for.
     """
 
     name: str
@@ -41,6 +58,8 @@ class Facts:
     deleted: bool = False
     run_id: int | None = None
     run_event: str | None = None
+    said: SaidComment | None = None
+    requested: Requested | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +67,8 @@ class Plan:
     """What to do. `reason` is one sentence; `comment`: this run may comment itself, else `publish` does it.
 
     base: tip of the base branch (the merge base is computed later). head, number: of the pull request.
-    run_id: the run whose result is published. range: GOOD..BAD of a bisection.
+    run_id: the run whose result is published; None: our own. range: GOOD..BAD of a bisection. pull: what the
+    subject's `run_on` may leave out; None: whoever set the mode wants it. said: the comment to obey.
     """
 
     mode: Mode
@@ -59,6 +79,8 @@ class Plan:
     head: str | None = None
     run_id: int | None = None
     range: str | None = None
+    pull: PullFacts | None = None
+    said: SaidComment | None = None
 
 
 def read_event(name: str, payload: Mapping[str, Any], *, ref: str | None = None) -> Facts:
@@ -71,6 +93,8 @@ def read_event(name: str, payload: Mapping[str, Any], *, ref: str | None = None)
         return _facts(name, payload, ref)
     except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"event.json of {name} is not as GitHub writes it: {error} is missing") from None
+    except ValueError as error:
+        raise UsageError(f"event.json of {name} is not as GitHub writes it: {error}") from None
 
 
 def _facts(name: str, payload: Mapping[str, Any], ref: str | None) -> Facts:
@@ -91,12 +115,49 @@ def _facts(name: str, payload: Mapping[str, Any], ref: str | None) -> Facts:
             fork=fork,
             base_sha=pull["base"]["sha"],
             head_sha=pull["head"]["sha"],
+            labels=tuple(str(label["name"]) for label in pull.get("labels") or ()),
         )
         return Facts(name, facts, writes=not fork and not robot)
     if name == "workflow_run":
         run = payload["workflow_run"]
         return Facts(name, run_id=int(run["id"]), run_event=run["event"])
-    return Facts(name, on_default=on_default, deleted=bool(payload.get("deleted", False)))
+    if name == "issue_comment":
+        return Facts(name, said=_said(payload))
+    requested = _requested(payload.get("inputs") or {}) if name == "workflow_dispatch" else None
+    deleted = bool(payload.get("deleted", False))
+    return Facts(name, on_default=on_default, deleted=deleted, requested=requested)
+
+
+def _said(payload: Mapping[str, Any]) -> SaidComment | None:
+    """The comment, when it is new and on a pull request; what is edited later asks for nothing."""
+    issue, comment = payload.get("issue") or {}, payload.get("comment") or {}
+    if payload.get("action") != "created" or not issue.get("pull_request"):
+        return None
+    author = comment["user"] or {}
+    return SaidComment(
+        id=int(comment["id"]),
+        number=int(issue["number"]),
+        author=str(author.get("login", "")),
+        author_id=int(author.get("id", 0)),
+        human=author.get("type") == "User",
+        body=str(comment["body"] or ""),
+        created=datetime.fromisoformat(comment["created_at"]),
+        url=str(comment["html_url"]),
+    )
+
+
+def _requested(inputs: Mapping[str, Any]) -> Requested | None:
+    """What a rerun's dispatch names; other workflows have inputs of their own.
+
+    Raises:
+        UsageError: these are not the ids that a command dispatches with.
+    """
+    if "pull_request" not in inputs:
+        return None
+    number, base, head = (str(inputs.get(name, "")) for name in ("pull_request", "base", "head"))
+    if not (re.fullmatch("[1-9][0-9]{0,17}", number) and _COMMIT.fullmatch(base) and _COMMIT.fullmatch(head)):
+        raise UsageError("the inputs pull_request, base and head must be a number and two full commit ids")
+    return Requested(int(number), base, head)
 
 
 def choose(facts: Facts, *, mode: str = "auto", range: str | None = None) -> Plan:
@@ -107,6 +168,8 @@ def choose(facts: Facts, *, mode: str = "auto", range: str | None = None) -> Pla
     """
     if facts.name in _TRUSTED:
         return _trusted(facts, mode)
+    if facts.requested is not None and mode in ("auto", "pull_request", "shard", "merge", "publish"):
+        return _dispatched(facts.requested, mode)
     if mode == "publish":
         raise UsageError(f"mode publish needs a workflow_run event, not {facts.name}")
     if facts.name == "pull_request":
@@ -116,6 +179,10 @@ def choose(facts: Facts, *, mode: str = "auto", range: str | None = None) -> Pla
 
 
 def _trusted(facts: Facts, mode: str) -> Plan:
+    if facts.name == "issue_comment" and mode == "auto":
+        if facts.said is None:
+            return Plan("nothing", "only new comments on pull requests can be commands")
+        return Plan("command", "somebody commented", number=facts.said.number, said=facts.said)
     if facts.name != "workflow_run" or mode not in ("auto", "publish"):
         raise UsageError(
             f"refused to measure under {facts.name}: its token and secrets must never meet "
@@ -126,6 +193,13 @@ def _trusted(facts: Facts, mode: str) -> Plan:
     return Plan("publish", "a pull request's run has ended", comment=True, run_id=facts.run_id)
 
 
+def _dispatched(asked: Requested, mode: str) -> Plan:
+    """A rerun measures without a right to comment; its second job publishes what the first one left."""
+    why = f"#{asked.number} at {asked.head[:12]} was asked for"
+    chosen = "publish" if mode == "publish" else _named(mode) or "pull_request"
+    return Plan(chosen, why, number=asked.number, base=asked.base, head=asked.head)
+
+
 def _pull_request(facts: Facts, pull: PullFacts, *, mode: str, range: str | None) -> Plan:
     if mode == "nightly":
         raise UsageError("mode nightly writes the history, which a pull request must not: use schedule")
@@ -134,12 +208,16 @@ def _pull_request(facts: Facts, pull: PullFacts, *, mode: str, range: str | None
     chosen = _named(mode) or "pull_request"
     if chosen == "bisect":
         return _bisect(range)
-    if pull.draft and mode == "auto":
-        return Plan(
-            "nothing", "the pull request is a draft: mark it ready for review, or set mode: pull_request"
-        )
     why = "measure and comment" if facts.writes else "measure only: this token cannot comment, publish will"
-    return Plan(chosen, why, comment=facts.writes, number=pull.number, base=pull.base_sha, head=pull.head_sha)
+    return Plan(
+        chosen,
+        why,
+        comment=facts.writes and chosen != "shard",
+        number=pull.number,
+        base=pull.base_sha,
+        head=pull.head_sha,
+        pull=pull if mode in ("auto", "shard", "merge") else None,
+    )
 
 
 def _repository(facts: Facts, *, mode: str, range: str | None) -> Plan:
@@ -155,7 +233,7 @@ def _repository(facts: Facts, *, mode: str, range: str | None) -> Plan:
         return _bisect(range)
     if facts.deleted:
         return Plan("nothing", "the branch was deleted")
-    if chosen == "nightly" and facts.name != "schedule" and not facts.on_default:
+    if facts.name != "schedule" and not facts.on_default:
         return Plan("nothing", "only the default branch's commits enter the history")
     return Plan(chosen, f"asked for by {facts.name}")
 

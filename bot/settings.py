@@ -55,6 +55,7 @@ class Inputs(BaseModel):
     github_token: SecretStr | None = Field(default=None, alias="github-token")
     budget: Annotated[float | None, BeforeValidator(_duration)] = None
     range: str | None = None
+    shard: str | None = Field(default=None, max_length=4000)
     fail_on: Annotated[frozenset[Failing], BeforeValidator(_words)] = Field(frozenset(), alias="fail-on")
     comment: CommentPolicy = "always"
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -52,6 +53,52 @@ def fetched(name: str, sha256: str, fetch: Callable[[], Path]) -> Path:
             raise ExampleError(f"{name} is not the file that this example was made with")
         shutil.move(came, kept)
     return kept
+
+
+def debian_source(package: str, suite: str, name: str, *, sha256: str) -> Path:
+    """The archive of a Debian source package, through apt's client from the machine's mirror.
+
+    Raises:
+        ExampleError: it cannot be had.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+
+        def fetch() -> Path:
+            place = Path(folder)
+            for needed in ("lists/partial", "cache/archives/partial"):
+                (place / needed).mkdir(parents=True)
+            (place / "sources.list").write_text(f"deb-src {mirror()} {suite} main\n", encoding="utf-8")
+            settings = {
+                "Dir::Etc::SourceList": place / "sources.list",
+                "Dir::Etc::SourceParts": "/dev/null",
+                "Dir::State::Lists": place / "lists",
+                "Dir::Cache": place / "cache",
+                "APT::Sandbox::User": "root",
+            }
+            own = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+            for words in (["update"], ["source", "--download-only", "--tar-only", f"{package}/{suite}"]):
+                run(["apt-get", "-qq", *own, *words], what=f"{name} from {suite}", cwd=place)
+            return place / name
+
+        return fetched(name, sha256, fetch)
+
+
+def mirror() -> str:
+    """Where this machine's packages come from.
+
+    Raises:
+        ExampleError: it is no machine of this distribution.
+    """
+    words = ["apt-get", "indextargets", "--format", "$(RELEASE) $(SITE)", "Created-By: Packages"]
+    try:
+        listed = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        listed = []
+    for line in listed:
+        release, _, site = line.partition(" ")
+        if "security" not in release:
+            return site
+    raise ExampleError("apt-get, and a Debian mirror that it uses, are needed to fetch source packages")
 
 
 def cache() -> Path:

@@ -11,6 +11,7 @@ import numpy as np
 from bot.flows.job import Job
 from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
 from bot.model.report import Environment
+from bot.model.resources import Count, Counted, Source
 from bot.model.revisions import Build, Comparison, Revision
 from bot.model.space import Configuration
 from bot.model.subject import Subject
@@ -25,7 +26,7 @@ Truth = Callable[[Configuration], float]
 
 @dataclass
 class FakeBench:
-    """A pair takes `seconds` on a simulated clock; head's metrics are base's times `truth`."""
+    """Pairs take `seconds` on a simulated clock; base is near `scale` (or 1), head `truth` times as much."""
 
     rng: np.random.Generator
     budget: float
@@ -37,6 +38,7 @@ class FakeBench:
     stop_after: int | None = None
     slots: int = 1
     clock: float = 0.0
+    scale: Mapping[str, float] = field(default_factory=dict)
     asked: list[Wish] = field(default_factory=list)
     _known: set[Configuration] = field(default_factory=set)
 
@@ -72,8 +74,9 @@ class FakeBench:
         first, second = ({}, {})  # type: tuple[dict[str, float], dict[str, float]]
         for name, truth in self.truth.items():
             ratio = 1.0 if wish.control else truth(wish.configuration)
-            first[name] = float(np.exp(self.rng.normal(0, self.noise)))
-            second[name] = ratio * float(np.exp(self.rng.normal(0, self.noise)))
+            scale = self.scale.get(name, 1.0)
+            first[name] = scale * float(np.exp(self.rng.normal(0, self.noise)))
+            second[name] = scale * ratio * float(np.exp(self.rng.normal(0, self.noise)))
         alone: Mapping[Side, tuple[float, float]] | None = None
         if wish.configuration not in self._known:
             self._known.add(wish.configuration)
@@ -165,6 +168,40 @@ class FakeProfiles:
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         del side, methods
         return {}
+
+
+@dataclass
+class FakeCounter:
+    """Counts of a side in a configuration; each counted trial takes `takes` on the clock."""
+
+    bench: FakeBench
+    counts: Callable[[Side, Configuration], Mapping[Count, float]]
+    takes: float = 0.5
+    noise: float = 0.0
+    outcome: Outcome = "ok"
+    lacking: Mapping[Source, Sequence[str]] = field(default_factory=dict)
+    start: Mapping[Count, float] | None = None
+    asked: list[tuple[Side, Configuration, Source]] = field(default_factory=list)
+
+    def missing(self) -> Mapping[Source, Sequence[str]]:
+        return self.lacking
+
+    def count(
+        self, side: Side, configuration: Configuration, source: Source, *, seconds: float = math.inf
+    ) -> Counted:
+        self.asked.append((side, configuration, source))
+        self.bench.clock += min(self.takes, seconds)
+        if self.takes > seconds:
+            return Counted(source, "cut")
+        chance = float(np.exp(self.bench.rng.normal(0, self.noise)))
+        counts = {count: n * chance for count, n in self.counts(side, configuration).items()}
+        calls = {"openat": round(counts.get("filesystem_calls", 0.0)), "read": 7}
+        volumes = {"heap_peak": 1e6 if side == "base" else 2e6}
+        return Counted(source, self.outcome, counts, volumes, {"filesystem_calls": calls}, tool="fake 1")
+
+    def start_up(self, side: Side, source: Source, *, seconds: float = math.inf) -> Counted | None:
+        del side, seconds
+        return None if self.start is None else Counted(source, "ok", self.start)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from bot.model.forge import CommentPolicy
 from bot.settings import INPUT_VARIABLES, OUTPUTS, ModeInput, Settings
 
 ROOT = Path(__file__).parents[1]
-INPUTS = {"mode", "config", "github-token", "budget", "range", "fail-on", "comment"}  # the contract's
+INPUTS = {"mode", "config", "github-token", "budget", "range", "shard", "fail-on", "comment"}
 
 
 def read(name: str) -> dict[str, Any]:

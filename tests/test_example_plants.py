@@ -1,4 +1,4 @@
-"""lz4 and jsoup: suspects.yml fits the program, and sources become repositories with one planted change."""
+"""lz4, jsoup, Redis: suspects.yml fits the program; sources become repositories with one planted change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Literal
 import pytest
 
 from bot.adapters.subject_file import load_subject
-from bot.model.subject import ChoiceOption, FlagOption, NumberOption
+from bot.model.subject import ChoiceOption, FlagOption, NumberOption, Program
 from bot.sampling.constraints import ConstraintSolver
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -97,6 +97,22 @@ def jsoup(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(
         script, "SHA256", archive(cache / f"jsoup_{script.RELEASE}.orig.tar.xz", files, "w:xz")
     )
+    return script
+
+
+@pytest.fixture
+def redis(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script, with a small release in the cache, so that nothing is fetched."""
+    script = loaded("redis")
+    files = {
+        "COPYING": "free",
+        "src/aof.c": f"void feed() {{\n{script.MARK.decode()}}}\n",
+        "deps/lua/lua.c": "1\n",
+        "deps/jemalloc/big.c": "not wanted",
+        "tests/slow.tcl": "not wanted",
+    }
+    name = f"redis_{script.RELEASE}.orig.tar.gz"
+    monkeypatch.setattr(script, "SHA256", archive(cache / name, files, "w:gz"))
     return script
 
 
@@ -191,6 +207,28 @@ def test_a_damaged_archive_in_the_cache_is_not_used(
     with pytest.raises(lz4.making.ExampleError, match=r"lz4==1\.0 could not be fetched: no reason given"):
         lz4.make(tmp_path / "r")
     assert not (tmp_path / "r").exists()
+
+
+def test_rediss_configuration_file_starts_the_server_with_its_options() -> None:
+    subject = load_subject(EXAMPLES / "redis" / "suspects.yml")
+    solver = ConstraintSolver(subject.space)
+    assert len(subject.options) >= 8 and not solver.dead_levels() and not solver.default_note()
+    assert isinstance(subject.program, Program) and subject.program.server is not None
+    assert "{options}" in subject.program.server.start and "{options}" not in subject.program.run
+
+
+def test_rediss_release_and_the_planted_change_are_commits(redis: ModuleType, tmp_path: Path) -> None:
+    made = redis.make(tmp_path / "r")
+    assert [tag for tag, _ in made] == [redis.RELEASE, "slower"]
+    assert git(tmp_path / "r", "diff", "--name-only", redis.RELEASE, "slower") == "src/aof.c"
+    assert "check = crc64(" in (tmp_path / "r/src/aof.c").read_text()
+    assert not (tmp_path / "r/deps/jemalloc").exists() and not (tmp_path / "r/tests").exists()
+    assert redis.make(tmp_path / "r") == made
+
+
+def test_a_release_without_the_place_of_the_planted_change_is_one_line(redis: ModuleType) -> None:
+    with pytest.raises(redis.making.ExampleError, match=r"src/aof\.c has no place"):
+        redis.slower({"src/aof.c": b"another release\n"})
 
 
 def test_another_file_than_the_pinned_one_is_refused(lz4: ModuleType, cache: Path, tmp_path: Path) -> None:

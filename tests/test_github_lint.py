@@ -12,6 +12,9 @@ import jinja2
 import pytest
 from ruamel.yaml import YAML
 
+from bot.commands.shard_modes import SHARD, SHARDS
+from bot.flows.comment_commands import BISECT, MEASURING, RERUN
+
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 TEMPLATES = sorted((ROOT / "templates/workflows").glob("*.yml.j2"))
@@ -47,8 +50,12 @@ def test_there_is_something_to_check() -> None:
     assert [path.name for path in OWN] == ["ci.yml", "demo.yml", "release.yml"]
     assert [path.name for path in TEMPLATES] == [
         "suspects-bisect.yml.j2",
+        "suspects-commands.yml.j2",
+        "suspects-matrix.yml.j2",
+        "suspects-nightly-matrix.yml.j2",
         "suspects-nightly.yml.j2",
         "suspects-publish.yml.j2",
+        "suspects-rerun.yml.j2",
         "suspects.yml.j2",
     ]
 
@@ -70,7 +77,7 @@ def test_zizmor_finds_nothing_in_what_init_writes(rendered: list[Path]) -> None:
 def test_zizmor_would_find_something(tmp_path: Path) -> None:
     bad = tmp_path / ".github/workflows/bad.yml"
     bad.parent.mkdir(parents=True)
-    text = OWN[0].read_text("utf-8").replace("run: .ci/run", "run: echo ${{ github.head_ref }}")
+    text = OWN[0].read_text("utf-8").replace("run: sudo .ci/run", "run: echo ${{ github.head_ref }}")
     bad.write_text(text, "utf-8")
     done = zizmor(bad)
     assert done.returncode != 0
@@ -109,6 +116,9 @@ def test_what_measures_strangers_may_only_read(rendered: list[Path]) -> None:
     jobs = {path.name: workflow(path)["jobs"] for path in rendered}
     assert jobs["suspects.yml"]["measure"]["permissions"] == {"contents": "read"}
     assert jobs["suspects-bisect.yml"]["bisect"]["permissions"] == {"contents": "read"}
+    assert {j["permissions"]["contents"] for j in jobs["suspects-matrix.yml"].values()} == {"read"}
+    measuring = jobs["suspects-nightly-matrix.yml"]["measure"]["permissions"]
+    assert measuring == {"contents": "read", "actions": "read"}
     assert jobs["suspects-nightly.yml"]["nightly"]["permissions"] == {
         "contents": "write",
         "issues": "write",
@@ -116,9 +126,77 @@ def test_what_measures_strangers_may_only_read(rendered: list[Path]) -> None:
     }
     assert jobs["suspects-publish.yml"]["publish"]["permissions"] == {
         "actions": "read",
+        "checks": "write",
         "contents": "read",
         "pull-requests": "write",
     }
+
+
+def test_what_obeys_comments_may_do_just_that(rendered: list[Path]) -> None:
+    jobs = {path.name: workflow(path)["jobs"] for path in rendered}
+    commands, rerun = jobs["suspects-commands.yml"], jobs["suspects-rerun.yml"]
+    assert {name: job["permissions"] for name, job in commands.items()} == {
+        "dispatch": {"actions": "write", "contents": "read", "pull-requests": "write"},
+        "accept": {"actions": "read", "contents": "write", "pull-requests": "write"},
+    }
+    for job in commands.values():
+        assert job["if"].startswith("github.event.issue.pull_request && startsWith(")
+        assert job["steps"] == [{"name": "Obey the comment", "uses": ACTION.partition(" ")[0]}]
+    assert rerun["measure"]["permissions"] == {"contents": "read"}
+    assert rerun["publish"]["permissions"] == jobs["suspects-publish.yml"]["publish"]["permissions"]
+    assert [step["uses"] for step in rerun["publish"]["steps"]] == [ACTION.partition(" ")[0]]  # no checkout
+
+
+def test_what_is_dispatched_is_what_the_workflows_take(rendered: list[Path]) -> None:
+    inputs = {
+        path.name: (workflow(path)["on"].get("workflow_dispatch") or {}).get("inputs") for path in rendered
+    }
+    assert set(inputs[RERUN] or ()) == {"pull_request", "base", "head", "budget"}
+    assert set(inputs[BISECT] or ()) == {"range"}
+    assert MEASURING in inputs
+
+
+@pytest.mark.parametrize("name", ["suspects", "suspects-nightly"])
+def test_a_matrix_takes_the_place_of_one_job_and_its_jobs_agree(rendered: list[Path], name: str) -> None:
+    paths = {path.name: path for path in rendered}
+    alone, several = (workflow(paths[f"{name}{end}.yml"]) for end in ("", "-matrix"))
+    assert {key: alone[key] for key in ("name", "on", "concurrency")} == {
+        key: several[key] for key in ("name", "on", "concurrency")
+    }
+    measure, merge = several["jobs"].values()
+    assert measure["strategy"] == {"fail-fast": False, "matrix": {"shard": [0, 1, 2, 3]}}
+    checkout, shard, leave = measure["steps"]
+    assert shard["with"] == {"mode": "shard", "shard": "${{ matrix.shard }}/4"}
+    assert leave["with"]["name"] == f"{SHARD}-${{{{ matrix.shard }}}}" and leave["with"]["path"] == SHARD
+    (bring,) = [step for step in merge["steps"] if step.get("uses", "").startswith("actions/download")]
+    assert bring["with"] == {"pattern": f"{SHARD}-*", "path": SHARDS}
+    assert merge["needs"] == "measure" and merge["if"] == "${{ !cancelled() }}"
+    (last,) = [job["steps"][-1] for job in alone["jobs"].values()]
+    assert merge["steps"][-1] == last and merge["steps"][0] == checkout
+
+
+def group(path: Path, **context: object) -> str:
+    """The concurrency group of a workflow in an event: every expression of ours is one name."""
+    text: str = workflow(path)["concurrency"]["group"]
+    return re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda match: str(context[match[1].replace(".", "_")]), text)
+
+
+def test_only_a_pull_request_s_own_older_run_is_cancelled(rendered: list[Path]) -> None:
+    paths = {path.name: path for path in rendered}
+    cancelling = {name for name, path in paths.items() if workflow(path)["concurrency"]["cancel-in-progress"]}
+    assert cancelling == {MEASURING, RERUN, "suspects-matrix.yml"}
+    assert group(paths["suspects-matrix.yml"], github_event_pull_request_number=7) == "suspects-7"
+    pushed = {n: group(paths[MEASURING], github_event_pull_request_number=n) for n in (7, 77)}
+    again = {n: group(paths[RERUN], inputs_pull_request=n) for n in (7, 77)}
+    assert pushed == again == {7: "suspects-7", 77: "suspects-77"}
+    # What waits in a group is cancelled by what comes next: results and commands wait alone.
+    others = [
+        *(group(paths["suspects-publish.yml"], github_event_workflow_run_id=n) for n in (7, 77)),
+        *(group(paths["suspects-commands.yml"], github_event_comment_id=n) for n in (7, 77)),
+        *(group(paths[BISECT], inputs_range=n) for n in ("v1..v2", "7")),
+        group(paths["suspects-nightly.yml"]),
+    ]
+    assert len({*others, *pushed.values()}) == len(others) + 2
 
 
 def test_no_workflow_of_strangers_starts_on_a_privileged_event(rendered: list[Path]) -> None:
@@ -126,7 +204,11 @@ def test_no_workflow_of_strangers_starts_on_a_privileged_event(rendered: list[Pa
     assert events == {
         "suspects.yml": {"pull_request"},
         "suspects-publish.yml": {"workflow_run"},
+        "suspects-commands.yml": {"issue_comment"},
+        "suspects-rerun.yml": {"workflow_dispatch"},
         "suspects-nightly.yml": {"schedule", "workflow_dispatch"},
+        "suspects-matrix.yml": {"pull_request"},
+        "suspects-nightly-matrix.yml": {"schedule", "workflow_dispatch"},
         "suspects-bisect.yml": {"workflow_dispatch"},
     }
 

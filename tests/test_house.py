@@ -19,8 +19,8 @@ WINDOWS = {
     "subprocess": ("adapters/",),
     "multiprocessing": ("adapters/",),
     "socket": ("adapters/",),
-    "requests": ("adapters/github.py",),
-    "github": ("adapters/github.py", "adapters/github_proposals.py"),
+    "requests": ("adapters/github",),
+    "github": ("adapters/github",),
     "httpx": ("adapters/artifacts.py",),
     "jinja2": ("report/render.py", "adapters/config_files.py"),
     "typer": ("commands/", "__main__.py"),
@@ -107,6 +107,12 @@ def test_randomness_comes_only_as_a_generator() -> None:
         and ast.unparse(node.func).startswith(("np.random.", "numpy.random."))
     }
     assert makers <= {"compose"}
+
+
+def test_nothing_that_can_be_code_is_read_as_data() -> None:
+    """Profiles, logs and artifacts are written by strangers: text, JSON and fixed records only."""
+    readers = {"pickle", "marshal", "shelve", "pstats", "dill", "cloudpickle"}
+    assert [place(path) for path in BOT if imported(path) & readers] == []
 
 
 def test_only_the_entry_point_catches_everything() -> None:

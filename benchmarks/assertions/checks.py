@@ -85,6 +85,11 @@ KINDS = (
         for size in (1.0, 2.0)
     ),
     Kind("one group, every call +100%; one of 20 assertions", "group", 1.0, assertions=20),
+    Kind("unchanged", trials=8, often=10),  # as often as a pull request looks where there is time
+    Kind("one path, every call +50%", "path", 0.5, trials=8),
+    Kind("one path, a third to 60 % of its calls +200%", "path, share", 2.0, trials=8),
+    Kind("one group, every call +50%", "group", 0.5, trials=8),
+    Kind("everywhere 1.5 times", "everywhere", 1.5, trials=8),
 )
 
 

@@ -27,6 +27,7 @@ from benchmarks.assertions.subjects import OTHER_FLAGS, PROGRAMS, USUAL, make, s
 from bot.adapters.git import Repository
 from bot.adapters.process import accounts
 from bot.adapters.profiling import SiteProfiler
+from bot.adapters.site_targets import SiteTargets
 from bot.adapters.threads import one_thread
 from bot.adapters.workshop import Workshop
 from bot.flows.mining import Mining
@@ -111,7 +112,7 @@ def mine(one: Wanted, workshop: Workshop, *, budget: float) -> Execution:
     """One execution."""
     what, never, began = subject(one.program, one.flags), threading.Event(), time.monotonic()
     mined = Mining(
-        SiteProfiler(what, workshop.sites(), scratch=workshop.scratch, stop=never.is_set),
+        SiteProfiler(SiteTargets(what, workshop.sites(), scratch=workshop.scratch, stop=never.is_set)),
         ("other" if one.kind == "load" else "usual",),
         time.monotonic,
         began + budget,

@@ -15,9 +15,8 @@ from bot.model.subject import Subject
 
 HERE = Path(__file__).resolve().parent / "subjects"
 EXAMPLES = HERE.parents[2] / "examples"
-sys.path[:0] = [str(EXAMPLES), str(EXAMPLES / "jsoup")]
+sys.path.insert(0, str(EXAMPLES))
 
-make_repository = import_module("make_repository")  # of an example from the distribution's sources
 making = import_module("making")  # beside the examples
 
 SQLITE = "sqlite3_3.40.1.orig.tar.xz", "aaa776260ab4dc976db34aa7891819484c8676b5b2783123ebc6301e2ca5d655"
@@ -29,6 +28,7 @@ PROGRAMS = {
     "docutils": "Docutils 0.21.2, Python",
 }
 """What each is."""
+SUITE = "bookworm"
 USUAL = {"processes": "-O1", "threads": "-O1", "docutils": ""}
 OTHER_FLAGS = {"processes": "-O2", "threads": "-O2", "docutils": "-O"}
 """Of the compiler; Python's own leaves its assertions out."""
@@ -56,6 +56,7 @@ def _text(name: str) -> str:
 
 def _docutils() -> Iterator[tuple[str, bytes]]:
     """The package and its documentation, from the source distribution, through pip."""
+    yield "documents.py", (HERE / "documents.py").read_bytes()
     name, sha256 = DOCUTILS
     with tempfile.TemporaryDirectory() as folder:
 
@@ -76,30 +77,11 @@ def _sqlite() -> Iterator[tuple[str, bytes]]:
     """SQLite in one file, as its own scripts put it together (they need tclsh), and the workers."""
     yield "workers.c", (HERE / "workers.c").read_bytes()
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(making.fetched(*SQLITE, lambda: _source(Path(folder)))) as tar:
+        name, sha256 = SQLITE
+        with tarfile.open(making.debian_source("sqlite3", SUITE, name, sha256=sha256)) as tar:
             tar.extractall(f"{folder}/sources", filter="data")
         (top,) = Path(folder, "sources").iterdir()
         for words in (["./configure", "--disable-tcl", "--disable-readline"], ["make", "sqlite3.c"]):
             subprocess.run(words, cwd=top, check=True, capture_output=True)
         for file in ("sqlite3.c", "sqlite3.h"):
             yield file, (top / file).read_bytes()
-
-
-def _source(place: Path) -> Path:
-    """The source package, through apt's client from the machine's mirror."""
-    for needed in ("lists/partial", "cache/archives/partial"):
-        (place / needed).mkdir(parents=True)
-    source = f"deb-src {make_repository.mirror()} {make_repository.SUITE} main\n"
-    (place / "sources.list").write_text(source, encoding="utf-8")
-    settings = {
-        "Dir::Etc::SourceList": place / "sources.list",
-        "Dir::Etc::SourceParts": "/dev/null",
-        "Dir::State::Lists": place / "lists",
-        "Dir::Cache": place / "cache",
-        "APT::Sandbox::User": "root",
-    }
-    own = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
-    fetch = ["source", "--download-only", "--tar-only", f"sqlite3/{make_repository.SUITE}"]
-    for words in (["update"], fetch):
-        making.run(["apt-get", "-qq", *own, *words], what=SQLITE[0], cwd=place)
-    return place / SQLITE[0]

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from benchmarks.change_points.published_scoring import TOLERANCE
-from benchmarks.change_points.truth import ExactTerms, System, TrueStep
+from benchmarks.change_points.truth import ExactTerms, System, TrueFailure, TrueStep
 from benchmarks.change_points.wording import away, reworded
+from bot.flows.failing_runs import FailingRun
 from bot.model.change_points import ChangePoint
 
 LARGE = 0.10  # steps that must not be missed, relative in the smallest valid configuration
@@ -43,22 +44,22 @@ def pairings(steps: Sequence[TrueStep], found: Sequence[ChangePoint], terms: Exa
     ]
 
 
-def tally(system: System, found: Sequence[ChangePoint], terms: ExactTerms) -> dict[str, Any]:
+def tally(
+    system: System, found: Sequence[ChangePoint], terms: ExactTerms, failing: Sequence[FailingRun] = ()
+) -> dict[str, Any]:
     """Everything the tables need of one run, as JSON.
 
-    Found ends of runs of failures count apart: named, or (where no such run is) as false.
+    failing: runs of failures in the trials. Reports name those of two trials or more by their term: right
+    where such a run is, else false.
     """
-    steps = [p for p in found if p.shape != "failing"]
-    paired = {p.found: p for p in pairings(system.steps, steps, terms)}
+    paired = {p.found: p for p in pairings(system.steps, found, terms)}
     hit = {p.true: p for p in paired.values()}
-    claims = [p for p in found if p.shape == "failing"]
-    named = [any(_names(p, f.first, f.term, terms) for p in claims) for f in system.failures]
-    right = [
-        any(_names(p, at, f.term, terms) for f in system.failures for at in (f.first, f.end)) for p in claims
-    ]
+    claims = [run for run in failing if run.trials > 1 and run.term is not None]
+    named = [any(_names(run, f, terms) for run in claims) for f in system.failures]
+    right = [any(_names(run, f, terms) for f in system.failures) for run in claims]
     return {
         "steps": [asdict(s) | {"off": hit[i].off if i in hit else None} for i, s in enumerate(system.steps)],
-        "found": [_told(p) | {"true": paired[j].true if j in paired else None} for j, p in enumerate(steps)],
+        "found": [_told(p) | {"true": paired[j].true if j in paired else None} for j, p in enumerate(found)],
         "failures": len(system.failures),
         "failures_named": sum(named),
         "failures_false": len(right) - sum(right),
@@ -67,10 +68,9 @@ def tally(system: System, found: Sequence[ChangePoint], terms: ExactTerms) -> di
     }
 
 
-def _names(point: ChangePoint, revision: int, term: tuple[str, ...], terms: ExactTerms) -> bool:
-    return (
-        terms.canonical(point.term) == terms.canonical(term) and abs(point.revision - revision) <= TOLERANCE
-    )
+def _names(run: FailingRun, failure: TrueFailure, terms: ExactTerms) -> bool:
+    same = run.term is not None and terms.canonical(run.term) == terms.canonical(failure.term)
+    return same and run.first < failure.end and failure.first <= run.last
 
 
 def _told(point: ChangePoint) -> dict[str, Any]:

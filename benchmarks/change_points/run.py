@@ -31,8 +31,9 @@ from benchmarks.change_points.cases import CASES, Case
 from benchmarks.change_points.matching import tally
 from benchmarks.change_points.truth import ExactTerms, System
 from bot.flows.change_point_search import ChangePointFinder
+from bot.flows.failing_runs import failing_runs
 from bot.flows.published_search import PublishedSearch
-from bot.model.change_points import ChangePointSearch
+from bot.model.change_points import ChangePointSearch, Observation
 
 RESULTS = Path(__file__).parent / "results"
 RUNS = {"ours": RESULTS / "runs.jsonl", "published": RESULTS / "runs_published.jsonl"}
@@ -45,7 +46,7 @@ CODE = {
     ),
     "published": ("analysis/published/*", "flows/published_search.py", "sampling/published/*"),
 }
-OTHERS = ("influences",)  # beside the search, and no part of it
+OTHERS = ("influences", "utilisation")  # beside the search, and no part of it
 SYSTEMS = (
     "kinds.py",
     "published_systems.py",
@@ -100,12 +101,14 @@ def _late(*_: object) -> None:
 
 def _searched(estimator: str, system: System, rng: np.random.Generator, cpu: float) -> dict[str, Any]:
     trials, spent, distinct = 0, 0.0, set[tuple[Any, ...]]()
+    known: list[Observation] = []
     started = time.process_time()
     asked = search(estimator, system, rng)
     wishes = asked.wishes()
     while wishes and spent < cpu and trials < TRIALS:
         spent += time.process_time() - started
         observations = [system.observe(probe) for probe in wishes]
+        known += observations
         trials += len(wishes)
         distinct.update((p.configuration, p.revision) for p in wishes)
         started = time.process_time()
@@ -113,7 +116,8 @@ def _searched(estimator: str, system: System, rng: np.random.Generator, cpu: flo
         wishes = asked.wishes()
     found = asked.change_points_
     spent += time.process_time() - started
-    return tally(system, found, ExactTerms(system.space, system.solver)) | {
+    terms, failing = ExactTerms(system.space, system.solver), failing_runs(system.space, known)
+    return tally(system, found, terms, failing) | {
         "trials": trials,
         "distinct": len(distinct),
         "cpu": round(spent, 3),

@@ -32,6 +32,7 @@ from bot.adapters.bench import PairBench
 from bot.adapters.git import Repository
 from bot.adapters.process import accounts
 from bot.adapters.profiling import SiteProfiler
+from bot.adapters.site_targets import SiteTargets
 from bot.adapters.workshop import Workshop
 from bot.analysis.influences.costs import CostTable, noise_floor
 from bot.analysis.influences.learning import InfluenceModels
@@ -113,7 +114,9 @@ def _measure(
     builds = workshop.build(Comparison(head, head))
     assert all(build.ok for build in builds.values()), builds
     never = threading.Event()
-    profiler = SiteProfiler(subject, workshop.sites(), scratch=workshop.scratch, stop=never.is_set)
+    profiler = SiteProfiler(
+        SiteTargets(subject, workshop.sites(), scratch=workshop.scratch, stop=never.is_set)
+    )
     bench = stack.enter_context(
         PairBench(
             subject=subject,

@@ -38,7 +38,7 @@ from bot.model.profiles import Method, Profile
 
 RESULTS = Path(__file__).with_name("results")
 RUNTIMES = ("native", "python", "node", "jvm")
-BASE_PROFILES, HEAD_PROFILES, DUETS, TRIED_DUETS = 2, 1, 10, 3
+BASE_PROFILES, HEAD_PROFILES, DUETS, TRIED_DUETS = 2, 2, 10, 3
 CORE = str(sorted(os.sched_getaffinity(0))[len(os.sched_getaffinity(0)) // 2])
 """Both trials of a duet run here."""
 EVERY = 2000

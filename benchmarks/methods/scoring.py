@@ -8,6 +8,8 @@ from typing import Any
 
 from bot.analysis.methods.blame import Blame, Compared, blame
 
+PLANTED = "planted."
+"""Module of what planted code calls in JVM programs: its cost is a part of the guilty method's."""
 CLAIMED = (0.1, -0.1, 0.02, -0.02)
 """Changes that are claimed of equal programs, to see whether somebody is blamed for them."""
 
@@ -33,13 +35,14 @@ def score(compared: Compared, truth: Truth) -> dict[str, Any]:
     # A method that the compiler inlined is seen in those that called it.
     right = truth.guilty if truth.guilty & heads else truth.callers
     found = next((c for c in full.changes if c.method.name in right), None)
+    beside = sum(c.share for c in full.changes if c.method.name.startswith(PLANTED))
     return {
         "named": names,
         "right": bool(names) and names[0] in right,
         "blind": bool(blind.changes) and blind.changes[0].method.name in right,
         "among": found is not None,
-        "share": None if found is None else found.share,
-        "interval": None if found is None else found.interval,
+        "share": None if found is None else found.share + beside,
+        "interval": None if found is None else [end + beside for end in found.interval],
         "unexplained": full.unexplained,
         "blame": seconds,
     }

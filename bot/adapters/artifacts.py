@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import time
 import zipfile
 import zlib
@@ -20,6 +19,9 @@ from bot.model.report import Report
 MEMBER = "report.json"
 """The one file we read; `actions/upload-artifact` puts a single file at the top of the archive."""
 
+LARGEST = 1e18
+"""No number of a report comes near: it is thirty years in nanoseconds."""
+
 
 @dataclass(frozen=True)
 class Caps:
@@ -33,9 +35,10 @@ class Caps:
 
 @dataclass(frozen=True)
 class Insistence:
-    """Tries after the first and how long to wait between them (seconds, doubling; never beyond `longest`)."""
+    """Tries after the first, and seconds: between them (doubling, up to `longest`), and for an answer."""
 
     tries: int = 4
+    timeout: float = 30.0
     backoff: float = 1.0
     longest: float = 300.0
     pause: Callable[[float], None] = time.sleep
@@ -69,12 +72,9 @@ class StoredArtifact(_Artifact):
     def comes_from(self, branch: str) -> bool:
         """Whether a run on this branch of this repository left it; a fork's may have any name."""
         run = self.workflow_run
-        return (
-            run is not None
-            and run.head_branch == branch
-            and run.repository_id is not None
-            and run.repository_id == run.head_repository_id
-        )
+        if run is None or run.repository_id is None:
+            return False
+        return run.head_branch == branch and run.repository_id == run.head_repository_id
 
 
 class _StoredListing(BaseModel):
@@ -115,7 +115,7 @@ class GithubArtifacts:
         # httpx drops Authorization when a redirect leaves the host: the storage must not see our token.
         self._client = httpx.Client(
             headers={"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"},
-            timeout=httpx.Timeout(30.0),
+            timeout=self._insistence.timeout,
             follow_redirects=True,
         )
 
@@ -277,17 +277,18 @@ def parse_report(content: bytes) -> Report:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"] if str(part) in _FIELDS or isinstance(part, int))
         raise ArtifactError(f"{MEMBER} is not a report: {place or 'at the top'}: {first['type']}") from None
-    if not _finite(report.model_dump()):
-        raise ArtifactError(f"{MEMBER} is not a report: a number in it is not finite")
+    if not _plausible(report.model_dump()):
+        raise ArtifactError(f"{MEMBER} is not a report: a number in it is none that can be measured")
     return report
 
 
-def _finite(value: object) -> bool:
+def _plausible(value: object) -> bool:
+    """Whether all numbers are numbers, and small enough to be told."""
     if isinstance(value, dict):
-        return all(map(_finite, value.values()))
+        return all(map(_plausible, value.values()))
     if isinstance(value, (tuple, list)):
-        return all(map(_finite, value))
-    return not isinstance(value, float) or math.isfinite(value)
+        return all(map(_plausible, value))
+    return not isinstance(value, (int, float)) or abs(value) <= LARGEST
 
 
 _FIELDS = frozenset(Report.model_fields)

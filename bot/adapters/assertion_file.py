@@ -6,11 +6,11 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from bot.adapters.yaml_document import Document, KeyPath, parse
+from bot.adapters.yaml_document import Document, KeyPath, validated
 from bot.model.assertions import AssertedGroup, Assertion, CallEdge, Condition
 from bot.model.errors import UsageError
 
@@ -65,24 +65,18 @@ def read_assertions(text: str, *, name: str) -> tuple[Assertion, ...]:
     Raises:
         UsageError: anything wrong, in one line with file, line, key and what is allowed.
     """
-    document = parse(text, name=name)
-    if document.value is None:
-        return ()
-    try:
-        found = _File.model_validate(document.value)
-    except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        raise _error(document, name, detail["loc"], detail["msg"].lower()) from None
+    document, found = validated(text, _File, name=name)
     read: list[Assertion] = []
-    for i, entry in enumerate(found.assertions):
+    entries = found.assertions if found else ()
+    for i, entry in enumerate(entries):
         for place, problem in _problems(entry):
-            raise _error(document, name, ("assertions", i, *place), problem)
+            raise document.wrong(("assertions", i, *place), problem, name=name)
         read.append(_assertion(entry, document, name, i))
-        same = [k for k, other in enumerate(found.assertions[:i]) if other.id == entry.id]
+        same = [k for k, other in enumerate(entries[:i]) if other.id == entry.id]
         if same:
             first = document.line(("assertions", same[0], "id"))
             problem = f"{entry.id} stands twice (first in line {first}); keep one of the two"
-            raise _error(document, name, ("assertions", i, "id"), problem)
+            raise document.wrong(("assertions", i, "id"), problem, name=name)
     return tuple(read)
 
 
@@ -166,17 +160,12 @@ def _assertion(entry: _Asserted, document: Document, name: str, number: int) -> 
         try:
             when = Condition(group.when, edges)
         except UsageError as error:
-            raise _error(document, name, ("assertions", number, "groups", k, "when"), str(error)) from None
+            raise document.wrong(("assertions", number, "groups", k, "when"), str(error), name=name) from None
         groups.append(AssertedGroup(when, group.expected, group.calls))
     found = Assertion(
         entry.method, entry.file, entry.borders, tuple(groups), entry.mined.revision, entry.mined.trials
     )
     if found.id != entry.id:
         problem = f"{entry.id} is not the id of this method, which is {found.id}; write that"
-        raise _error(document, name, ("assertions", number, "id"), problem)
+        raise document.wrong(("assertions", number, "id"), problem, name=name)
     return found
-
-
-def _error(document: Document, name: str, place: KeyPath, problem: str) -> UsageError:
-    key = ".".join(str(part) for part in place)
-    return UsageError(f"{name}:{document.line(place)}: {' '.join(f'{key}: {problem}'.split())[:1000]}")

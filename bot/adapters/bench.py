@@ -14,8 +14,9 @@ import numpy as np
 
 from bot.adapters import fingerprint
 from bot.adapters.floor import Course, Floor
+from bot.adapters.isolation import notes, reach
 from bot.adapters.request import DUET_FACTOR, RequestMaker
-from bot.adapters.seats import Answer, Request, Slot, sweep
+from bot.adapters.seats import Answer, Network, Request, Slot, sweep
 from bot.adapters.starting import Place
 from bot.model.errors import UsageError
 from bot.model.invocation import Invocation, invocation
@@ -72,10 +73,10 @@ class PairBench:
         self._sites, self._rng, self._budget, self._stop = sites, rng, budget, stop
         self._heads = heads
         self._requests = RequestMaker(subject=subject, pass_env=pass_env or {}, place=place)
-        self._slots = _slots(self._requests.cores, slots, scratch, network=subject.sandbox == "off")
+        self._slots = _slots(self._requests.cores, slots, scratch, network=reach(subject))
         hellos = [seat.hello() for slot in self._slots for seat in slot.seats]
         self._floor = RSS_FLOOR_FACTOR * max(hello["floor"] for hello in hellos)
-        self._notes = _notes(hellos, self._floor, subject)
+        self._notes = notes(hellos, self._floor, subject)
         self._warm: dict[tuple[Path, Configuration, Track], Trial] = {}
         self._counted: dict[tuple[Path, Configuration], Trial] = {}
         self._numbers = itertools.count(1)
@@ -281,20 +282,8 @@ def _rounds(warm: Trial) -> int:
     return min(math.ceil(WORTH_MEASURING_SECONDS / cpu), affordable)
 
 
-def _slots(cores: Sequence[int], count: int | None, scratch: Path, *, network: bool) -> list[Slot]:
+def _slots(cores: Sequence[int], count: int | None, scratch: Path, *, network: Network) -> list[Slot]:
     scratch.mkdir(parents=True, exist_ok=True)
     scratch.chmod(0o755)  # each trial's own folder in it is closed to the others
     numbers = range(count or len(cores))
     return [Slot(n, core=cores[n % len(cores)], network=network, scratch=scratch) for n in numbers]
-
-
-def _notes(hellos: Sequence[Answer], floor: float, subject: Subject) -> tuple[str, ...]:
-    """What was not possible here, one sentence each (missing accounts are told by who makes them)."""
-    notes = []
-    if subject.sandbox != "off":
-        reasons = {str(hello["isolation"]) for hello in hellos} - {"namespace", "filter"}
-        notes += [f"The network could not be taken from trials ({reason})." for reason in sorted(reasons)]
-    if any(metric.name == "max_rss" for metric in subject.metrics):
-        size = f"{floor / 2**20:.0f} MB"
-        notes.append(f"Peak memory below {size} cannot be told apart (the size of what starts a trial).")
-    return tuple(notes)

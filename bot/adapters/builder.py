@@ -16,6 +16,9 @@ from bot.adapters import build_cache, checkout, process
 from bot.adapters.compilers import debugging
 from bot.adapters.git import Repository
 from bot.adapters.inputs import SIDES
+from bot.adapters.kept_folders import KeptFolders
+from bot.adapters.readable import Box
+from bot.adapters.submodules import write_submodules
 from bot.model.errors import UsageError
 from bot.model.revisions import Build, Revision
 from bot.model.sites import Account
@@ -53,6 +56,7 @@ class Builder:
         assert isinstance(subject.program, Program)
         self._repository = repository
         self._program = subject.program
+        self._boxed = subject.sandbox != "off"
         self._accounts = accounts
         self._environment = {**process.PLAIN_ENVIRONMENT, **subject.program.env, **(passed or {})}
         self._machine = machine or Path(tempfile.gettempdir(), f"suspects-setup-{os.geteuid()}")
@@ -70,6 +74,7 @@ class Builder:
             raise error
         self.cache = self._usable(cache)
         """Where built trees lie."""
+        self._kept = KeptFolders(self.cache / "kept", self._program.cache)
         self._debugging: Mapping[str, str] = {}
         if self._program.runtime == "native" and self._program.build is not None:
             with suppress(OSError):  # the disk is full: a build will say so
@@ -84,11 +89,12 @@ class Builder:
         checkout.remove(self.scratch)
 
     def build(
-        self, side: Side, revision: Revision, *, name: str = ""
+        self, side: Side, revision: Revision, *, name: str = "", trusted: bool = False
     ) -> tuple[Build, build_cache.Entry | None]:
         """Builds a revision as a side; its tree, locked, when that went well.
 
         Whatever the subject, the disk or a signal does is an outcome. `name`: what messages call it.
+        `trusted`: it may leave what `program.cache` names for later builds, of other revisions, too.
         """
         name = name or side
         built = Build(side, ok=True, cached=True)
@@ -96,7 +102,7 @@ class Builder:
         try:
             entry = build_cache.Entry(self.cache, self.key(revision))
             if not entry.claim(self._stop):
-                built = self._build_new(side, revision, entry, name)
+                built = self._build_new(side, revision, entry, name=name, trusted=trusted)
                 if built.ok:
                     entry.finish()
         except OSError as error:
@@ -110,30 +116,44 @@ class Builder:
             entry = None
         return built, entry
 
-    def _build_new(self, side: Side, revision: Revision, entry: build_cache.Entry, name: str) -> Build:
+    def _build_new(
+        self, side: Side, revision: Revision, entry: build_cache.Entry, *, name: str, trusted: bool
+    ) -> Build:
         account = self._accounts[side]
         entry.tree.mkdir(mode=0o755)
         self._repository.archive(revision, entry.tree)
+        if self._program.submodules:
+            write_submodules(self._repository, revision.tree, entry.tree)
+            self._repository.date(revision, entry.tree)
         if self._program.build is None:
             checkout.seal(entry.tree, None)
             return Build(side, ok=True)
-        checkout.give(entry.tree, account)
-        ended = self.shell(self._program.build, side, entry.tree)
+        ended = self.shell(self._program.build, side, entry.tree, building=True, trusted=trusted)
         if ended.outcome != "ok":
             reason = ended.reason(f"`build` of {name}")
             return Build(side, ok=False, seconds=ended.seconds, reason=reason, log=ended.log)
         checkout.seal(entry.tree, account)
         return Build(side, ok=True, seconds=ended.seconds)
 
-    def shell(self, command: str, side: Side, folder: Path) -> process.Ended:
-        """Runs a command as a side's account, with a home and a temporary folder of its own."""
+    def shell(
+        self, command: str, side: Side, folder: Path, *, building: bool = False, trusted: bool = False
+    ) -> process.Ended:
+        """Runs a command as a side's account, with a home and a temporary folder of its own.
+
+        building: the folder becomes the account's, with what `program.cache` keeps and, if the program asks
+        for it, with the network. trusted: see `build`.
+        """
         account = self._accounts[side]
+        writable = map(Path, self._program.writable)
         homes = {"HOME": folder.parent / "home", "TMPDIR": folder.parent / "temp"}
         try:
             for home in homes.values():
                 home.mkdir(mode=0o700)
-                checkout.give(home, account)
-            return process.run(
+            if building:
+                self._kept.lay_out(homes["HOME"], folder)
+            for given in (*homes.values(), *([folder] if building else [])):
+                checkout.give(given, account)
+            ended = process.run(
                 ["sh", "-c", command],
                 cwd=folder,
                 env={
@@ -143,11 +163,22 @@ class Builder:
                 },
                 account=account,
                 timeout=self._program.build_timeout,
+                network=building and "build" in self._program.network,
+                box=Box((folder, *homes.values(), *writable)) if self._boxed else None,
                 stop=self._stop,
             )
+            if building and trusted and ended.outcome == "ok":
+                self._keep(homes["HOME"], folder, account)
+            return ended
         finally:
             for home in homes.values():
                 checkout.remove(home)
+
+    def _keep(self, home: Path, tree: Path, account: Account | None) -> None:
+        try:
+            self._kept.keep(home, tree, account)
+        except OSError as error:
+            self.notes.append(f"What `program.cache` names was not kept for the next build: {error}.")
 
     def set_up(self) -> Build | None:
         """Runs `setup` as ourselves, with the network, in an empty folder; None when it is done."""
@@ -166,8 +197,8 @@ class Builder:
                     env={**self._environment, "HOME": str(folder), "TMPDIR": str(folder)},
                     account=None,
                     timeout=self._program.build_timeout,
-                    network=True,
-                    confined=False,
+                    network="setup" in self._program.network,
+                    confined="setup" not in self._program.network,
                     stop=self._stop,
                 )
                 if ended.outcome == "ok":
@@ -213,8 +244,10 @@ class Builder:
         except OSError:
             system = {}
         machine = [platform.machine(), system.get("ID"), system.get("VERSION_ID")]
-        recipe = [self._program.setup, self._program.build, self._environment, str(self.cache)]
-        return digest([RECIPE_VERSION, machine, revision.tree or revision.id, recipe])
+        program = self._program
+        recipe = [program.setup, program.build, self._environment, str(self.cache)]
+        extras = [program.submodules, program.cache, program.network]
+        return digest([RECIPE_VERSION, machine, revision.tree or revision.id, recipe, extras])
 
 
 def digest(facts: object) -> str:

@@ -13,7 +13,8 @@ import resource
 import signal
 import struct
 
-from bot.adapters import confine
+from bot.adapters import confine, loopback, serving
+from bot.adapters.serving import usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,13 +24,8 @@ OUTPUT_CAP = 1 << 20
 """Bytes of a program's output that are kept (the last ones)."""
 MOST_COMPANY = 4.0
 """Others with whom a run that is ready all the time may have to share its core. Arbitrary."""
-_USAGE = struct.Struct("<dqqqq")  # of the child before it is released: cpu seconds, faults and switches
-_COUNTS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches")
-
-
-def _usage(usage: Any) -> tuple[float, int, int, int, int]:
-    switches = (usage.ru_nvcsw, usage.ru_nivcsw)
-    return (usage.ru_utime + usage.ru_stime, usage.ru_minflt, usage.ru_majflt, *switches)
+_USAGE = struct.Struct("<dqqqqq")  # of the child before it is released: cpu seconds and `_COUNTS`
+_COUNTS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "blocks")
 
 
 def _volumes() -> dict[str, float]:
@@ -95,6 +91,8 @@ class Run:
         self.code: int | None = None
         self.outcome = "ok"
         self.detail = ""
+        self._server = request.get("server")
+        self._port = loopback.free_port() if self._server else 0
         self.release_out, self.release_in = os.pipe()
         self.status_out, self.status_in = os.pipe()
         self.output_out, self.output_in = os.pipe() if request["capture"] else (-1, -1)
@@ -108,6 +106,11 @@ class Run:
     def ready(self) -> bool:
         """Whether the child is prepared and waits to be released."""
         return self.status[:1] == b"R"
+
+    @property
+    def _last_words(self) -> bytes:
+        """What the child said after it was ready: why it failed, or what a server or its client used."""
+        return bytes(self.status[1 + _USAGE.size * self.ready :])
 
     def release(self) -> None:
         """Lets the program begin."""
@@ -137,6 +140,8 @@ class Run:
             with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
                 file.write("1000")  # when memory runs out, the trial goes first
             confine.confine(request["confine"])
+            if self._server and self._server["only_port"]:
+                loopback.allow_only(self._port)
             confine.die_with_parent()
             what = "working directory"
             os.chdir(request["cwd"])
@@ -147,14 +152,26 @@ class Run:
             os.dup2(sink, 2)
             what = "command"
             path = confine.find_command(request["words"][0], request["env"].get("PATH", ""))
-            os.write(self.status_in, b"R" + _USAGE.pack(*_usage(resource.getrusage(resource.RUSAGE_SELF))))
+            os.write(self.status_in, b"R" + _USAGE.pack(*usage_of(resource.getrusage(resource.RUSAGE_SELF))))
             if os.read(self.release_out, 1):
+                if self._server:
+                    self._serve()
                 os.execve(path, request["words"], request["env"])  # noqa: S606
         except OSError as error:
             failure = [what, error.errno, error.filename or request["words"][0]]
             os.write(self.status_in, b"E" + json.dumps(failure).encode())
         finally:
             os._exit(confine.NO_SUCH_COMMAND)
+
+    def _serve(self) -> NoReturn:
+        """Instead of becoming the program: runs server and client, and says what they used."""
+        request = self.request
+        log = f"{request['scratch']}/server.log"
+        assert self._server is not None
+        trial = serving.Trial(self._server, request["env"], self._port, log)
+        code, status = trial.run(request["words"])
+        os.write(self.status_in, status)
+        os._exit(code)
 
     def read(self, fd: int) -> bool:
         """Takes what a pipe holds, of the output only the tail; whether there was anything."""
@@ -182,7 +199,7 @@ class Run:
         self.code = os.waitstatus_to_exitcode(status)
         idle = None if idle is None or self.idle_before is None else idle - self.idle_before
         before = _USAGE.unpack(bytes(self.status[1 : 1 + _USAGE.size]))
-        cpu, *counts = (max(0.0, now - then) for now, then in zip(_usage(usage), before, strict=True))
+        cpu, *counts = (max(0.0, now - then) for now, then in zip(usage_of(usage), before, strict=True))
         self.metrics = {
             "cpu": cpu,
             "wall": wall,
@@ -191,6 +208,12 @@ class Run:
             **dict(zip(_COUNTS, counts, strict=True)),
             **volumes,
         }
+        if self._last_words[:1] == serving.SAID:  # of one of the two, whose volumes are not told apart
+            both = self.metrics["cpu"] + self.metrics["queued"]
+            cpu, *counts, largest, wall = serving.USAGE.unpack(self._last_words[1:])
+            # While one of the two works, the other does not wait for nothing.
+            told = {"cpu": cpu, "wall": wall, "queued": min(max(both - cpu, 0.0), wall)}
+            self.metrics = {**told, "max_rss": float(largest), **dict(zip(_COUNTS, counts, strict=True))}
 
     def close(self) -> None:
         """Reads what is left in the pipes and closes them."""
@@ -202,10 +225,13 @@ class Run:
 
     def judge(self) -> None:
         """Says how it went, once it and all it left behind are gone."""
-        if self.outcome == "cut":
+        if self.outcome in ("cut", "signal"):  # by us
             return
-        failure = bytes(self.status[1 + _USAGE.size * self.ready :])
-        if failure or not self.ready:
+        failure = self._last_words
+        if failure[:1] == serving.FAILED:
+            self.outcome, self.detail = "exit", failure[1:].decode(errors="replace")
+            return
+        if (failure and failure[:1] != serving.SAID) or not self.ready:
             self.outcome = "not-started"
             self.detail = self.detail or _why_not_started(self.request, failure)
             return

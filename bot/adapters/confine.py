@@ -10,19 +10,25 @@ import json
 import os
 import resource
 import signal
-import struct
 import sys
+
+if __name__ == "__main__":
+    sys.path.append(__file__.removesuffix("/bot/adapters/confine.py"))
+
+from bot.adapters import landlock, seccomp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import NoReturn, TypedDict
+    from typing import Literal, NoReturn, TypedDict
 
     class Spec(TypedDict, total=False):
         """What to do; a missing key means: leave as it is.
 
         uid, gid: the account (only root can change it). network: False takes it away. limits: see `LIMITS`,
-        numbers in seconds, bytes or counts. cpus: core numbers. new_session: default True.
+        numbers in seconds, bytes or counts. cpus: core numbers. new_session: default True. write, read: the
+        files it may touch besides the system's, calls: those to the system it may make, both where the kernel
+        can hold it to them.
         """
 
         uid: int | None
@@ -32,6 +38,9 @@ if TYPE_CHECKING:
         cpus: Sequence[int] | None
         cwd: str | None
         new_session: bool
+        write: Sequence[str] | None
+        read: Sequence[str]
+        calls: Literal["ordinary", "profiler"] | None
 
 
 LIMITS = {
@@ -47,21 +56,9 @@ NO_SUCH_COMMAND = 127
 CANNOT_CONFINE = 126
 
 _CLONE_NEWNET = 0x40000000
-_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
-_SECCOMP_MODE_FILTER = 2
-# machine -> (AUDIT_ARCH, number of socket(2)); io_uring_setup, which can open sockets too, is 425 on both.
-_ARCHITECTURES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
-_IO_URING_SETUP = 425
-_AF_UNIX = 1
-_OTHER_ABI = 0x40000000  # system call numbers from here on belong to x32, which would go round the filter
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
-
-
-class _FilterProgram(ctypes.Structure):
-    """struct sock_fprog of linux/filter.h."""
-
-    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
 def _prctl(option: int, argument: int | object) -> None:
@@ -85,38 +82,6 @@ def die_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _socket_filter(architecture: int, socket_call: int) -> bytes:
-    """Classic BPF over struct seccomp_data: only AF_UNIX sockets, no io_uring, no other call table."""
-    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
-    allow, error = 0x7FFF0000, 0x00050000
-    code = (
-        (load, 0, 0, 4),  # architecture
-        (equal, 0, 6, architecture),
-        (load, 0, 0, 0),  # system call number
-        (at_least, 4, 0, _OTHER_ABI),
-        (equal, 4, 0, _IO_URING_SETUP),
-        (equal, 0, 4, socket_call),
-        (load, 0, 0, 16),  # first argument: the address family
-        (equal, 2, 0, _AF_UNIX),
-        (answer, 0, 0, error | errno.EACCES),
-        (answer, 0, 0, error | errno.ENOSYS),
-        (answer, 0, 0, allow),
-    )
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
-
-
-def _forbid_sockets() -> None:
-    machine = os.uname().machine
-    if machine not in _ARCHITECTURES:
-        raise OSError(errno.ENOSYS, f"no socket filter for {machine}")
-    code = _socket_filter(*_ARCHITECTURES[machine])
-    give_up_privileges()  # the kernel's condition for a filter without privilege
-    program = _FilterProgram(len(code) // 8, code)
-    if _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-
-
 def leave_network() -> str:
     """Takes the network from this process and all it starts; "namespace" or "filter" says how.
 
@@ -128,8 +93,18 @@ def leave_network() -> str:
     """
     if os.geteuid() == 0 and _libc.unshare(_CLONE_NEWNET) == 0:
         return "namespace"
-    _forbid_sockets()
+    seccomp.forbid_sockets()
     return "filter"
+
+
+def forbid_rare_calls(*, counters: bool = False) -> None:
+    """Takes system calls that no ordinary program needs, where the kernel can; see `seccomp`.
+
+    Raises:
+        OSError: it can, and refuses.
+    """
+    if seccomp.available():
+        seccomp.forbid_the_rare(counters=counters)
 
 
 def set_limits(limits: Mapping[str, int]) -> None:
@@ -165,8 +140,17 @@ def confine(spec: Spec) -> None:
     if not spec.get("network", True):
         leave_network()
     set_limits(spec.get("limits", {}))
+    write, uid = spec.get("write"), spec.get("uid")
+    if write is not None and landlock.version() >= landlock.OLDEST:
+        # Without an account of its own it could write what is ours in the machine's temporary folders.
+        alien = uid is not None and os.geteuid() == 0
+        network = spec.get("network", True)
+        landlock.restrict(read=spec.get("read", ()), write=write, network=network, anonymous=alien)
     become(spec.get("uid"), spec.get("gid"))
     give_up_privileges()
+    calls = spec.get("calls")
+    if calls is not None:
+        forbid_rare_calls(counters=calls == "profiler")
     os.umask(0o022)
     cwd = spec.get("cwd")
     if cwd:
@@ -209,6 +193,12 @@ def execute(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
     os.execve(path, list(command), dict(environment))  # noqa: S606  (no shell is the point)
 
 
+def lacks_of_the_kernel() -> list[str]:
+    """What this kernel does not have, or is forbidden to give, one sentence each; changes nothing."""
+    lacks = [] if landlock.version() >= landlock.OLDEST else [landlock.MISSING]
+    return lacks if seccomp.available() else [*lacks, seccomp.MISSING]
+
+
 def missing_here() -> list[str]:
     """What this machine cannot give, one sentence each; changes this process: only for a throw-away one."""
     sentences = []
@@ -218,6 +208,7 @@ def missing_here() -> list[str]:
         leave_network()
     except OSError as error:
         sentences.append(f"The network cannot be taken from trials on this machine ({error.strerror}).")
+    sentences += lacks_of_the_kernel()
     if os.geteuid() == 0:
         try:
             become(65534, 65534)

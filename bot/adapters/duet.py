@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import select
 import signal
 import socket
@@ -17,8 +16,10 @@ import struct
 import sys
 import time
 
-from bot.adapters import confine, supervise
-from bot.adapters.child import OUTPUT_CAP, Run
+from bot.adapters import confine, loopback, supervise
+from bot.adapters.child import Run
+from bot.adapters.room import LOOK_SECONDS, WHY, Room
+from bot.adapters.summary import summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +35,17 @@ class _Cut(Exception):  # noqa: N818  (not an error)
     """The bench or the run's deadline stops this trial."""
 
 
-class Worker:
-    """Serves requests until standard input ends; `peer` is a socket to the worker of the other side."""
+class _Full(Exception):  # noqa: N818  (not an error)
+    """This trial uses up the disk."""
 
-    def __init__(self, peer: int) -> None:
+
+class Worker:
+    """Serves requests until standard input ends; `peer` is a socket to the worker of the other side.
+
+    only_port: trials of servers share the machine's network, and are held to one port of it.
+    """
+
+    def __init__(self, peer: int, *, only_port: bool) -> None:
         self._peer = socket.socket(fileno=peer)
         self._peer.set_inheritable(False)
         self._peer.setblocking(False)
@@ -46,6 +54,7 @@ class Worker:
             os.set_blocking(fd, False)
         signal.set_wakeup_fd(wakeup_in, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._only_port = only_port
         self._lines = b""
         self._trial = 0
         self._peer_said: list[tuple[int, int, int]] = []
@@ -74,6 +83,8 @@ class Worker:
 
     def _run(self, request: dict[str, Any]) -> dict[str, Any]:
         self._trial = request["trial"]
+        if request.get("server"):
+            request["server"]["only_port"] = self._only_port
         self._peer_said = [said for said in self._peer_said if said[0] >= self._trial]
         runs: list[Run] = []
         for number in range(request["rounds"]):
@@ -85,7 +96,7 @@ class Worker:
                 break
         if request["partner"]:
             self._tell(len(runs), _QUIT)
-        return _summary(request, runs)
+        return summary(request, runs)
 
     def _round(self, one: Run, number: int, *, first: bool) -> None:
         try:
@@ -94,6 +105,8 @@ class Worker:
             self._accompany(one, number, first=first)
         except _Cut:
             one.outcome = "cut"
+        except _Full:
+            one.outcome, one.detail = "signal", WHY
         except OSError as error:  # no more processes, no space left for its folder
             one.outcome, one.detail = "not-started", f"{error.strerror}: {error.filename or 'fork'}"
         self._bury(one)
@@ -148,18 +161,24 @@ class Worker:
 
         Raises:
             _Cut: the bench said so, or the run's deadline passed.
+            _Full: the disk is.
         """
         poll = select.poll()
         for fd in (0, self._wakeup, self._peer.fileno(), *one.pipes):
             poll.register(fd, select.POLLIN)
         limit = min(limit, one.request["deadline"])
+        room, look = Room(one.request["scratch"]), time.monotonic() + LOOK_SECONDS
         while not done():
             now = time.monotonic()
+            if now >= look:
+                look = now + LOOK_SECONDS
+                if room.short():
+                    raise _Full
             if now >= one.request["deadline"]:
                 raise _Cut
             if now >= limit:
                 return False
-            for fd, event in poll.poll(1000 * (limit - now) + 1):
+            for fd, event in poll.poll(1000 * (min(limit, look) - now) + 1):
                 silent = not self._tend(one, fd)
                 if silent and event & select.POLLHUP:
                     poll.unregister(fd)
@@ -225,36 +244,6 @@ def _remove(path: str) -> None:
                 return
 
 
-def _summary(request: dict[str, Any], runs: list[Run]) -> dict[str, Any]:
-    """The answer: averages per run, the largest peak, the subject's own metrics, the last run's outcome."""
-    last = runs[-1]
-    outcome, detail, metrics = last.outcome, last.detail, dict(last.metrics)
-    if outcome == "ok":
-        metrics = {key: sum(run.metrics[key] for run in runs) / len(runs) for key in metrics}
-        metrics["max_rss"] = max(run.metrics["max_rss"] for run in runs)
-        for name, (pattern, how) in request["patterns"].items():
-            values = [value for run in runs if (value := _extract(run, pattern, how)) is not None]
-            if len(values) < len(runs):
-                outcome, detail = "unparsable", f"no number for {name} in the output ({pattern})"
-            else:
-                metrics[name] = sum(values) / len(values)
-    code = None if outcome in ("cut", "timeout", "not-started") else last.code
-    answer = {"outcome": outcome, "metrics": metrics, "exit_code": code, "detail": detail}
-    return {**answer, "rounds": len(runs)}
-
-
-def _extract(run: Run, pattern: str, how: str) -> float | None:
-    """The last number a pattern finds in the output's tail, or the sum of all; None: none."""
-    try:
-        found = re.findall(pattern, run.output[-OUTPUT_CAP:].decode(errors="replace"), re.MULTILINE)
-        numbers = [float(text.replace(",", "")) for text in found]
-    except (ValueError, AttributeError, re.error):  # not a number; more than one group; no regex
-        return None
-    if not numbers:
-        return None
-    return sum(numbers) if how == "sum" else numbers[-1]
-
-
 def _peak() -> int:
     """Our own largest resident size in bytes; not getrusage, which includes what forked us."""
     with open("/proc/self/status") as file:  # noqa: PTH123
@@ -269,11 +258,12 @@ def main() -> None:
     os.sched_setaffinity(0, config["cpus"])
     confine.adopt_orphans()
     isolation = "none"
-    if not config["network"]:
+    if config["network"] != "open":
         try:
-            isolation = confine.leave_network()
+            isolation = loopback.enter() if config["network"] == "loopback" else confine.leave_network()
         except OSError as error:
             isolation = f"impossible: {error.strerror}"
-    worker = Worker(config["peer"])
+        confine.forbid_rare_calls()
+    worker = Worker(config["peer"], only_port=isolation == "ports")
     os.write(1, json.dumps({"isolation": isolation, "floor": _peak()}).encode() + b"\n")
     worker.serve()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import uuid
 from pathlib import Path
 
 from bot.adapters import first_parents, process
@@ -59,9 +60,10 @@ class Repository:
         common = self._git("rev-parse", "--path-format=absolute", "--git-common-dir")
         if common.code != 0:
             raise unreadable(path, common.error)
-        self._source = Path(_text(common))
+        self.source = Path(_text(common))
+        """Its git directory."""
         top = self._git("rev-parse", "--show-toplevel")
-        self.top = Path(_text(top)) if top.code == 0 else self._source
+        self.top = Path(_text(top)) if top.code == 0 else self.source
         """The folder that paths in a revision are relative to."""
         if not _text(self._git("rev-list", "--all", "--max-count=1")) and not self._commit("HEAD"):
             raise usage(f"The repository {self.top} has no commit yet.", "Commit something first.")
@@ -144,7 +146,17 @@ class Repository:
             raise UsageError(f"{path} at {revision.label} is not UTF-8 text.") from None
 
     def archive(self, revision: Revision, into: Path) -> None:
-        """Writes all files of a revision into an empty folder, dated as the commit.
+        """Writes all files of a revision's tree into an empty folder, dated as the commit.
+
+        Raises:
+            OSError: the files cannot be written (disk full, an invalid path in the tree).
+        """
+        self.hold(revision.id)
+        self.write_tree(revision.tree or revision.id, into)
+        self.date(revision, into)
+
+    def write_tree(self, tree: str, into: Path) -> None:
+        """Writes all files of a tree (or of a commit) that the mirror holds.
 
         By `read-tree` and `checkout-index`, not `git archive`: that one leaves out what `export-ignore` marks
         (often tests and benchmarks) and rewrites what `export-subst` marks. Symbolic links stay links. The
@@ -154,17 +166,18 @@ class Repository:
         Raises:
             OSError: the files cannot be written (disk full, an invalid path in the tree).
         """
-        self.hold(revision.id)
-        index = self.home / f"index-{into.parent.name}-{into.name}"
+        index = self.home / f"index-{uuid.uuid4().hex}"
         env = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(into)}
         try:
-            for command in (["read-tree", revision.id], ["checkout-index", "--all", "--force", "--quiet"]):
+            for command in (["read-tree", tree], ["checkout-index", "--all", "--force", "--quiet"]):
                 done = self.mirrored(*command, env=env, cwd=into)
                 if done.code != 0:
                     raise OSError(f"git {command[0]}: {first_line(done.error)}")
         finally:
             index.unlink(missing_ok=True)
-        # Files written milliseconds apart make `make` rebuild what the project ships ready made.
+
+    def date(self, revision: Revision, into: Path) -> None:
+        """Dates all files as the commit: milliseconds between them would make `make` rebuild some."""
         date = int(_text(self.mirrored("show", "--no-patch", "--format=%ct", revision.id)))
         for folder, folders, names in os.walk(into, topdown=False):
             for name in (*names, *folders):
@@ -223,6 +236,13 @@ class Repository:
         """Tells of a commit that was made in the mirror: it cannot be copied from the source."""
         self._held.add(commit)
 
+    def copied_from(self, source: Path, commit: str) -> bool:
+        """Copies a commit, its own tree only, from another repository; whether it has it."""
+        with self._copying:
+            if commit not in self._held and self._fetch(source, commit).code == 0:
+                self._held.add(commit)
+            return commit in self._held
+
     def _copy(self, *commits: str) -> None:
         missing = list(dict.fromkeys(c for c in commits if c not in self._held))
         if not missing:
@@ -231,17 +251,18 @@ class Repository:
             made = self._git("init", "--quiet", "--bare", "--template=", str(self._mirror), cwd=self.home)
             if made.code != 0:
                 raise OSError(f"git init: {made.error}")
-        copied = self.mirrored(
-            *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--update-shallow"),
-            *(str(self._source), *missing),
-        )
+        copied = self._fetch(self.source, *missing)
         if copied.code != 0:
             why = first_line(copied.error)
             raise usage(
-                f"Revision {missing[0][:12]} could not be copied from {self._source}: {why}",
+                f"Revision {missing[0][:12]} could not be copied from {self.source}: {why}",
                 "A partial clone lacks files: clone without --filter.",
             )
         self._held.update(missing)
+
+    def _fetch(self, source: Path, *commits: str) -> process.Finished:
+        how = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--update-shallow")
+        return self.mirrored("fetch", *how, str(source), *commits)
 
     def mirrored(
         self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None

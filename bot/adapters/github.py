@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
+from typing import TypeVar
 
 import requests
 from github import Auth, Github
-from github.GithubException import (
-    BadAttributeException,
-    GithubException,
-    RateLimitExceededException,
-    UnknownObjectException,
-)
+from github.GithubException import GithubException, RateLimitExceededException, UnknownObjectException
 from github.GithubRetry import GithubRetry
 from github.IssueComment import IssueComment
 from github.PullRequest import PullRequest as GithubPull
 from urllib3 import BaseHTTPResponse
 
-from bot.model.errors import ForgeError, ForgeRefusedError
+from bot.adapters.comment_answers import answers
+from bot.adapters.github_errors import json_only, speaking
+from bot.model.errors import ForgeError
 from bot.model.forge import Placed, PullRequest, Stamp, WorkflowRun
 
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 WORKFLOW_TOKEN_LOGIN = "github-actions[bot]"  # a name, no password # noqa: S105
 """Who a workflow's own token writes as; it may not ask GitHub for its own name."""
 _COMMENT_LIMIT = 65_536  # characters, GitHub's own
@@ -33,12 +34,19 @@ _MARKER = re.compile(
     r"<!-- suspects (?P<key>[\w.-]+) run=(?P<run>\d+) attempt=(?P<attempt>\d+) head=(?P<head>\w*) -->"
 )
 
+# PyGithub prints each refusal; what matters of them is told by us.
+logging.getLogger("github").setLevel(logging.WARNING)
+
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to insist: tries after the first, seconds of back-off (doubling), the longest single wait."""
+    """How long to insist: tries after the first, seconds of back-off (doubling), the longest single wait.
+
+    timeout: seconds without a word from GitHub after which a request is given up.
+    """
 
     tries: int = 5
+    timeout: int = 30
     backoff: float = 1.0
     secondary_wait: float = 60.0
     longest_wait: float = 300.0
@@ -87,27 +95,34 @@ class GithubForge:
     ) -> None:
         """`login`: who the token writes as, when known (None: asked, else the workflow token's name)."""
         self._patience = patience or Patience()
+        self._token, self._api_url = token, api_url
+        self._github = self._client({"GET", "PATCH"})
+        self._repository = repository
+        self._repo = self._github.get_repo(repository)
+        self._known_login = login
+
+    def _client(self, repeated: set[str]) -> Github:
+        """A client whose transport repeats these methods by itself."""
         retry = _BoundedRetry(
             total=self._patience.tries,
             backoff_factor=self._patience.backoff,
             secondary_rate_wait=self._patience.secondary_wait,
             max_rate_limit_wait=self._patience.longest_wait,
-            allowed_methods={"GET", "PATCH"},
+            allowed_methods=repeated,
             status_forcelist=[429, *range(500, 600)],
         )
-        self._github = Github(
-            auth=Auth.Token(token),
-            base_url=api_url,
-            per_page=100,
-            timeout=30,
-            lazy=True,
-            retry=retry,
-            seconds_between_requests=0,
-            seconds_between_writes=0,
+        return json_only(
+            Github(
+                auth=Auth.Token(self._token),
+                base_url=self._api_url,
+                per_page=100,
+                timeout=self._patience.timeout,
+                lazy=True,
+                retry=retry,
+                seconds_between_requests=0,
+                seconds_between_writes=0,
+            )
         )
-        self._repository = repository
-        self._repo = self._github.get_repo(repository)
-        self._known_login = login
 
     def __enter__(self) -> GithubForge:
         return self
@@ -129,16 +144,32 @@ class GithubForge:
                 head_repository=(run["head_repository"] or {}).get("full_name"),
             )
 
+    def pull_request(self, number: int) -> PullRequest:
+        """A pull request as it is now."""
+        with speaking(f"reading #{number}", needs="pull-requests: read"):
+            return converted_pull(self._repo.get_pull(number))
+
     def pull_requests(self, *, owner: str, branch: str) -> tuple[PullRequest, ...]:
         """Open pull requests whose head is this branch of this owner."""
         with speaking(f"looking for pull requests of {owner}:{branch}", needs="pull-requests: read"):
             found = self._repo.get_pulls(state="open", head=f"{owner}:{branch}")
-            return tuple(_pull_request(pull) for pull in found)
+            return tuple(converted_pull(pull) for pull in found)
 
     def merge_base(self, base: str, head: str) -> str:
         """The merge base of two commits, as GitHub finds it."""
         with speaking(f"comparing {base[:12]} with {head[:12]}", needs="contents: read"):
             return self._repo.compare(base, head).merge_base_commit.sha
+
+    def file(self, path: str, revision: str) -> str | None:
+        """The text of a file at a revision; None: there is none, or it is no text."""
+        with speaking(f"reading {path} at {revision[:12]}", needs="contents: read"):
+            try:
+                found = self._repo.get_contents(path, ref=revision)
+                if isinstance(found, list) or found.type in ("dir", "submodule", "symlink"):
+                    return None
+                return found.decoded_content.decode("utf-8")
+            except (UnknownObjectException, UnicodeDecodeError):
+                return None
 
     def place(
         self, number: int, body: str, stamp: Stamp, *, key: str = "pull-request", create: bool = True
@@ -170,7 +201,10 @@ class GithubForge:
     def _login(self) -> str:
         """Who the token writes as."""
         try:
-            return self._known_login or self._github.get_user().login
+            login: str | None = self._known_login or self._github.get_user().login
+            if not login:
+                raise TypeError("an answer without a name")
+            return login
         except GithubException as error:
             if error.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
                 return WORKFLOW_TOKEN_LOGIN
@@ -182,9 +216,10 @@ class GithubForge:
         return [own for comment in comments if (own := _converted(comment, self._login, key))]
 
     def _settle(self, own: list[_Own], *, text: str, stamp: Stamp) -> Placed:
-        """Leaves one comment, the oldest, with the newest run's words."""
+        """Leaves one comment, the oldest, with the newest run's words, and the answers that stand there."""
         first, *extras = own
-        if any(_later(one.stamp, stamp) for one in own):
+        text += next((found for one in own if (found := answers(one.body))), "")
+        if any(later(one.stamp, stamp) for one in own):
             return Placed("outdated", first.url)
         if first.body != text:
             first.comment.edit(text)
@@ -196,16 +231,24 @@ class GithubForge:
     def _post(self, number: int, text: str, *, key: str) -> _Own:
         """Posts once: after each doubtful answer it looks for the marker before it posts again."""
         issue = self._repo.get_issue(number)
+        return self._insist(
+            lambda own: own[-1] if own else _ours(issue.create_comment(text)),
+            before=list[_Own](),
+            look=lambda: self._own(number, key),
+        )
+
+    def _insist(self, act: Callable[[_T], _R], *, before: _T, look: Callable[[], _T]) -> _R:
+        """Acts on what stands there, which it looks for again after each doubtful answer."""
+        standing = before
         for attempt in range(self._patience.tries + 1):
             try:
-                return _ours(issue.create_comment(text))
-            except (GithubException, requests.ConnectionError, requests.Timeout) as error:
+                return act(standing)
+            except (GithubException, requests.RequestException) as error:
                 wait = self._wait(error, attempt)
                 if wait is None or attempt == self._patience.tries:
                     raise
             self._patience.pause(wait)
-            if found := self._own(number, key):
-                return found[-1]
+            standing = look()
         raise AssertionError("the last attempt returns or raises")
 
     def _wait(self, error: Exception, attempt: int) -> float | None:
@@ -223,7 +266,8 @@ class GithubForge:
         return max(wait, backoff) if wait <= self._patience.longest_wait else None
 
 
-def _later(one: Stamp, other: Stamp) -> bool:
+def later(one: Stamp, other: Stamp) -> bool:
+    """Whether a run or attempt is newer than another."""
     return (one.run_id, one.attempt) > (other.run_id, other.attempt)
 
 
@@ -240,7 +284,8 @@ def _converted(comment: IssueComment, login: str, key: str) -> _Own | None:
     return _ours(comment) if match and match["key"] == key and author == login else None
 
 
-def _pull_request(pull: GithubPull) -> PullRequest:
+def converted_pull(pull: GithubPull) -> PullRequest:
+    """A pull request of PyGithub's as ours."""
     source = pull.head.repo
     return PullRequest(
         number=pull.number,
@@ -248,30 +293,7 @@ def _pull_request(pull: GithubPull) -> PullRequest:
         base_sha=pull.base.sha,
         head_sha=pull.head.sha,
         head_repository=source.full_name if source else None,
+        base_branch=pull.base.ref,
+        head_branch=pull.head.ref,
+        labels=tuple(label.name for label in pull.labels),
     )
-
-
-@contextmanager
-def speaking(doing: str, *, needs: str) -> Iterator[None]:
-    """Turns what PyGithub and requests raise into one line that says what to do."""
-    try:
-        yield
-    except GithubException as error:
-        raise _told(error, doing, needs) from error
-    except (BadAttributeException, KeyError, TypeError) as error:  # a proxy's page, a field that is missing
-        raise ForgeError(f"{doing}: GitHub's answer could not be read") from error
-    except requests.RequestException as error:
-        raise ForgeError(f"{doing}: GitHub did not answer ({type(error).__name__})") from error
-
-
-def _told(error: GithubException, doing: str, needs: str) -> ForgeError:
-    data = error.data if isinstance(error.data, dict) else {}
-    said = " ".join(str(data.get("message") or error.message or "no reason given").split())[:200]
-    limited = isinstance(error, RateLimitExceededException)
-    if error.status == HTTPStatus.UNAUTHORIZED:
-        return ForgeRefusedError(f"{doing}: GitHub does not accept the token ({said})")
-    if error.status == HTTPStatus.FORBIDDEN and not limited:
-        return ForgeRefusedError(f"{doing}: the token lacks the permission `{needs}` ({said})")
-    if error.status == HTTPStatus.NOT_FOUND:
-        return ForgeError(f"{doing}: not found, or the token lacks the permission `{needs}`")
-    return ForgeError(f"{doing}: GitHub answered {error.status} ({said})")

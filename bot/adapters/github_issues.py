@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Self
 
-from bot.adapters.github import GithubForge, speaking
+from bot.adapters.github import GithubForge
+from bot.adapters.github_errors import speaking
 from bot.model.forge import Issue
 
 MOST_READ = 500

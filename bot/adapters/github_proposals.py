@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from github.ContentFile import ContentFile
 from github.GitCommit import GitCommit
@@ -12,7 +12,8 @@ from github.GitRef import GitRef
 from github.InputGitTreeElement import InputGitTreeElement
 from github.PullRequest import PullRequest
 
-from bot.adapters.github import GithubForge, speaking
+from bot.adapters.github import GithubForge
+from bot.adapters.github_errors import speaking
 from bot.model.errors import ForgeError
 from bot.model.forge import FileChange, Standing
 
@@ -23,7 +24,17 @@ _OURS = re.compile(rf"^{_MARK}: (?P<before>\w*) (?P<tree>\w+) (?P<path>.+)$", re
 
 
 class GithubProposals(GithubForge):
-    """The port `Proposals` on GitHub's REST API."""
+    """The port `Proposals` on GitHub's REST API.
+
+    branch: ours, one for each file or occasion; nobody else's has its name. target: the branch that is to be
+    changed (None: the default one).
+    """
+
+    def __init__(
+        self, repository: str, token: str, *, branch: str = BRANCH, target: str | None = None, **more: Any
+    ) -> None:
+        super().__init__(repository, token, **more)
+        self._branch, self._target = branch, target
 
     def __enter__(self) -> Self:
         return self
@@ -55,11 +66,14 @@ class GithubProposals(GithubForge):
         with speaking("writing the branch of a pull request", needs="contents: write"):
             if standing.commit is None or (standing.before, standing.text) != (change.before, change.text):
                 self._move(self._committed(change), standing.commit)
-        with speaking(f"opening a pull request of {BRANCH}", needs="pull-requests: write"):
+        with speaking(f"opening a pull request of {self._branch}", needs="pull-requests: write"):
             pull = self._pull()
             if pull is None or pull.state != "open":
-                base = self._repo.default_branch
-                return self._repo.create_pull(base, BRANCH, title=change.title, body=change.body).html_url
+                base = self._target or self._repo.default_branch
+                pull = self._repo.create_pull(base, self._branch, title=change.title, body=change.body)
+                if not pull.html_url:
+                    raise TypeError("an answer without an address")
+                return pull.html_url
             if pull.user.login == self._login:
                 pull.edit(title=change.title, body=change.body)
             return pull.html_url
@@ -80,7 +94,7 @@ class GithubProposals(GithubForge):
                 ref.delete()
 
     def _ref(self) -> GitRef | None:
-        ref = self._repo.get_git_ref(f"heads/{BRANCH}")
+        ref = self._repo.get_git_ref(f"heads/{self._branch}")
         try:
             ref.update()
         except UnknownObjectException:
@@ -88,9 +102,11 @@ class GithubProposals(GithubForge):
         return ref
 
     def _pull(self) -> PullRequest | None:
-        """The newest pull request of the branch; nobody else's branch has its name."""
+        """The newest pull request of the branch."""
         owner = self._repository.partition("/")[0]
-        found = self._repo.get_pulls(state="all", sort="created", direction="desc", head=f"{owner}:{BRANCH}")
+        found = self._repo.get_pulls(
+            state="all", sort="created", direction="desc", head=f"{owner}:{self._branch}"
+        )
         return next(iter(found), None)
 
     def _judged(self, tip: str, at: str | None, pull: PullRequest | None) -> Standing:
@@ -112,6 +128,8 @@ class GithubProposals(GithubForge):
         parent = self._repo.get_git_commit(change.revision)
         element = InputGitTreeElement(change.path, "100644", "blob", content=change.text)
         tree = self._repo.create_git_tree([element], parent.tree)
+        if not tree.sha:
+            raise TypeError("an answer without a tree")
         message = f"{change.title}\n\n{_MARK}: {change.before} {tree.sha} {change.path}"
         return self._repo.create_git_commit(message, tree, [parent])
 
@@ -119,12 +137,12 @@ class GithubProposals(GithubForge):
         """Lets the branch point at a commit, if nobody moved it meanwhile."""
         ref = self._unmoved(expected)
         if ref is None:
-            self._repo.create_git_ref(f"refs/heads/{BRANCH}", commit.sha)
+            self._repo.create_git_ref(f"refs/heads/{self._branch}", commit.sha)
         else:
             ref.edit(commit.sha, force=True)
 
     def _unmoved(self, expected: str | None) -> GitRef | None:
         ref = self._ref()
         if (None if ref is None else ref.object.sha) != expected:
-            raise ForgeError(f"somebody else moved {BRANCH} meanwhile: it was left alone")
+            raise ForgeError(f"somebody else moved {self._branch} meanwhile: it was left alone")
         return ref

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from bot.adapters import confine, supervise
+from bot.adapters.readable import Box, readable
+from bot.adapters.room import LOOK_SECONDS, WHY, Room
 from bot.model.errors import UsageError
 from bot.model.sites import Account
 from bot.model.trials import Outcome, Side
@@ -36,6 +38,8 @@ FIRST_UID = 64001
 """Builds and trials get the first two user ids from here on that no account of the machine has."""
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_COMMAND = re.compile(r"^[^\S\n]*:(?=:)|##(?=\[)", re.MULTILINE)
+"""What a GitHub runner obeys, when a step prints it."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +94,16 @@ class Tail:
 
 
 def plain_text(output: bytes, lines: int) -> str:
-    """The last lines of a program's output without escape sequences, control and direction characters."""
+    """The last lines of a program's output without escape sequences, control and direction characters.
+
+    Nothing in them is a command to the runner of a workflow in whose log they end up.
+    """
     text = _ESCAPE.sub("", output.decode("utf-8", "replace")).replace("\r\n", "\n").replace("\t", "    ")
     last = text.rstrip("\n").split("\n")[-lines:]
     # A progress bar overwrites its line: what a terminal would show is what follows the last carriage return.
     shown = (line.rstrip("\r").rpartition("\r")[2][:LINE_CHARACTERS] for line in last)
-    return "\n".join("".join(c for c in line if unicodedata.category(c)[0] != "C") for line in shown)
+    plain = "\n".join("".join(c for c in line if unicodedata.category(c)[0] != "C") for line in shown)
+    return _COMMAND.sub(r"\g<0> ", plain)
 
 
 def accounts(mode: Literal["auto", "required", "off"], *, first: int = FIRST_UID) -> Accounts:
@@ -108,6 +116,7 @@ def accounts(mode: Literal["auto", "required", "off"], *, first: int = FIRST_UID
         return Accounts(
             {"base": None, "head": None}, ("Builds and trials ran under our own account (sandbox: off).",)
         )
+    notes = tuple(confine.lacks_of_the_kernel())
     if os.geteuid() != 0:
         if mode == "required":
             error = UsageError("`sandbox: required` needs root: only root can give code another account.")
@@ -115,14 +124,14 @@ def accounts(mode: Literal["auto", "required", "off"], *, first: int = FIRST_UID
             raise error
         return Accounts(
             {"base": None, "head": None},
-            ("Builds and trials ran under our own account, because this run is not root.",),
+            ("Builds and trials ran under our own account, because this run is not root.", *notes),
         )
     taken = {entry.pw_uid for entry in pwd.getpwall()}
     base, head = [uid for uid in range(first, first + len(taken) + 2) if uid not in taken][:2]
-    return Accounts({"base": Account(base, base), "head": Account(head, head)})
+    return Accounts({"base": Account(base, base), "head": Account(head, head)}, notes)
 
 
-def run(
+def run(  # noqa: PLR0913  (all by keyword)
     command: Sequence[str],
     *,
     cwd: Path,
@@ -131,25 +140,22 @@ def run(
     timeout: float,
     network: bool = False,
     confined: bool = True,
+    box: Box | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Ended:
     """Runs a subject's command to its end (or `timeout` seconds, or until `stop()`) and leaves no process.
 
     Its environment is `env` and nothing else; standard input is empty; both outputs go to the log's tail.
     `confined=False` is for `setup` alone: our own account, network, and set-uid programs such as sudo.
+    box: it may touch the files in there, the system's, and what its words and environment name, and no
+    others (None: whatever its account may).
     """
     # The environment is set by `env` after the account has changed: an LD_PRELOAD in it must not reach us.
     words = ["env", "-i", *(f"{name}={value}" for name, value in env.items()), *command]
     if confined:
-        spec = {
-            "uid": account.uid if account else None,
-            "gid": account.gid if account else None,
-            "network": network,
-            # Processes are counted per account: ours may have thousands already.
-            "limits": {k: v for k, v in LIMITS.items() if account or k != "processes"},
-            "cwd": str(cwd),
-            "new_session": False,  # the supervisor has made one
-        }
+        spec = {**_spec(account, box), "network": network, "cwd": str(cwd)}
+        if box is not None:
+            spec["read"] = readable(command, env, box.read)
         words = [sys.executable, "-I", "-S", confine.__file__, json.dumps(spec), "--", *words]
     began = time.monotonic()
     ours, theirs = socket.socketpair()
@@ -167,7 +173,8 @@ def run(
         with process:
             tail = Tail()
             try:
-                ended_by_us = _follow(process, ours, tail, deadline=began + timeout, stop=stop)
+                room = Room(str(cwd))
+                ended_by_us = _follow(process, ours, tail, deadline=began + timeout, stop=stop, room=room)
             except BaseException:
                 ours.close()  # before `with` waits for the supervisor, which waits for this
                 raise
@@ -179,6 +186,19 @@ def run(
     code = os.waitstatus_to_exitcode(int(answer)) if answer else -signal.SIGKILL
     log = tail.text(LOG_LINES)
     return Ended(_outcome(code, command, log), code, seconds, log)
+
+
+def _spec(account: Account | None, box: Box | None) -> dict[str, object]:
+    """What the launcher is told (confine.py has the keys)."""
+    return {
+        "uid": account.uid if account else None,
+        "gid": account.gid if account else None,
+        # Processes are counted per account: ours may have thousands already.
+        "limits": {k: v for k, v in LIMITS.items() if account or k != "processes"},
+        "new_session": False,  # the supervisor has made one
+        "write": None if box is None else list(map(str, box.write)),
+        "calls": None if box is None else box.calls,
+    }
 
 
 def _outcome(code: int, command: Sequence[str], log: str) -> Outcome:
@@ -199,14 +219,15 @@ def _follow(
     *,
     deadline: float,
     stop: Callable[[], bool] | None,
-) -> Literal["timeout", "cut", None]:
+    room: Room,
+) -> Literal["timeout", "cut", "signal", None]:
     """Reads the output until the supervisor has ended; says why we let the leash go, if we did."""
     assert process.stdout is not None
     output = process.stdout.fileno()
     poll = select.poll()
     poll.register(output, select.POLLIN)
-    why: Literal["timeout", "cut", None] = None
-    give_up = float("inf")
+    why: Literal["timeout", "cut", "signal", None] = None
+    give_up, look = float("inf"), time.monotonic() + LOOK_SECONDS
     while True:
         if poll.poll(POLL_SECONDS * 1000):
             data = os.read(output, 1 << 16)
@@ -214,8 +235,14 @@ def _follow(
                 return why
             tail.add(data)
         now = time.monotonic()
+        if why is None and now >= look:
+            look = now + LOOK_SECONDS
+            if room.short():
+                why = "signal"
+                tail.add(f"\n{WHY}\n".encode())
         if why is None and (now >= deadline or (stop is not None and stop())):
             why = "timeout" if now >= deadline else "cut"
+        if why is not None and give_up == float("inf"):
             leash.shutdown(socket.SHUT_WR)
             give_up = now + GRACE_SECONDS
         elif now >= give_up:

@@ -7,8 +7,9 @@ import shutil
 from collections.abc import Mapping
 
 from bot.adapters.process import PATH
+from bot.adapters.readable import files_of, readable
 from bot.adapters.seats import Request, Slot
-from bot.adapters.starting import Place, Starter
+from bot.adapters.starting import Place, Start, Starter
 from bot.model.invocation import Invocation
 from bot.model.sites import Site
 from bot.model.subject import Program, Subject
@@ -35,6 +36,7 @@ class RequestMaker:
     ) -> None:
         assert isinstance(subject.program, Program)
         self._program = subject.program
+        self._boxed = subject.sandbox != "off"
         self._starter = Starter(subject, pass_env=pass_env, place=place)
         self.cores = sorted(os.sched_getaffinity(0))
         self.valgrind = shutil.which("valgrind", path=PATH)
@@ -57,7 +59,10 @@ class RequestMaker:
             "cwd": str(start.cwd),
             "stdin": None if start.stdin is None else str(start.stdin),
             "scratch": scratch,
-            "confine": self._confinement(site, [slot.core] if track == "duet" else self.cores),
+            "confine": {
+                **self._confinement(site, [slot.core] if track == "duet" else self.cores),
+                **self._files(site, start, scratch),
+            },
             "patterns": self._patterns,
             "capture": bool(self._patterns),
             "ok_exit": self._program.ok_exit,
@@ -65,8 +70,21 @@ class RequestMaker:
             "rounds": 1,
             "partner": False,
             "first": True,
+            "server": self._server(start),
         }
         return self._under_callgrind(request) if track == "instructions" else request
+
+    def _server(self, start: Start) -> dict[str, object] | None:
+        server = self._program.server
+        if server is None:
+            return None
+        return {"start": start.start, "ready": start.ready, "measure": server.measure}
+
+    def _files(self, site: Site, start: Start, scratch: str) -> Request:
+        if not self._boxed:
+            return {}
+        ours = files_of(site, start.cwd, start.stdin)
+        return {"write": [scratch, *self._program.writable], "read": readable(start.words, start.env, ours)}
 
     def _under_callgrind(self, request: Mapping[str, object]) -> dict[str, object]:
         words, env = request["words"], request["env"]

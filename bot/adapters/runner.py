@@ -25,6 +25,10 @@ class Runner:
         self._summary = summary
         self._given: Counter[Severity] = Counter()
 
+    def say(self, words: str) -> None:
+        """A line of the log, in our own words: the runner would obey others'."""
+        self._write(words)
+
     def output(self, name: str, value: str) -> None:
         """Gives a value to later steps; the delimiter cannot be guessed, so no value can end it early."""
         if self._output is None:

@@ -13,13 +13,16 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from bot.adapters.leftovers import remove_shared
 from bot.adapters.process import PLAIN_ENVIRONMENT
 from bot.model.errors import NothingMeasuredError
 
 Request: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = Mapping[str, Any]
+Network: TypeAlias = Literal["none", "loopback", "open"]
+"""What trials can reach: nothing, their own server, or everything (`sandbox: off`)."""
 
 CUT: Answer = {"outcome": "cut", "metrics": {}, "exit_code": None, "detail": "", "rounds": 1}
 GRACE_SECONDS = 2.0
@@ -32,7 +35,7 @@ _BOOT = "import sys; sys.path.append(sys.argv[1]); from bot.adapters.duet import
 class Seat:
     """One worker process (duet.py), pinned to a core."""
 
-    def __init__(self, *, core: int, network: bool, peer: socket.socket) -> None:
+    def __init__(self, *, core: int, network: Network, peer: socket.socket) -> None:
         self.core = core
         self._buffer = b""
         config = json.dumps({"peer": peer.fileno(), "network": network, "cpus": [core]})
@@ -105,7 +108,7 @@ class Seat:
 class Slot:
     """Two seats on one core, and the name of each one's scratch folder (of equal length)."""
 
-    def __init__(self, number: int, *, core: int, network: bool, scratch: Path) -> None:
+    def __init__(self, number: int, *, core: int, network: Network, scratch: Path) -> None:
         self.number = number
         self.core = core
         self._network = network
@@ -137,7 +140,10 @@ def dumps(request: Request) -> str:
 
 
 def sweep(uids: Sequence[int]) -> None:
-    """Kills what runs under the trials' accounts and lost its worker; only root can, and does."""
+    """Kills what runs under the trials' accounts and lost its worker, and removes what they shared.
+
+    Only root can, and does.
+    """
     if os.geteuid() != 0 or not uids:
         return
     limit = time.monotonic() + GRACE_SECONDS
@@ -146,6 +152,7 @@ def sweep(uids: Sequence[int]) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
+    remove_shared(uids)
 
 
 def _lost(uids: set[int]) -> list[int]:

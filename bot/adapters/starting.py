@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,17 @@ Place = Callable[[Site, int, Invocation], Path]
 
 @dataclass(frozen=True)
 class Start:
-    """A command as it is executed; env: all the environment it has; stdin: a file, or empty input."""
+    """A command as it is executed; env: all the environment it has; stdin: a file, or empty input.
+
+    start and ready: of its server; `{port}` is still in all three.
+    """
 
     words: tuple[str, ...]
     env: Mapping[str, str]
     cwd: Path
     stdin: Path | None
+    start: str | None = None
+    ready: str | None = None
 
 
 class Starter:
@@ -42,13 +48,17 @@ class Starter:
         """
         folder = site.root if self._place is None else self._place(site, slot, command)
         workload = str(site.workloads.get(command.workload or "", ""))
-        words = (word.replace("{workload}", workload).replace("{scratch}", scratch) for word in command.words)
+        places = {"{workload}": workload, "{scratch}": scratch}
+        words = (_filled(word, places) for word in command.words)
+        quoted = {place: shlex.quote(text) for place, text in places.items()}
+        server = (text and _filled(text, quoted) for text in (command.start, command.ready))
         plain = {**PLAIN_ENVIRONMENT, "HOME": scratch, "TMPDIR": scratch}
         return Start(
             tuple(words),
             {**plain, **self._pass_env, **command.env},
             folder,
             self._stdin(site, folder, workload),
+            *server,
         )
 
     def _stdin(self, site: Site, folder: Path, workload: str) -> Path | None:
@@ -59,3 +69,9 @@ class Starter:
             if text in (name, declared.path) and name in site.workloads:
                 return site.workloads[name]
         return folder / text
+
+
+def _filled(text: str, places: Mapping[str, str]) -> str:
+    for place, meant in places.items():
+        text = text.replace(place, meant)
+    return text

@@ -13,28 +13,22 @@ from bot.adapters.yaml_document import Document, KeyPath, decode, parse
 from bot.model.errors import ConstraintError, UsageError
 from bot.model.names import LEVEL_PATTERN
 from bot.model.subject import (
-    Budget,
     CallableProgram,
     ChoiceOption,
     FlagOption,
-    HistoryStore,
     MetricRule,
     NumberOption,
     OnOff,
     Program,
+    Server,
     Subject,
     TableProgram,
     Workload,
 )
 from bot.model.subject_checks import problems
+from bot.model.subject_running import Budget, HistoryStore, RunOn
 
 UNSUPPORTED: tuple[KeyPath, ...] = (
-    ("program", "server"),
-    ("program", "network"),
-    ("program", "cache"),
-    ("program", "submodules"),
-    ("overlay",),
-    ("run_on",),
     ("options", "uvl"),
     ("options", "dimacs"),
     ("options", "*", "at"),
@@ -248,10 +242,12 @@ def _model_at(path: KeyPath, value: Any) -> type[BaseModel] | None:
 
 _MODELS: dict[tuple[Any, int], type[BaseModel]] = {
     ("", 0): Subject,
+    ("program", 2): Server,
     ("options", 3): OnOff,
     ("workloads", 2): Workload,
     ("budget", 1): Budget,
     ("history", 2): HistoryStore,
+    ("run_on", 1): RunOn,
     ("metrics", 3): MetricRule,
 }
 """The model of a mapping by the first key of its path and the path's length."""

@@ -44,6 +44,7 @@ class Workshop:
         self._accounts = accounts
         self._inputs = inputs.Inputs()
         self._entries: dict[Side, build_cache.Entry] = {}
+        self._trusted: tuple[Side, ...] = ()
         self._builder = Builder(
             repository,
             subject,
@@ -74,8 +75,12 @@ class Workshop:
         """What a reader must know about how it was built."""
         return (*self._builder.notes, *self._inputs.notes)
 
-    def build(self, comparison: Comparison) -> Mapping[Side, Build]:
-        """`setup` if this machine has not run it, both builds in parallel, then the workloads."""
+    def build(self, comparison: Comparison, *, trusted: bool = True) -> Mapping[Side, Build]:
+        """`setup` if this machine has not run it, both builds in parallel, then the workloads.
+
+        trusted: base may leave what `program.cache` names for later builds; head never does.
+        """
+        self._trusted = ("base",) if trusted else ()
         failed = self._builder.set_up()
         if failed is not None:
             return {side: replace(failed, side=side) for side in SIDES}
@@ -104,7 +109,7 @@ class Workshop:
         }
 
     def _build(self, side: Side, revision: Revision) -> Build:
-        built, entry = self._builder.build(side, revision)
+        built, entry = self._builder.build(side, revision, trusted=side in self._trusted)
         if entry is not None:
             self._entries[side] = entry
         return built

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from bot.model.errors import UsageError
 
+_Kind = TypeVar("_Kind", bound=BaseModel)
 KeyPath: TypeAlias = tuple[Any, ...]
 """Keys and list positions from the top of the document to a value."""
 
@@ -33,6 +35,11 @@ class Document:
             path = path[:-1]
         return self.lines.get(path, 1)
 
+    def wrong(self, place: KeyPath, problem: str, *, name: str) -> UsageError:
+        """An error of one line: the file's name, the line, the key, and what is wrong there."""
+        said = f"{'.'.join(str(part) for part in place)}: {problem}"
+        return UsageError(f"{name}:{self.line(place)}: {' '.join(said.split())[:1000]}")
+
 
 def decode(data: bytes, *, name: str) -> str:
     """Text of a file's bytes.
@@ -47,6 +54,23 @@ def decode(data: bytes, *, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise UsageError(f"{name}:{line}: the file is not UTF-8 text; save it as UTF-8") from None
+
+
+def validated(text: str, kind: type[_Kind], *, name: str) -> tuple[Document, _Kind | None]:
+    """A text's document, and what a model makes of it; None: the document is empty.
+
+    Raises:
+        UsageError: as `parse`, or the first thing that the model does not allow.
+    """
+    document = parse(text, name=name)
+    if document.value is None:
+        return document, None
+    try:
+        return document, kind.model_validate(document.value)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        problem = detail["msg"].removeprefix("Value error, ").replace("tuple", "list")
+        raise document.wrong(detail["loc"], f"{problem[:1].lower()}{problem[1:]}", name=name) from None
 
 
 def parse(text: str, *, name: str) -> Document:

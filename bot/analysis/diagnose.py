@@ -120,6 +120,16 @@ class PairedEstimator:
             self._update()
         return self
 
+    def partial_fit_all(self, configurations: NDArray[np.int64], log_ratios: Mapping[str, Floats]) -> Self:
+        """Takes a batch of pairs that were measured elsewhere, (n_pairs,) each, as `partial_fit` takes one.
+
+        Bets on all of them are made at the scales known before the batch.
+        """
+        for name, values in log_ratios.items():
+            self._watches[name].add_all(configurations, values)
+        self._update(naming=False)
+        return self
+
     def judge(self) -> Judgement:
         """The verdict on the pairs so far; may be asked for at any time."""
         for watch in self._watches.values():

@@ -38,11 +38,18 @@ class PairLog:
 
     def add(self, configuration: int, log_ratio: float) -> None:
         """Appends one pair's log ratio."""
-        count = self.counts[configuration]
-        if count == self._values.shape[1]:
+        self.add_all(np.array([configuration]), np.array([log_ratio]))
+
+    def add_all(self, configurations: NDArray[np.int64], log_ratios: Floats) -> None:
+        """Appends pairs in order, (n_pairs,) each."""
+        order = np.argsort(configurations, kind="stable")
+        rows = configurations[order]
+        fresh = np.bincount(rows, minlength=len(self.counts))
+        places = np.arange(len(rows)) - (np.cumsum(fresh) - fresh)[rows] + self.counts[rows]
+        while places.max(initial=0) >= self._values.shape[1]:
             self._values = np.hstack([self._values, np.full_like(self._values, np.nan)])
-        self._values[configuration, count] = log_ratio
-        self.counts[configuration] = count + 1
+        self._values[rows, places] = log_ratios[order]
+        self.counts += fresh
 
 
 def scales(values: Floats, counts: NDArray[np.int64], floor: float, pattern: Floats | None = None) -> Floats:

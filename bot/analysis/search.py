@@ -11,6 +11,8 @@ WIDEST = 600
 """Candidates that are tried two at a time; more are first ordered by what they explain alone."""
 BEAM = 24
 """Sums that are extended by a third and a fourth term."""
+RIDGE = 1e-10
+"""Share of the largest information that is added to each term's own: above rounding, below any pair's."""
 
 
 def best_sums(
@@ -117,13 +119,16 @@ def _scores(density: Likelihood, covers: Floats, there: Floats) -> tuple[Floats,
     """Log evidence and sizes of sums, from covers (n_sums, n_terms, n_configurations) and log priors."""
     n_sums, n_terms, n = covers.shape
     rows = np.concatenate([covers, np.ones((n_sums, 1, n))], axis=1)  # the last one is the shift
-    damping = np.diag([1e-9] * n_terms + [LAYOUT**-2])
+    shifted = np.diag([0.0] * n_terms + [LAYOUT**-2])
     fitted = np.broadcast_to(density.location, (n_sums, n)).copy()
     for _ in range(5):
         spread = density.spread(fitted.T).T
         distance = (density.location - fitted) ** 2 / spread
         weight = (TAIL + 1.0) / (TAIL + distance) / spread
-        information = np.einsum("msc,mc,mtc->mst", rows, weight, rows) + damping
+        information = np.einsum("msc,mc,mtc->mst", rows, weight, rows) + shifted
+        # Terms that add up to others (a, !a and everything) share their size, however many pairs there are.
+        largest = information.max(axis=(1, 2), keepdims=True)
+        information += RIDGE * largest * np.eye(n_terms + 1)
         moment = np.einsum("msc,mc->ms", rows, weight * density.location)
         sizes = np.linalg.solve(information, moment[..., None])[..., 0]
         fitted = np.einsum("msc,ms->mc", rows, sizes)

@@ -58,6 +58,12 @@ class Watch:
         """Takes one pair; nothing is decided before `weigh`."""
         self._pending.append((configuration, self.sign * log_ratio))
 
+    def add_all(self, configurations: NDArray[np.int64], log_ratios: Floats) -> None:
+        """Takes pairs, (n_pairs,) each; those that are NaN are left out."""
+        told = np.flatnonzero(np.isfinite(log_ratios))
+        values = self.sign * log_ratios[told]
+        self._pending += zip(configurations[told].tolist(), values.tolist(), strict=True)
+
     def weigh(self) -> None:
         """Bets on the pending pairs at the scales known before them, then learns from them."""
         if not self._pending:
@@ -68,8 +74,7 @@ class Watch:
         first = not self.log.counts.any()
         if not first:
             self.bettor.bet(rows, values, self.scale[rows])
-        for row, value in zip(rows, values, strict=True):
-            self.log.add(int(row), float(value))
+        self.log.add_all(rows, values)
         self.scale = scales(self.log.values, self.log.counts, FLOOR * self.margin, self.pattern)
         if first:
             # Nothing is known before the first batch. Its common scale hardly depends on any pair's sign,

@@ -6,16 +6,19 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.adapters.runner import Runner
-from bot.commands.publish import Connect, publish_command, token
 from bot.event import Mode, Plan, choose, read_event
-from bot.flows.publish import Render, comment
-from bot.model.errors import ForgeRefusedError, SuspectsError, UsageError
+from bot.model.errors import ForgeError, ForgeRefusedError, NotWantedError, SuspectsError, UsageError
 from bot.model.forge import Stamp
 from bot.model.report import Report
 from bot.settings import Settings
+
+# Publishing loads what computes every part of a report; the log's first line need not wait for that.
+if TYPE_CHECKING:
+    from bot.commands.publish import Connect
+    from bot.flows.publish import Render
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,15 @@ def action(settings: Settings, abilities: Abilities) -> int:
                 return 0
             case "publish":
                 return _publish(settings, abilities, plan)
+            case "command":
+                from bot.commands.commented import commented
+
+                return commented(settings, abilities.runner, plan)
             case _:
                 return _measure(settings, abilities, plan)
+    except NotWantedError as error:
+        abilities.runner.annotate("notice", f"Nothing to do: {error}.")
+        return error.exit_code
     except SuspectsError as error:
         remedy = " ".join(getattr(error, "__notes__", ()))
         abilities.runner.annotate("error", f"{error} {remedy}".strip(), title="Suspects")
@@ -74,12 +84,21 @@ def _plan(settings: Settings) -> Plan:
 
 
 def _publish(settings: Settings, abilities: Abilities, plan: Plan) -> int:
-    assert plan.run_id is not None
+    from bot.commands.publish import publish_command
+    from bot.flows.publish import Requested
+
+    run_id, requested = plan.run_id or settings.run_id, None
+    if run_id is None:
+        raise UsageError("GITHUB_RUN_ID is needed to publish what this run has measured")
+    if plan.number is not None and plan.head is not None:
+        requested = Requested(plan.number, plan.head)
     outcome = publish_command(
-        settings, run_id=plan.run_id, connect=abilities.connect, render=abilities.render
+        settings, run_id=run_id, connect=abilities.connect, render=abilities.render, requested=requested
     )
     runner = abilities.runner
     runner.annotate("notice", f"{outcome.ending}: {outcome.reason}")
+    if outcome.checked:
+        runner.annotate("notice", outcome.checked)
     if outcome.report:
         runner.output("verdict", outcome.report.verdict)
     runner.output("comment-url", outcome.url or "")
@@ -90,8 +109,9 @@ def _measure(settings: Settings, abilities: Abilities, plan: Plan) -> int:
     flow = abilities.measure.get(plan.mode)
     if flow is None:
         raise UsageError(f"mode {plan.mode} is not yet supported")
-    measured = flow(plan)
     runner = abilities.runner
+    runner.say(f"suspects: {plan.reason}")
+    measured = flow(plan)
     runner.output("verdict", measured.report.verdict)
     runner.output("report", _seen_by_later_steps(measured.path, settings.workspace))
     runner.summary(measured.summary)
@@ -102,24 +122,29 @@ def _measure(settings: Settings, abilities: Abilities, plan: Plan) -> int:
 
 
 def _comment(settings: Settings, abilities: Abilities, *, plan: Plan, measured: Measured) -> str | None:
-    """Comments; a token that may not is a warning, because the measurement stands without it."""
+    """Comments and checks; what cannot be said is a warning, because the measurement stands without it."""
+    from bot.commands.publish import token
+    from bot.flows.check_run import check_run
+    from bot.flows.publish import checked, comment
+
     if settings.repository is None or settings.run_id is None or plan.number is None or plan.head is None:
         raise UsageError("GITHUB_REPOSITORY and GITHUB_RUN_ID are needed to comment")
     stamp = Stamp(settings.run_id, settings.run_attempt, plan.head)
-    try:
-        with abilities.connect(settings.repository, token(settings)) as (forge, _):
-            placed = comment(
-                forge,
-                plan.number,
-                report=measured.report,
-                markdown=measured.comment,
-                stamp=stamp,
-                policy=settings.inputs.comment,
-            )
-    except ForgeRefusedError as error:
-        abilities.runner.annotate("warning", f"Not commented: {error}", title="Suspects")
-        return None
-    return placed.url
+    runner, report, url = abilities.runner, measured.report, None
+    check = check_run(report, markdown=measured.comment, fail_on=settings.inputs.fail_on)
+    with abilities.connect(settings.repository, token(settings)) as (forge, _):
+        try:
+            policy, markdown = settings.inputs.comment, measured.comment
+            url = comment(
+                forge, plan.number, report=report, markdown=markdown, stamp=stamp, policy=policy
+            ).url
+        except ForgeRefusedError as error:
+            runner.annotate("warning", f"Not commented: {error}", title="Suspects")
+        try:
+            runner.annotate("notice", checked(forge, check, stamp))
+        except ForgeError as error:
+            runner.annotate("warning", f"No check run: {error}", title="Suspects")
+    return url
 
 
 def _seen_by_later_steps(path: Path, workspace: Path | None) -> str:

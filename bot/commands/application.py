@@ -17,13 +17,11 @@ from bot.commands.history import history
 from bot.commands.influences import influences
 from bot.commands.nightly import nightly
 from bot.commands.pr import pr
+from bot.commands.profiles import profiles
+from bot.commands.shards import merge, plan, shard
 from bot.model.errors import UsageError
 
 LATER = (
-    "plan",
-    "shard",
-    "merge",
-    "profiles",
     "rehearse",
     "dashboard",
 )
@@ -59,9 +57,12 @@ def init(
     action: Annotated[
         str, typer.Option("--action", help="What the workflows use: OWNER/suspects@COMMIT # vX.")
     ] = initialising.ACTION,
+    shards: Annotated[
+        int, typer.Option("--shards", min=1, max=256, help="Machines that measure at the same time.")
+    ] = 1,
 ) -> None:
     """Write .github/suspects.yml and the workflows, from what is found here."""
-    for line in initialising.init(Path(), force=force, action=action).lines:
+    for line in initialising.init(Path(), force=force, action=action, shards=shards).lines:
         typer.echo(line)
 
 
@@ -77,10 +78,14 @@ application.command()(pr)
 application.command()(bisect)
 application.command()(nightly)
 application.command()(check)
+application.command()(plan)
+application.command()(shard)
+application.command()(merge)
 application.command()(influences)
 application.command()(publish)
 application.command("action")(action_command)
 application.add_typer(history, name="history")
 application.add_typer(assertions, name="assertions")
+application.add_typer(profiles, name="profiles")
 for _name in LATER:
     _refuse(_name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json as jsonlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +34,7 @@ def list_(file: File = None, json: Json = None) -> None:
     from bot.report.assertion_text import entry_line
 
     found = _entries(file)
-    if _as_json(json, {"assertions": [_told(entry) for entry in found]}):
+    if options.as_json(json, {"assertions": [_told(entry) for entry in found]}):
         return
     for entry in found:
         typer.echo(entry_line(entry))
@@ -55,7 +54,7 @@ def show(
 
     found = _matching(wanted, file)
     times = times_here(found, history)
-    if not _as_json(
+    if not options.as_json(
         json,
         {"assertions": [{**_told(e), "borders_seconds": list(times.get(e.id, ()))} for e in found]},
     ):
@@ -111,7 +110,7 @@ def mine(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the cont
     changes = _difference(found)
     if not dry_run and found.proposal.differs:
         _write(found)
-    if _as_json(json, _mined(found, changes, written=not dry_run)) and str(json) == "-":
+    if options.as_json(json, _mined(found, changes, written=not dry_run)):
         return
     if not quiet:
         _tell(found, written=not dry_run)
@@ -142,7 +141,7 @@ def check(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the con
     with options.progress_for(quiet=quiet) as progress:
         found = checked_file(asked, base, progress)
     told = {"assertions": [one.model_dump(mode="json") for one in found.outcomes], "notes": list(found.notes)}
-    if not (_as_json(json, told) and str(json) == "-") and not quiet:
+    if not options.as_json(json, told) and not quiet:
         typer.echo("\n".join(outcome_lines(found.outcomes)))
         for note in found.notes:
             typer.echo(f"Note: {note}", err=True)
@@ -165,7 +164,8 @@ def _tell(found: MinedFile, *, written: bool) -> None:
     overhead = "" if mined.overhead is None else f", {mined.overhead:.1%} overhead"
     typer.echo(
         f"{len(mined.models)} methods mined in {mined.trials} trials{overhead}; {refused} refused;"
-        f" {covered / hot if hot else 0.0:.0%} of the hottest methods' time covered;"
+        f" {covered / hot if hot else 0.0:.0%} of the hottest methods' own time covered,"
+        f" {mined.within:.0%} of all time within their calls;"
         f" the tool itself took at most {shift:.1%} of a median call."
     )
     for reason, methods in mined.refused.items():
@@ -260,20 +260,9 @@ def _mined(found: MinedFile, changes: str, *, written: bool) -> dict[str, Any]:
         "overhead": mined.overhead,
         "hot_share": mined.hot[0],
         "covered_share": mined.hot[1],
+        "within_share": mined.within,
         "shifts": {method.name: shift for method, shift in mined.shifts.items()},
         "finished": mined.finished,
         "difference": changes,
         "notes": list(found.notes),
     }
-
-
-def _as_json(json: Path | None, told: dict[str, Any]) -> bool:
-    """Writes it where it is wanted."""
-    if json is None:
-        return False
-    text = jsonlib.dumps(told, indent=1, ensure_ascii=False) + "\n"
-    if str(json) == "-":
-        typer.echo(text, nl=False)
-    else:
-        json.write_text(text, encoding="utf-8")
-    return True

@@ -80,6 +80,7 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     """What the build and the one pair came to; the exit code."""
     from bot.report.formats import clean
     from bot.report.formats import seconds as seconds_text
+    from bot.report.hints import remedy
 
     for build in found.builds:
         if not build.ok:
@@ -95,6 +96,9 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
         )
         reason = "nothing was run" if trial is None else trial.detail or trial.outcome
         console.print(f"The trial failed: {clean(reason)}", markup=False)
+        if advice := remedy([reason]):
+            folder, key = advice
+            console.print(f"The sandbox keeps {folder} closed: use TMPDIR, or list {folder} under {key}.")
         return 3
     cost = seconds_text(found.pair.seconds)
     console.print(

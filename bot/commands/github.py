@@ -13,12 +13,14 @@ import typer
 
 from bot.commands import options
 from bot.commands.outcome import write
+from bot.commands.shard_modes import merge_of_job, one_of_many, shard_of_job
 from bot.model.errors import HistoryError, UsageError
 
 # What is needed only once a command runs is imported there: `--help` and `--version` answer at once.
 if TYPE_CHECKING:
     from bot.commands.action import Measured
     from bot.commands.publish import Connect
+    from bot.compose.nightly import AskedNight
     from bot.event import Plan
     from bot.flows.ports import Progress
     from bot.flows.publish import Artifacts, Forge
@@ -49,6 +51,8 @@ def action_command() -> None:
             "pull_request": measure_for(settings, pull_request),
             "bisect": measure_for(settings, bisection),
             "nightly": measure_for(settings, nightly),
+            "shard": one_of_many(measure_for(settings, shard_of_job)),
+            "merge": measure_for(settings, merge_of_job),
         },
     )
     raise typer.Exit(action(settings, abilities))
@@ -72,18 +76,20 @@ def publish(
         repository=repository,
     )
     typer.echo(f"{outcome.ending}: {outcome.reason}")
+    if outcome.checked:
+        typer.echo(outcome.checked)
 
 
 def connector(settings: Settings) -> Connect:
     """(repository, token) -> GitHub behind our ports."""
     from bot.adapters.artifacts import GithubArtifacts
-    from bot.adapters.github import GithubForge
+    from bot.adapters.github_checks import GithubChecks
 
     @contextmanager
     def connect(repository: str, token: str) -> Iterator[tuple[Forge, Artifacts]]:
         url = settings.api_url
         with (
-            GithubForge(repository, token, api_url=url) as forge,
+            GithubChecks(repository, token, api_url=url) as forge,
             GithubArtifacts(repository, token, api_url=url) as artifacts,
         ):
             yield forge, artifacts
@@ -105,6 +111,7 @@ def pull_request(settings: Settings, plan: Plan, progress: Progress) -> Report:
         repository=settings.workspace or Path(),
         cache=Path(tempfile.gettempdir(), BUILDS),
         simulated=False,
+        pull=plan.pull,
     )
     return analyse(asked, progress)
 
@@ -129,21 +136,28 @@ def bisection(settings: Settings, plan: Plan, progress: Progress) -> Report:
 
 def nightly(settings: Settings, plan: Plan, progress: Progress) -> Report:  # noqa: ARG001  the same for all
     """The night of the default branch; the whole history is left where the workflow uploads it."""
-    from bot.compose.nightly import AskedNight, leave_history, spent_night
+    from bot.compose.nightly import AskedNight, spent_night
 
-    workspace = settings.workspace or Path()
     asked = AskedNight(
         settings=settings,
         config=settings.inputs.config,
         budget=settings.inputs.budget,
-        repository=workspace,
+        repository=settings.workspace or Path(),
         cache=Path(tempfile.gettempdir(), BUILDS),
         simulated=False,
     )
-    report = spent_night(asked, progress)
+    return with_history_left(asked, spent_night(asked, progress))
+
+
+def with_history_left(asked: AskedNight, report: Report) -> Report:
+    """The report, once the whole history lies where the workflow uploads it."""
+    from bot.adapters.workspace import left_in
+    from bot.compose.nightly import leave_history
+
     try:
-        leave_history(asked, workspace / HISTORY)
-    except HistoryError as error:
+        with left_in(asked.repository, HISTORY) as folder:
+            leave_history(asked, folder)
+    except (HistoryError, OSError) as error:
         note = f"The history was not left for the workflow: {error}."
         return report.model_copy(update={"notes": (*report.notes, note)})
     return report
@@ -154,27 +168,28 @@ def measure_for(
 ) -> Callable[[Plan], Measured]:
     """A plan -> its analysis, with the files written where later steps can read them."""
     from bot.adapters.terminal import TerminalProgress
+    from bot.adapters.workspace import left_in
     from bot.commands.action import Measured
-    from bot.report.headline import headline
     from bot.report.render import comment, summary
+    from bot.report.view import view
 
     def measure(plan: Plan) -> Measured:
         with TerminalProgress() as progress:
             found = analyse(settings, plan, progress)
         report = found.model_copy(update={"repository": settings.address()})
         workspace = settings.workspace or Path()
-        folder = workspace / RESULTS
         try:
-            folder.mkdir(exist_ok=True)
+            with left_in(workspace, RESULTS) as folder:
+                json, markdown, html = (folder / f"report.{end}" for end in ("json", "md", "html"))
+                write(report, json=json, markdown=markdown, html=html)
         except OSError as error:
-            raise UsageError(f"{folder}: cannot be written: {error.strerror}") from None
-        write(report, json=folder / "report.json", markdown=folder / "report.md", html=folder / "report.html")
+            raise UsageError(f"{workspace / RESULTS}: cannot be written: {error.strerror}") from None
         return Measured(
             report=report,
-            path=folder / "report.json",
+            path=json,
             comment=comment(report),
             summary=summary(report),
-            headline=str(headline(report).title),
+            headline=str(view(report).headline.title),
             exit_code=options.exit_code(report, settings.inputs.fail_on),
         )
 

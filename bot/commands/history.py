@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 history = typer.Typer(help="What earlier runs measured.", no_args_is_help=True)
 Json = Annotated[Path | None, typer.Option("--json", help="Write it as JSON; - is standard output.")]
 Config = Annotated[Path | None, typer.Option("--config", help="The subject's file, which names the places.")]
-ROWS = {"trials": "measurements", "profiles": "profiled costs", "durations": "bins of durations"}
+ROWS = {
+    "trials": "measurements",
+    "profiles": "profiled costs",
+    "durations": "bins of durations",
+    "fingerprints": "rates of stressors",
+}
 """What the rows of each kind are called."""
 DAMAGED = "damaged"
 """What `verify --fail-on` may be given."""
@@ -28,12 +33,14 @@ DAMAGED = "damaged"
 
 @history.command("list")
 def list_(place: options.HistoryPlace = None, config: Config = None, json: Json = None) -> None:
-    """List all segments: when, which mode, trials, profiles or durations, how many rows, which run."""
+    """List all segments: when, which mode, what kind of rows, how many rows, which run."""
     from bot.compose.exchanging import listed
 
     with _store(place, config) as store:
         found = store.segments()
-        if _as_json(json, {"source": store.source, "segments": listed(found), "notes": list(store.notes())}):
+        if options.as_json(
+            json, {"source": store.source, "segments": listed(found), "notes": list(store.notes())}
+        ):
             return
         for segment in found:
             typer.echo(_line(segment))
@@ -60,7 +67,7 @@ def verify(
         found = store.verify()
         damaged = [segment for segment in found if segment.problem]
         notes = list(store.notes())
-        if not _as_json(json, {"segments": listed(found), "damaged": len(damaged), "notes": notes}):
+        if not options.as_json(json, {"segments": listed(found), "damaged": len(damaged), "notes": notes}):
             for segment in damaged:
                 typer.echo(segment.problem)
             typer.echo(f"{len(found) - len(damaged)} of {len(found)} segments are whole")
@@ -76,23 +83,33 @@ def show(
     json: Json = None,
 ) -> None:
     """Show one run: where and when it measured, the median of every configuration, its costliest methods."""
-    from bot.compose.exchanging import chosen, costliest, listed, longest, medians
+    from bot.compose.exchanging import chosen, costliest, listed, longest, medians, stressed
     from bot.model.duration_history import DurationTable
     from bot.model.history import Measurements
+    from bot.model.machines import FingerprintTable
     from bot.model.profile_history import ProfileTable
 
     with _store(place, config) as store:
         found = chosen(store, run)
         segment = next(iter(found.values()))
-        rows, methods, watched = [], [], []
+        rows, methods, watched, rates = [], [], [], []
         if "trials" in found:
             rows = medians(Measurements.concatenated(list(store.of_segment(found["trials"].name))))
         if "profiles" in found:
             methods = costliest(ProfileTable.concatenated(list(store.profiles_of(found["profiles"].name))))
         if "durations" in found:
             watched = longest(DurationTable.concatenated(list(store.durations_of(found["durations"].name))))
-        told = {**listed([segment])[0], "medians": rows, "methods": methods, "watched": watched}
-        if _as_json(json, told):
+        if "fingerprints" in found:
+            table = FingerprintTable.concatenated(list(store.fingerprints_of(found["fingerprints"].name)))
+            rates = stressed(table)
+        told = {
+            **listed([segment])[0],
+            "medians": rows,
+            "methods": methods,
+            "watched": watched,
+            "rates": rates,
+        }
+        if options.as_json(json, told):
             return
         assert segment.run is not None
         known = segment.run.model_dump(mode="json", exclude={"options"})
@@ -106,6 +123,8 @@ def show(
             typer.echo(_method_line(row))
         for row in watched:
             typer.echo(_watched_line(row))
+        for row in rates:
+            typer.echo(_rate_line(row))
 
 
 def _median_line(row: Mapping[str, Any]) -> str:
@@ -135,8 +154,13 @@ def _watched_line(row: Mapping[str, Any]) -> str:
     return f"watched  {clean(row['method'])}: {row['calls']:,} calls of {mean} in the mean, 90 % below {most}"
 
 
+def _rate_line(row: Mapping[str, Any]) -> str:
+    told = "nothing" if row["rate"] is None else f"{row['rate']:,.5g} operations per CPU second"
+    return f"stressed  {row['stressor']}: {told} ({row['repetitions']})"
+
+
 @history.command()
-def export(
+def export(  # noqa: PLR0913, PLR0917  typer: one parameter per option
     target: Annotated[Path, typer.Argument(help="A .csv or .parquet file, or a folder for all segments.")],
     place: options.HistoryPlace = None,
     config: Config = None,
@@ -150,6 +174,9 @@ def export(
         bool,
         typer.Option("--durations", help="A table of durations: single calls of watched methods, in bins."),
     ] = False,
+    fingerprints: Annotated[
+        bool, typer.Option("--fingerprints", help="A table of machines: rates of stressors on each.")
+    ] = False,
 ) -> None:
     """Write measurements as a table, or all segments as they are (what a workflow uploads)."""
     from bot.compose.exchanging import exported
@@ -161,7 +188,8 @@ def export(
             revisions=frozenset(revision) if revision else None,
             metrics=frozenset(metric) if metric else None,
         )
-        kind = "profiles" if profiles else "durations" if durations else "trials"
+        asked = {"profiles": profiles, "durations": durations, "fingerprints": fingerprints}
+        kind = next((kind for kind, wish in asked.items() if wish), "trials")
         done = exported(store, target, wanted, kind=kind)
         typer.echo(f"{done.runs} runs, {_rows(done.rows)}: {target}")
         _tell(store)
@@ -216,15 +244,3 @@ def _tell(store: LayeredStore, except_for: set[str] | None = None) -> None:
     for note in store.notes():
         if note not in (except_for or set()):
             typer.echo(f"Note: {note}", err=True)
-
-
-def _as_json(target: Path | None, value: dict[str, Any]) -> bool:
-    """Writes JSON where it was asked for; whether standard output was."""
-    if target is None:
-        return False
-    text = jsonlib.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    if str(target) == "-":
-        typer.echo(text, nl=False)
-        return True
-    target.write_text(text, encoding="utf-8")
-    return False

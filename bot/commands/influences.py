@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from pathlib import Path
 from typing import Annotated
 
@@ -52,18 +51,14 @@ def influences(  # noqa: PLR0913, PLR0917  typer: one parameter per option of th
     )
     with options.progress_for(quiet=quiet) as progress:
         found = learnt_influences(asked, progress)
-    if json is not None:
-        told = {
-            "influences": [entry.model_dump(mode="json") for entry in found.entries],
-            "variations": [one.model_dump(mode="json") for one in found.variations],
-            "profilers": [one.model_dump(mode="json") for one in found.profilers],
-            "notes": found.notes,
-        }
-        text = jsonlib.dumps(told, indent=1, ensure_ascii=False) + "\n"
-        if str(json) == "-":
-            typer.echo(text, nl=False)
-            return
-        json.write_text(text, encoding="utf-8")
+    told = {
+        "influences": [entry.model_dump(mode="json") for entry in found.entries],
+        "variations": [one.model_dump(mode="json") for one in found.variations],
+        "profilers": [one.model_dump(mode="json") for one in found.profilers],
+        "notes": found.notes,
+    }
+    if options.as_json(json, told):
+        return
     if not quiet:
         typer.echo(influence_text(found.entries, method=method, option=option), nl=False)
         if option is None:

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from bot.adapters.scout import Found
 
 CONFIG = Path(".github/suspects.yml")
-WORKFLOWS = ("suspects", "suspects-publish", "suspects-nightly", "suspects-bisect")
+WORKFLOWS = (
+    "suspects",
+    "suspects-publish",
+    "suspects-nightly",
+    "suspects-bisect",
+    "suspects-commands",
+    "suspects-rerun",
+)
+ON_SEVERAL = ("suspects", "suspects-nightly")
+"""Workflows of which there is one that measures on several machines."""
 ACTION = "OWNER/suspects@REVISION"
 """Written where the caller does not say which release of the action to use."""
 TODO_BUILD = "TODO: the command that builds a fresh checkout (remove the line when there is nothing to build)"
@@ -32,10 +41,11 @@ class Initialised:
     lines: tuple[str, ...]
 
 
-def init(root: Path, *, force: bool = False, action: str = ACTION) -> Initialised:
+def init(root: Path, *, force: bool = False, action: str = ACTION, shards: int = 1) -> Initialised:
     """Writes `.github/suspects.yml` and the workflows; files that exist are kept unless `force`.
 
-    `action`: what workflows use, "OWNER/suspects@COMMIT # vX". Nothing of the repository is executed.
+    `action`: what workflows use, "OWNER/suspects@COMMIT # vX". shards: machines that measure at the same
+    time. Nothing of the repository is executed.
 
     Raises:
         UsageError: not a git repository, or a file cannot be written.
@@ -50,7 +60,8 @@ def init(root: Path, *, force: bool = False, action: str = ACTION) -> Initialise
     found = scout(root)
     texts = {CONFIG: configuration(found)}
     for name in WORKFLOWS:
-        texts[Path(f".github/workflows/{name}.yml")] = plain(f"workflows/{name}.yml.j2", action=action)
+        template = f"workflows/{name}{'-matrix' if shards > 1 and name in ON_SEVERAL else ''}.yml.j2"
+        texts[Path(f".github/workflows/{name}.yml")] = plain(template, action=action, shards=shards)
     kept = tuple(path for path in texts if (root / path).exists() and not force)
     written = tuple(path for path in texts if path not in kept)
     for path in written:

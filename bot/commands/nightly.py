@@ -55,7 +55,7 @@ def nightly(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the c
         budget=options.seconds_of(budget),
         seed=seed,
         history=history,
-        writes=_on_default_branch(settings),
+        writes=on_default_branch(settings),
     )
 
     def run(progress: Progress) -> Report:
@@ -66,7 +66,7 @@ def nightly(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the c
     finish(Outputs(json, markdown, html, fail_on=fail_on, quiet=quiet), run)
 
 
-def _on_default_branch(settings: Settings) -> bool:
+def on_default_branch(settings: Settings) -> bool:
     """Whether what is measured may enter the history; outside of GitHub it is one's own.
 
     Raises:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -64,6 +66,18 @@ def failing(words: str) -> frozenset[str]:
     return found
 
 
+def as_json(target: Path | None, value: Mapping[str, Any]) -> bool:
+    """Writes JSON where it was asked for; whether that was standard output, which then holds nothing else."""
+    if target is None:
+        return False
+    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    if str(target) == "-":
+        typer.echo(text, nl=False)
+        return True
+    target.write_text(text, encoding="utf-8")
+    return False
+
+
 def progress_for(*, quiet: bool) -> AbstractContextManager[Progress]:
     """Live progress on standard error, or none."""
     from bot.adapters.terminal import QuietProgress, TerminalProgress
@@ -73,8 +87,6 @@ def progress_for(*, quiet: bool) -> AbstractContextManager[Progress]:
 
 def exit_code(report: Report, fail_on: frozenset[str]) -> int:
     """0 done, 1 a condition of `--fail-on` matched, 3 nothing could be measured."""
-    if not report.measured and report.verdict != "none":
-        return 3
-    regressed = report.verdict in ("regression", "mixed")
-    violated = any(a.outcome == "violated" for a in report.assertions)
-    return int(("regression" in fail_on and regressed) or ("violation" in fail_on and violated))
+    from bot.flows.check_run import conditions, unmeasured
+
+    return 3 if unmeasured(report) else int(bool(conditions(report) & fail_on))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from typing import TypeAlias
 
-from bot.flows.publish import Artifacts, Forge, Outcome, Render, publish
+from bot.adapters.accepted_file import read_accepted
+from bot.adapters.subject_file import read_subject
+from bot.commands.init import CONFIG
+from bot.flows.publish import Artifacts, Forge, Outcome, Render, Requested, Trusted, publish
 from bot.model.errors import UsageError
 from bot.settings import Settings
 
@@ -21,10 +25,11 @@ def publish_command(
     connect: Connect,
     render: Render,
     repository: str | None = None,
+    requested: Requested | None = None,
 ) -> Outcome:
-    """Publishes one run's result on its pull request, with the `comment` policy of the settings.
+    """Publishes one run's result on its pull request, with the settings' `comment`, `config` and `fail-on`.
 
-    repository: owner/name; None: GITHUB_REPOSITORY.
+    repository: owner/name; None: GITHUB_REPOSITORY. requested: what a dispatched run was asked for.
 
     Raises:
         UsageError: no repository or no token is known.
@@ -41,8 +46,16 @@ def publish_command(
             repository=where,
             run_id=run_id,
             render=render,
+            trusted=Trusted(
+                path=(settings.inputs.config or CONFIG).as_posix(),
+                read=lambda text, name: read_subject(text, name=name, directory=None),
+                accepted=lambda text, name: read_accepted(text, name=name),
+                today=datetime.now(UTC).date(),
+                address=settings.address(where),
+            ),
             policy=settings.inputs.comment,
-            address=settings.address(where),
+            fail_on=settings.inputs.fail_on,
+            requested=requested,
         )
 
 

@@ -12,9 +12,10 @@ from bot.adapters.simulated import simulated_comparison
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
+from bot.compose.estimators import estimator
 from bot.compose.measuring import stop_on_signals
 from bot.compose.ranging import bisected_range
-from bot.compose.searching import AskedRange, check_estimator, search_of
+from bot.compose.searching import AskedRange, search_of
 from bot.compose.subjects import CONFIG, Subjected, load_checked, refuse_simulated
 from bot.flows.bisect import RangeJob, bisect
 from bot.flows.ports import Progress
@@ -32,7 +33,7 @@ def bisected(asked: AskedRange, progress: Progress) -> Report:
     Raises:
         UsageError: the options, the configuration file or the repository are wrong.
     """
-    check_estimator(asked)
+    estimator(asked.estimator)
     path = asked.config or asked.repository / CONFIG
     local = Subjected(load_checked(path), path.parent) if asked.config or path.is_file() else None
     with one_thread(), stop_on_signals() as stop:

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from bot.adapters.importers import duration_tables, formats, profile_tables, tabular
+from bot.adapters.importers import duration_tables, fingerprint_tables, formats, profile_tables, tabular
 from bot.adapters.stores import segments
 from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
-from bot.adapters.stores.rows import DURATIONS, PROFILES, TRIALS, Rows
+from bot.adapters.stores.rows import DURATIONS, FINGERPRINTS, PROFILES, TRIALS, Rows
 from bot.model.duration_history import NO_BIN, DurationTable, lower_edges
 from bot.model.errors import UsageError
 from bot.model.history import EVERYTHING, NO_METRIC, OUTCOMES, Measurements, Segment, Selection
+from bot.model.machines import FingerprintTable
 from bot.model.profile_history import NO_COUNT, NO_METHOD, ProfileTable
 
 TABLES = (".csv", ".parquet")
@@ -129,6 +130,19 @@ def longest(part: DurationTable, most: int = 20) -> list[dict[str, Any]]:
     return told
 
 
+def stressed(part: FingerprintTable) -> list[dict[str, Any]]:
+    """Of each stressor the median rate, in operations per CPU second; None: it gave nothing."""
+    return [
+        {
+            "stressor": name,
+            "repetitions": len(found),
+            "rate": None if np.isnan(found).all() else float(np.nanmedian(found)),
+        }
+        for _, _, rates in part.machines()
+        for name, found in rates.items()
+    ]
+
+
 def _mean(values: np.ndarray, nothing: float) -> float | None:
     known = values[~np.isnan(values) & (values != nothing)]
     return float(known.mean()) if len(known) else None
@@ -154,6 +168,8 @@ def exported(
         return _written(store.profiles, profile_tables.write, kind, wanted=wanted, target=target)
     if kind == DURATIONS.kind:
         return _written(store.durations, duration_tables.write, kind, wanted=wanted, target=target)
+    if kind == FINGERPRINTS.kind:
+        return _written(store.fingerprints, fingerprint_tables.write, kind, wanted=wanted, target=target)
     return _written(store.scan, tabular.write, kind, wanted=wanted, target=target)
 
 

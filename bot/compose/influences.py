@@ -9,6 +9,7 @@ import numpy as np
 
 from bot.adapters.threads import one_thread
 from bot.adapters.workers import workers
+from bot.compose.estimators import estimator
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.subjects import CONFIG, load_checked
 from bot.flows.influence_learning import Effort, Influences, known, learnt
@@ -16,7 +17,6 @@ from bot.flows.ports import Progress
 from bot.model.errors import NothingMeasuredError, UsageError
 from bot.settings import Settings
 
-ESTIMATORS = ("ours", "published")
 MANY = 20_000
 """Profiled costs from which on several processes learn sooner than one: each takes seconds to start."""
 
@@ -42,8 +42,7 @@ def learnt_influences(asked: AskedInfluences, progress: Progress) -> Influences:
         UsageError: the options or the configuration file are wrong, or no cluster answers.
         NothingMeasuredError: history has too little.
     """
-    if asked.estimator not in ESTIMATORS:
-        raise UsageError(f"--estimator {asked.estimator}: not known; {' or '.join(ESTIMATORS)} is allowed")
+    published = estimator(asked.estimator) == "published"
     subject = load_checked(asked.config or asked.repository / CONFIG)
     if asked.option is not None and asked.option not in subject.space.names:
         names = ", ".join(subject.space.names)
@@ -56,7 +55,7 @@ def learnt_influences(asked: AskedInfluences, progress: Progress) -> Influences:
         found = known(store, subject)
         said = tuple(store.notes())
     progress.stage("learning influence models")
-    effort = Effort(published=asked.estimator == "published")
+    effort = Effort(published=published)
     jobs = None if len(found.profiles) >= MANY and asked.method is None else 1
     try:
         with one_thread(), workers(subject.analysis.backend, jobs=jobs):

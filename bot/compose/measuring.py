@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -16,13 +16,16 @@ import numpy as np
 
 from bot.adapters.confine import what_is_missing
 from bot.adapters.git import Repository
+from bot.adapters.overlay import overlaid
 from bot.adapters.process import accounts
 from bot.adapters.run_folder import first_uid, run_folder
-from bot.adapters.simulated import SimulatedBench, simulated_comparison
+from bot.adapters.simulated import SimulatedBench, Source, simulated_comparison
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
 from bot.adapters.touched import changed_lines
+from bot.compose.accepted import with_accepted_changes
 from bot.compose.asserted import with_assertions
+from bot.compose.machines import on_this_machine
 from bot.compose.opening import Opener
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import Run
@@ -35,6 +38,7 @@ from bot.compose.subjects import (
     read_checked,
     refuse_simulated,
 )
+from bot.compose.wanted import refuse_unwanted
 from bot.flows.diff_aware import Aim
 from bot.flows.experience import Memory
 from bot.flows.job import Job
@@ -61,7 +65,59 @@ def analyse(asked: Asked, progress: Progress) -> Report:
 
     Raises:
         UsageError: the options, the configuration file or the repository are wrong.
+        NotWantedError: the subject's `run_on` leaves the pull request out.
     """
+    with opened_job(asked, progress) as job:
+        return pull_request(job)
+
+
+@contextmanager
+def opened_job(asked: Asked, progress: Progress) -> Iterator[Job]:
+    """The job of a pull-request analysis; what it opens is closed with the context. Raises as `analyse`."""
+    with opened_question(asked) as question:
+        stack, local = question.run.stack, question.local
+        if question.repository is None:
+            job = _simulated_job(asked, local, progress, question.run.stop, question.source)
+            job = with_accepted_changes(asked, job, None)
+            yield remembering(asked, job, stack, lambda: line_of_base(question))
+            return
+        repository, comparison = question.repository, question.comparison
+        if asked.pull is not None:
+            refuse_unwanted(local.subject.run_on, asked.pull, repository, comparison)
+        job = real_job(asked, local, repository, comparison, progress, question.run)
+        job = with_accepted_changes(asked, with_assertions(asked, job, repository), repository)
+        job = remembering(asked, job, stack, lambda: line_of_base(question))
+        yield on_this_machine(job, stop=question.run.stop.is_set)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared, and of which subject: one of a repository, or a simulated one of a source."""
+
+    local: Subjected
+    comparison: Comparison
+    repository: Repository | None
+    run: Run
+    source: Source | None = None
+
+    @property
+    def name(self) -> str:
+        """What the subject is called."""
+        folder = self.local.folder.resolve() if self.repository is None else self.repository.top
+        return folder.name
+
+
+def line_of_base(question: Question) -> list[str]:
+    """Ids of base's first-parent line, oldest first; of the newest `REMEMBERED`."""
+    base = question.comparison.base.id
+    if question.repository is None:
+        return [str(place) for place in range(int(base) + 1)]
+    return [commit.id for commit in question.repository.line(f"--max-count={REMEMBERED}", base)]
+
+
+@contextmanager
+def opened_question(asked: Asked) -> Iterator[Question]:
+    """Reads subject and revisions; nothing is built. Raises as `analyse`."""
     notes: tuple[str, ...] = ()
     if asked.estimator == "published":
         notes = ("No published algorithm decides on a pull request: ours was used.",)
@@ -71,12 +127,14 @@ def analyse(asked: Asked, progress: Progress) -> Report:
         stack.enter_context(one_thread())
         stop = stack.enter_context(stop_on_signals())
         local = local_subject(asked)
+        folder = stack.enter_context(run_folder())
+        run = Run(stop, stack, folder)
         if local is not None and not isinstance(local.subject.program, Program):
             refuse_simulated(asked.simulated)
-            job = _simulated_job(asked, replace(local, notes=notes), progress, stop)
-            line = [str(place) for place in range(int(job.comparison.base.id) + 1)]
-            return pull_request(_remembering(asked, job, stack, lambda: line))
-        folder = stack.enter_context(run_folder())
+            source = load_source(local.subject, local.folder)
+            comparison = simulated_comparison(asked.base, asked.head, source.revisions)
+            yield Question(replace(local, notes=notes), comparison, None, run, source)
+            return
         repository = Repository(asked.repository, folder / "git")
         comparison = repository.resolve(asked.base, asked.head, exact_base=asked.exact_base)
         if local is None:
@@ -87,17 +145,11 @@ def analyse(asked: Asked, progress: Progress) -> Report:
         if not isinstance(local.subject.program, Program):
             refuse_simulated(asked.simulated)
             raise UsageError("A table or callable subject is read from the working directory, with --config.")
-        local = replace(local, notes=(*notes, *local.notes))
-        job = real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
-        job = with_assertions(asked, job, repository)
-        newest = f"--max-count={REMEMBERED}", comparison.base.id
-        return pull_request(
-            _remembering(asked, job, stack, lambda: [commit.id for commit in repository.line(*newest)])
-        )
+        yield Question(replace(local, notes=(*notes, *local.notes)), comparison, repository, run)
 
 
-def _remembering(asked: Asked, job: Job, stack: ExitStack, line: Callable[[], Sequence[str]]) -> Job:
-    """The job with the configured history, open for as long as the run; a pull request only reads it."""
+def remembering(asked: Asked, job: Job, stack: ExitStack, line: Callable[[], Sequence[str]]) -> Job:
+    """The job with the configured history, open for as long as the stack; a pull request only reads it."""
     where = AskedHistory(
         Settings.read(environment()),
         configured=job.subject.history,
@@ -120,12 +172,13 @@ def check_job(asked: Asked, progress: Progress) -> Iterator[Job]:
     with ExitStack() as stack:
         stop = stack.enter_context(stop_on_signals())
         if not isinstance(local.subject.program, Program):
-            yield _simulated_job(replace(asked, base="0", head="0"), local, progress, stop)
-            return
-        folder = stack.enter_context(run_folder())
-        repository = Repository(asked.repository, folder / "git")
-        comparison = repository.resolve(asked.base, asked.head, exact_base=True)
-        yield real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
+            job = _simulated_job(replace(asked, base="0", head="0"), local, progress, stop)
+        else:
+            folder = stack.enter_context(run_folder())
+            repository = Repository(asked.repository, folder / "git")
+            comparison = repository.resolve(asked.base, asked.head, exact_base=True)
+            job = real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
+        yield with_accepted_changes(asked, job, None)
 
 
 def real_job(
@@ -139,6 +192,8 @@ def real_job(
     """The job of a program that is built and run; what it opens is closed with the run."""
     subject = local.subject
     assert isinstance(subject.program, Program)
+    (base,) = overlaid(repository, [comparison.base], comparison.head, subject.overlay)
+    comparison = replace(comparison, base=base)
     ours = environment()
     passed = {name: ours[name] for name in subject.program.pass_env if name in ours}
     given = accounts(subject.sandbox, first=run.stack.enter_context(first_uid()))
@@ -166,16 +221,19 @@ def real_job(
         rng=deciding,
         notes=(*local.notes, *given.notes, *_default_note(solver)),
         open_profiles=opener.profiles,
+        open_resources=opener.resources,
         open_reverted=lambda method, seconds: opener.reverted(method, seconds, rng=proving),
         aim=aim,
     )
 
 
-def _simulated_job(asked: Asked, local: Subjected, progress: Progress, stop: threading.Event) -> Job:
+def _simulated_job(
+    asked: Asked, local: Subjected, progress: Progress, stop: threading.Event, known: Source | None = None
+) -> Job:
     """The job of a table or a callable: nothing is built, pinned or slept."""
     subject = local.subject
     sampling, measuring, deciding = np.random.default_rng(asked.seed).spawn(3)
-    source = load_source(subject, local.folder)
+    source = known or load_source(subject, local.folder)
     comparison = simulated_comparison(asked.base, asked.head, source.revisions)
     solver = ConstraintSolver(subject.space)
     return Job(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import get_args
 
 from bot.adapters.assertion_file import assertion_text, entry_text
 from bot.adapters.attaching import AttachedProfiler
@@ -16,13 +15,14 @@ from bot.adapters.profilers.affordable import OVERHEAD
 from bot.adapters.run_folder import run_folder
 from bot.adapters.threads import one_thread
 from bot.compose.asserted import ASSERTIONS, known_assertions, with_assertions
+from bot.compose.estimators import estimator
 from bot.compose.measuring import real_job, stop_on_signals
 from bot.compose.runs import Run
 from bot.compose.subjects import CONFIG, Asked, Subjected, local_subject, read_checked
 from bot.flows.asserting import Proposal, proposal
 from bot.flows.assertion_findings import AssertionFindings, check_assertions
 from bot.flows.job import Job
-from bot.flows.mining import Estimator, Mining
+from bot.flows.mining import Mining
 from bot.flows.mining_state import Mined
 from bot.flows.ports import ProfileBench, Progress
 from bot.model.assertions import Assertion
@@ -81,8 +81,7 @@ def mined_file(asked: AskedMining, progress: Progress) -> MinedFile:
         UsageError: the options, a file or the repository are wrong.
         NothingMeasuredError: it does not build, or nothing could be watched.
     """
-    if asked.estimator not in get_args(Estimator):
-        raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
+    estimator(asked.estimator)
     if asked.pid is not None:
         return _attached_file(asked, asked.pid, progress)
     with _built(_wanted(asked, asked.revision, asked.revision), progress) as (job, repository):
@@ -119,7 +118,7 @@ def _mined(
         time.monotonic,
         time.monotonic() + (asked.budget or BUDGET),
         overhead=overhead,
-        estimator="published" if asked.estimator == "published" else "ours",
+        estimator=estimator(asked.estimator),
         hints=asked.hints,
         tell=progress.stage,
     ).run()
@@ -182,7 +181,7 @@ def _built(asked: Asked, progress: Progress) -> Iterator[tuple[Job, Repository]]
         job = real_job(asked, local, repository, comparison, progress, Run(stop, stack, folder))
         assert job.workshop is not None
         progress.stage("building")
-        for build in job.workshop.build(comparison).values():
+        for build in job.workshop.build(job.comparison).values():
             if not build.ok:
                 raise NothingMeasuredError(f"{build.step} failed: {build.reason}\n{build.log}".rstrip())
         yield job, repository

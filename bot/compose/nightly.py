@@ -10,6 +10,7 @@ from bot.adapters.simulated import simulated_comparison
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
+from bot.compose.accepted import with_accepted_at_night
 from bot.compose.exchanging import exported
 from bot.compose.measuring import stop_on_signals
 from bot.compose.nightly_git import night_of_branch
@@ -44,14 +45,19 @@ def spent_night(asked: AskedNight, progress: Progress) -> Report:
         stack.enter_context(one_thread())
         stop = stack.enter_context(stop_on_signals())
         where = AskedHistory(
-            asked.settings, configured=subject.history, place=asked.history, folder=asked.repository
+            asked.settings,
+            configured=subject.history,
+            place=asked.history,
+            folder=asked.repository,
+            first=asked.leave,
         )
         store = stack.enter_context(opened_history(where))
         progress.stage("reading the history")
         remembered = Remembered.of(store, subject, opened_issues(asked, stack))
         if isinstance(subject.program, Program):
             return night_of_branch(asked, subject, remembered, progress=progress, stop=stop)
-        return night(_simulated(asked, local, remembered, progress=progress, stop=stop.is_set))
+        job = _simulated(asked, local, remembered, progress=progress, stop=stop.is_set)
+        return night(with_accepted_at_night(path, job))
 
 
 def leave_history(asked: AskedNight, folder: Path) -> None:

@@ -47,8 +47,5 @@ def with_asserting(asked: AskedNight, opened: Opened, job: NightJob) -> NightJob
 
 def _proposals(asked: AskedNight, stack: ExitStack) -> Proposals | None:
     """Where changes of the file are proposed: on GitHub, with a token, for the default branch."""
-    settings = asked.settings
-    token, repository = settings.github_token, settings.repository
-    if not (settings.on_github and asked.writes and token and repository):
-        return None
-    return stack.enter_context(GithubProposals(repository, token, api_url=settings.api_url))
+    found = asked.forge
+    return stack.enter_context(GithubProposals(*found, api_url=asked.settings.api_url)) if found else None

@@ -11,15 +11,20 @@ from bot.adapters.config_files import ConfigFiles
 from bot.adapters.confine import what_is_missing
 from bot.adapters.duet_range import DuetRange
 from bot.adapters.git import Repository
+from bot.adapters.overlay import overlaid
 from bot.adapters.process import accounts
 from bot.adapters.profiling import SiteProfiler
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
+from bot.adapters.site_targets import SiteTargets
+from bot.compose.accepted import with_accepted_at_night
+from bot.compose.machines import fingerprinted
 from bot.compose.nightly_assertions import with_asserting
 from bot.compose.nights import AskedNight, Remembered, record, search_of, teaching_of
 from bot.compose.ranging import Opened, build_failure, measuring_seconds, pairs_of, workshop_of
 from bot.compose.runs import Run
 from bot.compose.searching import AskedRange
+from bot.compose.subjects import CONFIG
 from bot.flows.bisect import unmeasured
 from bot.flows.night import NightJob, night
 from bot.flows.night_past import FARTHEST, FIRST_REACH, nights
@@ -52,7 +57,9 @@ def night_of_branch(
         folder = stack.enter_context(run_folder())
         repository = Repository(asked.repository, folder / "git")
         head = asked.head or "HEAD"
-        found = _window(repository, head, remembered.past)
+        found = window_of(repository, head, remembered.past)
+        revisions = overlaid(repository, found.revisions, found.revisions[-1], subject.overlay)
+        found = replace(found, revisions=revisions)
         if subject.sandbox == "required" and (missing := what_is_missing()):
             raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
         given = accounts(subject.sandbox, first=stack.enter_context(first_uid()))
@@ -68,8 +75,26 @@ def night_of_branch(
         if partner is None:
             said = (*notes, *workshop.notes())
             return _unmeasured(opened, remembered, notes=said, failure=build_failure(workshop))
+        asked, machine = _after_fingerprint(asked, subject, remembered, progress=progress, stop=stop)
         job = _job(asked, opened, workshop, partner, remembered=remembered, progress=progress)
-        return night(with_asserting(asked, opened, replace(job, notes=(*notes, *job.notes))))
+        job = with_asserting(asked, opened, replace(job, notes=(*notes, *machine, *job.notes)))
+        return night(with_accepted_at_night(asked.config or asked.repository / CONFIG, job))
+
+
+def _after_fingerprint(
+    asked: AskedNight,
+    subject: Subject,
+    remembered: Remembered,
+    *,
+    progress: Progress,
+    stop: threading.Event,
+) -> tuple[AskedNight, Sequence[str]]:
+    """The same with what a fingerprint of this machine left of the budget; notes."""
+    if not asked.writes:
+        return asked, ()
+    budget = asked.budget or subject.budget.nightly
+    notes, seconds = fingerprinted(remembered.store, budget, progress=progress, stop=stop.is_set)
+    return replace(asked, budget=budget - seconds), notes
 
 
 def _unmeasured(
@@ -146,7 +171,7 @@ def _profiler(
     """Profiles of the newest revision that builds; None, and why: there are none."""
     sites: dict[Side, Site] = {"base": workshop.site(partner, "base"), "head": workshop.site(partner)}
     files = opened.subject.files
-    profiler = SiteProfiler(
+    targets = SiteTargets(
         opened.subject,
         sites,
         scratch=workshop.scratch,
@@ -154,11 +179,12 @@ def _profiler(
         pass_env=opened.passed,
         place=ConfigFiles(files, sites, workshop.scratch).place if files else None,
     )
+    profiler = SiteProfiler(targets)
     missing = profiler.missing()
     return (None, [*missing, "Methods were not profiled."]) if missing else (profiler, ())
 
 
-def _window(repository: Repository, head: str, past: Measurements) -> Range:
+def window_of(repository: Repository, head: str, past: Measurements) -> Range:
     """The first-parent line from the anchor to the head.
 
     It begins at the oldest revision of the last night that is in the head's history and not too far; in a

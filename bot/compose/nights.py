@@ -6,7 +6,7 @@ import uuid
 import zlib
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -50,7 +50,8 @@ class AskedNight:
 
     head: the tip (None: the checked-out commit, or the last simulated revision). history: `--history`.
     writes: whether this run's trials enter the history and its findings become issues; only the default
-    branch's do. simulated: whether a table or a callable may be the subject.
+    branch's do. simulated: whether a table or a callable may be the subject. leave: a folder that takes what
+    this run adds to the history, whose findings nobody is told; None: the history itself.
     """
 
     settings: Settings
@@ -63,6 +64,15 @@ class AskedNight:
     cache: Path | None = None
     writes: bool = True
     simulated: bool = True
+    leave: Path | None = None
+
+    @property
+    def forge(self) -> tuple[str, str] | None:
+        """Repository and token with which people are told something; None: not on GitHub, or not ours."""
+        repository, token = self.settings.repository, self.settings.github_token
+        if not (self.settings.on_github and self.writes and repository and token) or self.leave:
+            return None
+        return repository, token
 
 
 @dataclass(frozen=True)
@@ -80,6 +90,11 @@ class Remembered:
         program = program_fingerprint(subject)
         wanted = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
         return cls(store, store.read(wanted), profiles_of(store, subject), issues)
+
+    def without(self, runs: Collection[str]) -> Remembered:
+        """What it knew before these runs (ids)."""
+        mine = np.array([run.id in runs for run in self.past.runs], bool)
+        return self if not mine.any() else replace(self, past=self.past.where(~mine[self.past.run]))
 
     def generators(self, seed: int, count: int) -> list[np.random.Generator]:
         """Sources of randomness that no earlier night had: its configurations are not drawn once more."""
@@ -104,11 +119,8 @@ class Remembered:
 
 def opened_issues(asked: AskedNight, stack: ExitStack) -> Issues | None:
     """Where confirmed slow-downs are announced: on GitHub, with a token, for the default branch."""
-    settings = asked.settings
-    token, repository = settings.github_token, settings.repository
-    if not (settings.on_github and asked.writes and token and repository):
-        return None
-    return stack.enter_context(GithubIssues(repository, token, api_url=settings.api_url))
+    found = asked.forge
+    return stack.enter_context(GithubIssues(*found, api_url=asked.settings.api_url)) if found else None
 
 
 def search_of(

@@ -12,14 +12,16 @@ import numpy as np
 
 from bot.adapters.bench import PairBench
 from bot.adapters.config_files import ConfigFiles
+from bot.adapters.counting import SiteCounter
 from bot.adapters.git import Repository
 from bot.adapters.partial_revert import without
 from bot.adapters.profilers.sources import extent
 from bot.adapters.profiling import SiteProfiler
+from bot.adapters.site_targets import SiteTargets
 from bot.adapters.starting import Place
 from bot.adapters.workshop import Workshop
 from bot.compose.runs import Run
-from bot.flows.ports import Bench, ProfileBench
+from bot.flows.ports import Bench, ProfileBench, ResourceBench
 from bot.model.profiles import Method
 from bot.model.revisions import Comparison
 from bot.model.sites import Account
@@ -61,7 +63,15 @@ class Opener:
 
     def profiles(self) -> ProfileBench:
         """Profiles of base and head."""
-        return SiteProfiler(
+        return SiteProfiler(self._targets())
+
+    def resources(self) -> ResourceBench:
+        """Counts of what base and head ask of the machine."""
+        return SiteCounter(self._targets())
+
+    def _targets(self) -> SiteTargets:
+        """Single trials of base and head."""
+        return SiteTargets(
             self.subject,
             self.workshop.sites(),
             scratch=self.workshop.scratch,
@@ -85,7 +95,7 @@ class Opener:
         workshop = self._workshop(
             lambda: self.run.stop.is_set() or time.monotonic() > began + BUILDING_SHARE * seconds
         )
-        builds = workshop.build(Comparison(revision, self.comparison.head))
+        builds = workshop.build(Comparison(revision, self.comparison.head), trusted=False)
         if not all(build.ok for build in builds.values()):
             return None, f"Head without the change of `{method.name}` does not build, so it proves nothing."
         left = seconds - (time.monotonic() - began)

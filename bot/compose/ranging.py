@@ -18,6 +18,7 @@ from bot.adapters.confine import what_is_missing
 from bot.adapters.duet_range import TRIALS, DuetRange
 from bot.adapters.git import Repository
 from bot.adapters.journal import FileJournal, NoJournal
+from bot.adapters.overlay import overlaid
 from bot.adapters.process import Accounts, accounts
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
@@ -39,7 +40,7 @@ from bot.sampling.constraints import ConstraintSolver
 from bot.settings import environment
 
 JOURNALS = "bisect"
-"""Folder of the journals, beside that of the built trees."""
+"""Folder of the journals: in the cache that was asked for, else beside that of the built trees."""
 REPORTING_SHARE, REPORTING_SECONDS = 0.04, 4.0
 """Kept back from the budget for concluding and writing (the smaller of a share and of seconds)."""
 
@@ -78,6 +79,8 @@ def bisected_range(
         repository = Repository(asked.repository, folder / "git")
         found = repository.range(asked.good, asked.bad, tags=asked.tags)
         subject = subject or _subject_at(repository, found.revisions[-1])
+        revisions = overlaid(repository, found.revisions, found.revisions[-1], subject.overlay)
+        found = replace(found, revisions=revisions)
         if subject.sandbox == "required" and (missing := what_is_missing()):
             raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
         given = accounts(subject.sandbox, first=stack.enter_context(first_uid()))
@@ -233,7 +236,7 @@ def _place(opened: Opened, anchor: int, metric: str) -> Path:
     ids = [revision.id for revision in opened.revisions]
     rules = [m.model_dump(mode="json") for m in subject.metrics if m.name == metric]
     how = [metric, rules, ids[anchor], asked.seed, asked.estimator]
-    ours = own_cache(opened.repository.top).parent
+    ours = asked.cache or own_cache(opened.repository.top).parent  # nothing stays in a runner's workspace
     return ours / JOURNALS / f"{digest([program_fingerprint(subject), space, ids, how])}.jsonl"
 
 

@@ -20,7 +20,7 @@ from bot.adapters.stores.layered import LayeredStore
 from bot.adapters.stores.place import Place
 from bot.compose.subjects import CONFIG, load_checked
 from bot.model.errors import UsageError
-from bot.model.subject import HistoryStore
+from bot.model.subject_running import HistoryStore
 from bot.settings import Settings
 
 OWN = Path(".suspects")
@@ -33,13 +33,15 @@ _ADDRESSES = ("s3://", "gs://", "gcs://")
 class AskedHistory:
     """Which history: `place` (`--history`) wins over the configured places, and those over the default.
 
-    folder: where relative paths begin and whose repository a branch is of.
+    folder: where relative paths begin and whose repository a branch is of. first: a folder before all of
+    them, which takes what is added.
     """
 
     settings: Settings
     configured: Sequence[HistoryStore] = ()
     place: str | None = None
     folder: Path = Path()
+    first: Path | None = None
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def opened_history(asked: AskedHistory) -> Iterator[LayeredStore]:
     top = found[1] if found else asked.folder
     copies = _copies(asked.settings, top)
     with ExitStack() as stack:
-        places: list[Place] = []
+        places: list[Place] = [DirectoryPlace(asked.first)] if asked.first else []
         notes: list[str] = []
         for wanted in _wanted(asked):
             match wanted.store:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from bot.model.change_points import ChangePointSearch
-from bot.model.errors import UsageError
 from bot.model.space import Configuration
 from bot.model.subject import Subject
 from bot.sampling.constraints import ConstraintSolver
@@ -90,13 +89,3 @@ def search_of(
             seconds=seconds,
         )
     )
-
-
-def check_estimator(asked: AskedRange) -> None:
-    """Refuses a name that stands for none.
-
-    Raises:
-        UsageError: there is no such estimator.
-    """
-    if asked.estimator not in ("ours", "published"):
-        raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.adapters.subject_file import load_subject, place_constraint, read_subject
+from bot.event import PullFacts
 from bot.model.errors import ConstraintError, UsageError
 from bot.model.subject import Program, Subject
 from bot.sampling.constraints import ConstraintSolver
@@ -18,7 +19,7 @@ class Asked:
     """What the command line (or the action) asks of one pull-request analysis.
 
     simulated: whether a table or a callable may be the subject (a callable is code of the working directory,
-    run as ourselves: the action refuses it). history: `--history`.
+    run as ourselves: the action refuses it). history: `--history`. pull: what `run_on` may leave out.
     """
 
     base: str
@@ -32,6 +33,7 @@ class Asked:
     repository: Path = Path()
     simulated: bool = True
     history: str | None = None
+    pull: PullFacts | None = None
 
 
 @dataclass(frozen=True)

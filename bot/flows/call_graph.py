@@ -12,6 +12,8 @@ from bot.model.profiles import Method, Profile
 
 CALLERS = 8
 """Calls above a method that are looked at."""
+ROUNDS = 50
+"""Longest way down a graph of calls, and turns of a recursion, that costs are followed."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,20 @@ class CallGraph:
     def share(self, method: Method) -> float:
         """Of the program's cost that of a method's calls, callees included, as far as calls were counted."""
         return min(1.0, self._called.get(method, 0.0) / max(self._whole, 1e-12))
+
+    def within(self, methods: Collection[Method]) -> float:
+        """Share of the program's own costs that is spent in these methods or in what they call.
+
+        A call's cost is taken to be the same whoever calls (as gprof does); recursion settles in some rounds.
+        """
+        inside = dict.fromkeys(methods, 1.0)
+        for _ in range(ROUNDS):
+            reached: dict[Method, float] = defaultdict(float)
+            for (caller, callee), cost in self.coarse.edges.items():
+                if caller != callee and cost.total > 0:
+                    reached[callee] += inside.get(caller, 0.0) * cost.total / self._called[callee]
+            inside = reached | dict.fromkeys(methods, 1.0)
+        return sum(cost.self_share * inside.get(m, 0.0) for m, cost in self.coarse.methods.items())
 
     @cached_property
     def _whole(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,19 +19,26 @@ MOST_NESTED = 0.1
 
 
 def observed(
-    profile: Profile, *, start: float, end: float, edges: Collection[CallEdge] = ()
+    profile: Profile,
+    *,
+    start: float,
+    end: float,
+    edges: Collection[CallEdge] = (),
+    wanted: Mapping[Method, Collection[Method]] = MappingProxyType({}),
 ) -> Mapping[Method, CallObservation]:
     """What a trial from `start` to `end` says of each watched method that was called.
 
     edges: all calls of the program by name, where they are known: in the paths of a tool that sees only
-    watched callers, two may stand side by side though others were between them.
+    watched callers, two may stand side by side though others were between them. wanted: by method the callers
+    that such a tool watches for it: those of other methods come and go with them from trial to trial.
     """
-    edges = () if profile.tool.callers else edges
+    edges, wanted = ((), {}) if profile.tool.callers else (edges, wanted)
     found: dict[Method, dict[NamedPath, list[Floats]]] = defaultdict(lambda: defaultdict(list))
     for series in profile.series:
         durations = _durations(series)
         if len(durations):
-            path = tuple(m.name for m in (*series.path, series.method))
+            told = wanted.get(series.method, series.path)
+            path = tuple(m.name for m in (*(m for m in series.path if m in told), series.method))
             found[series.method][_with_gaps(path, edges)].append(durations)
     calls = Counter[Method]()
     for series in profile.series:

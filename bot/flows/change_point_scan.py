@@ -27,6 +27,8 @@ EXACT_GRID, EXACT_AGAIN, EXACT_CONFIGURATIONS, FIRST_SHARES = 8, 5, 8, (0.5, 0.7
 """Without noise: revisions of first and fresh configurations, these in a round, how full the first are."""
 GRID = (5, 12, 25)
 """With noise: fewest revisions at which a level alone and a random configuration are scanned, and most."""
+ALONE = 0.8, 1 / 3
+"""Share of these at which a level alone is scanned, in the first round and in later ones."""
 GRID_NOISE = 0.006
 """Noise of which the grid has the square in revisions: a step of 6 % is then five scales away."""
 SCANNED, FEWEST = 0.4, 3
@@ -183,7 +185,7 @@ class Scan:
         single = [self._choose.near([level], sparse) for level in self._log.levels]
         basic = [sparse, *(c for c in dict.fromkeys(single) if c is not None and c != sparse)]
         few, want, count = self._extent(len(basic))
-        places = few if number == 0 else max(few // 2, min(few, GRID[0]))
+        places = max(int(ALONE[number > 0] * few), min(few, GRID[0]))
         wished = [probe for configuration in basic for probe in self._spread(configuration, places)]
         yield wished
         self._choose.avoided = tuple(self._log.broken_levels())

@@ -27,7 +27,7 @@ STEPS = 16
 """Steps looked for at most in one sweep."""
 NOISE_PER_ROUND, MOST_ROUNDS = 0.005, 3
 """Rounds of further scanning: one for each 0.5 % of noise, at most three."""
-CHEAP = 1000
+CHEAP = 1600
 """A round of so many trials that shows nothing new is the last one; with much noise a smaller one is not."""
 
 

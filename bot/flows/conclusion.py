@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.analysis.diagnose import Judgement
+from bot.flows.accepting import with_accepted
 from bot.flows.assertion_findings import ASSERTING_SHARE, check_assertions
 from bot.flows.assertion_suspects import Blamed, with_violations
 from bot.flows.evidence import Evidence
@@ -15,6 +16,8 @@ from bot.flows.job import Job
 from bot.flows.method_choice import Flagged, distance
 from bot.flows.method_suspects import METRICS, MethodFindings, MethodInquiry
 from bot.flows.ports import Bench
+from bot.flows.resource_findings import Resources
+from bot.flows.resource_inquiry import ResourceInquiry, counting_seconds
 from bot.model.report import ConfigurationChange, Report, RevisionRef, Spent, State, Suspects, Verdict
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Wish
@@ -24,9 +27,6 @@ PROFILING_SHARE = 1 / 3
 """Of the budget, at most, goes into profiles."""
 COUNTED = 3
 """Flagged configurations whose instructions are counted, those nearest to the default first."""
-LATER = (
-    "Not part of this version yet, so their lists are empty: resource features, change points, influences."
-)
 
 
 def report(
@@ -36,8 +36,8 @@ def report(
     base, head = job.comparison.base, job.comparison.head
     built = job.workshop.notes() if job.workshop else ()
     known = recalled or Recalled()
-    said = [*job.comparison.notes, *job.notes, *built, *notes, LATER, *known.notes]
-    return Report(
+    said = [*job.comparison.notes, *job.notes, *built, *notes, *known.notes]
+    plain = Report(
         mode="pull_request",
         subject=job.name,
         verdict=verdict,
@@ -49,6 +49,7 @@ def report(
         notes=tuple(dict.fromkeys(said)),
         **found,
     )
+    return plain if job.accepted is None else with_accepted(plain, job.accepted)
 
 
 def conclude(
@@ -70,9 +71,9 @@ def conclude(
     if any(m.name == "instructions" for m in job.subject.metrics):
         changes += _instructions(job, bench, flagged[:COUNTED], notes)
     share = PROFILING_SHARE + (ASSERTING_SHARE if job.assertions else 0.0)
-    until = min(until, bench.elapsed() + share * job.budget)
+    until = min(until, bench.elapsed() + share * job.budget + counting_seconds(job))
     asserting = ASSERTING_SHARE * job.budget if job.assertions else 0.0
-    methods = _methods(job, bench, evidence, judgement, until=until - asserting)
+    methods, resources = _explained(job, bench, evidence, _timed(job, evidence, judgement), until - asserting)
     asserted = check_assertions(job, bench.elapsed, until=until)
     return report(
         job,
@@ -83,8 +84,10 @@ def conclude(
         suspects=Suspects(
             options=judgement.options,
             methods=tuple(with_violations(job, asserted.checked, _blamed(job, evidence, changes, methods))),
+            resources=resources.suspects,
         ),
         profiles=methods.profiles,
+        resources=resources.counted,
         configurations=tuple(changes),
         visible=judgement.visible,
         primary_metric=evidence.rules[0].name,
@@ -101,7 +104,7 @@ def conclude(
         ),
         reproduce=tuple(reproduction(job.subject, job.comparison, c) for c in flagged),
         assertions=asserted.outcomes,
-        notes=(*notes, *methods.notes, *asserted.notes),
+        notes=(*notes, *methods.notes, *resources.notes, *asserted.notes),
     )
 
 
@@ -119,19 +122,30 @@ def _blamed(
     return Blamed(methods.suspects, {}, None)
 
 
-def _methods(
-    job: Job, bench: Bench, evidence: Evidence, judgement: Judgement, *, until: float
-) -> MethodFindings:
-    """The methods behind changes of the primary metric, when that is time."""
+def _timed(job: Job, evidence: Evidence, judgement: Judgement) -> Flagged | None:
+    """What was decided on the primary metric, when that is time: methods and resources explain no other."""
     metric, names = evidence.rules[0].name, job.subject.space.names
-    if metric not in METRICS or job.open_profiles is None:
-        return MethodFindings()
-    flagged = Flagged(
+    if metric not in METRICS:
+        return None
+    return Flagged(
         {tuple(c.options[n] for n in names): c for c in judgement.configurations if c.metric == metric},
         [effect for effect in judgement.options if effect.metric == metric],
         evidence.base(),
     )
-    return MethodInquiry(job, bench, flagged, until=until).run()
+
+
+def _explained(
+    job: Job, bench: Bench, evidence: Evidence, timed: Flagged | None, until: float
+) -> tuple[MethodFindings, Resources]:
+    """Methods and resources behind the changes, until `until` on the bench's clock; methods come first."""
+    if timed is None:
+        return MethodFindings(), Resources()
+    counting, methods = counting_seconds(job), MethodFindings()
+    if job.open_profiles is not None:
+        left = until - bench.elapsed()  # less than both were meant to have, where the alarm came late
+        methods = MethodInquiry(job, bench, timed, until=until - min(counting, left / 3)).run()
+    latest = min(until, bench.elapsed() + counting)
+    return methods, ResourceInquiry(job, bench, timed, evidence.free, until=latest).run()
 
 
 def _cut_short(evidence: Evidence) -> bool:

@@ -2,50 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from bot.flows.disarm_assertions import disarmed
-from bot.flows.disarm_words import FILE, LEVEL, MACHINE, REVISION, WORD, kept, name, word
+from bot.flows.disarm_resources import counted, resource
+from bot.flows.disarm_words import FILE, LEVEL, MACHINE, REVISION, WORD, kept, name, options, term, word
 from bot.model.errors import ArtifactError
 from bot.model.report import (
+    Acceptance,
     BuildFailure,
     ConfigurationChange,
     Effect,
     Environment,
     History,
     Noise,
-    OptionValue,
     Report,
-    ResourceSuspect,
     RevisionRef,
     Suspects,
     Visible,
     VisibleOption,
 )
 from bot.model.report_methods import ComparedProfile, FlameNode, MethodSuspect
+from bot.model.resources import FEATURES
 
-_FEATURES = frozenset(
-    (
-        "cpu",
-        "branch",
-        "icache",
-        "cache",
-        "memory",
-        "vm",
-        "filesystem",
-        "network",
-        "ipc",
-        "syscall-other",
-        "blocked",
-    )
-)
 _STORES = frozenset(("branch", "artifact", "directory", "object"))
 _STEPS = frozenset(("setup", "build", "prepare"))
 _MOST_CALLERS, _MOST_PATHS = 50, 1_000
 _MOST = 5_000  # entries in any list: far above what a run measures, far below what would hurt
-FORK_NOTES = (
-    "Commands, logs and other texts of the pull request's own run are not copied here: see that run.",
-)
+FORK_NOTES = ("Logs and other texts of the pull request's own run are not copied here: see that run.",)
 
 
 def disarm(report: Report, *, head_sha: str, address: str = "") -> Report:
@@ -59,7 +41,8 @@ def disarm(report: Report, *, head_sha: str, address: str = "") -> Report:
     assert report.base is not None
     suspects, visible = report.suspects, report.visible
     lists = (
-        *(report.effects, report.configurations, report.profiles, report.assertions, visible.options),
+        *(report.effects, report.configurations, report.profiles, report.resources),
+        *(report.assertions, visible.options),
         *(suspects.options, suspects.methods, suspects.resources, visible.pairs_not_exercised),
     )
     if any(len(entries) > _MOST for entries in lists):
@@ -80,6 +63,7 @@ def disarm(report: Report, *, head_sha: str, address: str = "") -> Report:
         configurations=tuple(_configuration(one) for one in report.configurations),
         suspects=_suspects(suspects),
         profiles=tuple(_profile(one) for one in report.profiles),
+        resources=tuple(counted(one) for one in report.resources),
         assertions=tuple(disarmed(one) for one in report.assertions),
         visible=_visible(visible),
         spent=report.spent,
@@ -95,31 +79,25 @@ def _revision(text: str) -> RevisionRef:
     return RevisionRef(revision=revision, label=revision[:12])
 
 
-def _term(term: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word(level, LEVEL) for level in term)
-
-
-def _options(options: dict[str, OptionValue]) -> dict[str, OptionValue]:
-    return {word(name): word(value) if isinstance(value, str) else value for name, value in options.items()}
-
-
 def _effect(effect: Effect) -> Effect:
     return Effect(
         metric=word(effect.metric),
-        term=_term(effect.term),
-        aliases=tuple(_term(alias) for alias in effect.aliases),
+        term=term(effect.term),
+        aliases=tuple(term(alias) for alias in effect.aliases),
         ratio=effect.ratio,
         interval=effect.interval,
         probability=effect.probability,
         prior=effect.prior,
         significant=effect.significant,
         relevant=effect.relevant,
+        accepted=effect.accepted
+        and Acceptance(source=effect.accepted.source),  # judged anew by the publisher
     )
 
 
 def _configuration(change: ConfigurationChange) -> ConfigurationChange:
     return ConfigurationChange(
-        options=_options(change.options),
+        options=options(change.options),
         default=change.default,
         metric=word(change.metric),
         ratio=change.ratio,
@@ -134,7 +112,7 @@ def _suspects(suspects: Suspects) -> Suspects:
     return Suspects(
         options=tuple(_effect(effect) for effect in suspects.options),
         methods=tuple(_method(one) for one in suspects.methods),
-        resources=tuple(_resource(one) for one in suspects.resources if one.feature in _FEATURES),
+        resources=tuple(resource(one) for one in suspects.resources if one.feature in FEATURES),
     )
 
 
@@ -147,7 +125,7 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         head_self_seconds=suspect.head_self_seconds,
         calls=suspect.calls,
         share_of_change=suspect.share_of_change,
-        terms=tuple(_term(term) for term in suspect.terms),
+        terms=tuple(term(one) for one in suspect.terms),
         change=suspect.change,
         interval=suspect.interval,
         instructions=suspect.instructions,
@@ -156,7 +134,7 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         with_callees=suspect.with_callees,
         restored=suspect.restored,
         restored_interval=suspect.restored_interval,
-        options=_options(suspect.options),
+        options=options(suspect.options),
         assertion=kept(suspect.assertion, WORD) or "",
     )
 
@@ -166,7 +144,7 @@ def _profile(profile: ComparedProfile) -> ComparedProfile:
     if len(paths) > _MOST_PATHS or any(node.parent >= place for place, node in enumerate(paths)):
         raise ArtifactError(f"the report has call paths that are no tree, or more than {_MOST_PATHS}")
     return ComparedProfile(
-        options=_options(profile.options),
+        options=options(profile.options),
         control=profile.control,
         tool=kept(profile.tool, MACHINE) or "",
         change_seconds=profile.change_seconds,
@@ -179,24 +157,13 @@ def _profile(profile: ComparedProfile) -> ComparedProfile:
     )
 
 
-def _resource(suspect: ResourceSuspect) -> ResourceSuspect:
-    return ResourceSuspect(
-        feature=suspect.feature,
-        base=suspect.base,
-        head=suspect.head,
-        unit=kept(suspect.unit, WORD) or "",
-        estimated_seconds=suspect.estimated_seconds,
-        score=suspect.score,
-    )
-
-
 def _visible(visible: Visible) -> Visible:
     return Visible(
         options=tuple(
             VisibleOption(option=word(one.option), slow_down=one.slow_down) for one in visible.options
         ),
         everything=visible.everything,
-        levels_not_exercised=_term(visible.levels_not_exercised),
+        levels_not_exercised=term(visible.levels_not_exercised),
         pairs_not_exercised=tuple(
             (word(first, LEVEL), word(second, LEVEL)) for first, second in visible.pairs_not_exercised
         ),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 from bot.model.errors import ArtifactError
+from bot.model.space import Value
 
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9_.:+-]{0,98}[A-Za-z0-9_+])?"
 _VALUE = r"[A-Za-z0-9_+-](?:[A-Za-z0-9_.,:+%/-]{0,98})"
@@ -36,3 +38,13 @@ def kept(text: str | None, pattern: re.Pattern[str]) -> str | None:
 def name(method: str) -> str:
     """A method's name, or that it is not shown."""
     return kept(method, METHOD) or UNNAMED
+
+
+def term(levels: Iterable[str]) -> tuple[str, ...]:
+    """A term of harmless levels."""
+    return tuple(word(level, LEVEL) for level in levels)
+
+
+def options(given: Mapping[str, Value]) -> dict[str, Value]:
+    """Options and values, all harmless."""
+    return {word(one): word(value) if isinstance(value, str) else value for one, value in given.items()}

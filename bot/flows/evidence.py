@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bot.analysis.diagnose import PairedEstimator, Rule
+from bot.flows.free_counts import FreeCounts
 from bot.model.report import Noise
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Trial
@@ -38,6 +39,7 @@ class Evidence:
     controls: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     busy: list[float] = field(default_factory=list)
     of_base: defaultdict[Configuration, list[float]] = field(default_factory=lambda: defaultdict(list))
+    free: FreeCounts = field(default_factory=FreeCounts)
     _index: dict[Configuration, int] = field(default_factory=dict)
     _waiting: list[tuple[Configuration, Mapping[str, float]]] = field(default_factory=list)
 
@@ -63,6 +65,8 @@ class Evidence:
             self.failures.setdefault(configuration, _failure(pair))
             return
         ratios = self._ratios(pair)
+        if pair.wish.track == ("duet" if self.wall_only else "wall"):  # company changes how often one waits
+            self.free.observe(pair)
         if pair.wish.control:
             for name, ratio in ratios.items():
                 self.controls[name].append(ratio)

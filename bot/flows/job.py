@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from bot.analysis.resources.unit_costs import PRIOR, UnitCosts
+from bot.flows.accepting import Accepted
 from bot.flows.diff_aware import Aim
 from bot.flows.experience import Memory
-from bot.flows.ports import Bench, ProfileBench, Progress, Sampler, Solver, Workshop
+from bot.flows.ports import Bench, ProfileBench, Progress, ResourceBench, Sampler, Solver, Workshop
 from bot.model.assertions import Assertion
 from bot.model.profiles import Method
 from bot.model.revisions import Comparison
@@ -23,10 +25,12 @@ class Job:
     workshop: None when nothing is built (simulated subjects). open_bench: the bench for the built sides,
     given the seconds it may measure. notes: what the reader must be told already (where base came from, ...).
     memory: where the history is; None: there is none. open_profiles: profiles of the built sides, asked for
-    once something is flagged; None: the subject has no methods. open_reverted: a bench on which base is head
-    without the change of one method's text, within so many seconds, builds included; None, and why, when
-    there is no such program. aim: lets the sample aim at what the diff touches; None: it cannot.
-    assertions: those of base's file; entry_text: one of them as the file has it.
+    once something is flagged; None: the subject has no methods. open_resources: likewise, counts of what
+    trials ask of the machine; None: nothing is run. open_reverted: a bench on which base is head without the
+    change of one method's text, within so many seconds, builds included; None, and why, when there is no such
+    program. aim: lets the sample aim at what the diff touches; None: it cannot. assertions: those of base's
+    file; entry_text: one of them as the file has it. condition: notes on how fast this machine is, for others
+    of its kind. costs: what events cost here. accepted: changes that are no alarm; None: not asked.
     """
 
     subject: Subject
@@ -42,7 +46,11 @@ class Job:
     notes: tuple[str, ...] = ()
     memory: Memory | None = None
     open_profiles: Callable[[], ProfileBench] | None = None
+    open_resources: Callable[[], ResourceBench] | None = None
     open_reverted: Callable[[Method, float], tuple[Bench | None, str]] | None = None
     aim: Aim | None = None
     assertions: tuple[Assertion, ...] = ()
     entry_text: Callable[[Assertion], str] = lambda entry: entry.id
+    condition: Callable[[], Sequence[str]] = tuple
+    costs: Callable[[], UnitCosts] = lambda: UnitCosts(PRIOR)
+    accepted: Accepted | None = None

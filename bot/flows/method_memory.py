@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import joblib
 import numpy as np
 
-from bot.analysis.influences.driving import driving_terms
-from bot.analysis.influences.explaining import TermInfluence
-from bot.analysis.influences.learning import InfluenceModels
-from bot.analysis.influences.remembered import Past, remembered
 from bot.flows.experience import Memory
-from bot.flows.influence_learning import FEWEST, QUICK, explained, profiles_of
 from bot.model.errors import HistoryError
 from bot.model.profiles import Method
 from bot.model.space import Term
 from bot.model.subject import Subject
+
+# Learning loads scikit-learn: half a second of every start, for the runs that have a history of profiles.
+if TYPE_CHECKING:
+    from bot.analysis.influences.explaining import TermInfluence
+    from bot.analysis.influences.remembered import Past
 
 
 def recall_terms(
@@ -30,6 +30,10 @@ def recall_terms(
     """
     if memory is None or not methods:
         return {}
+    from bot.analysis.influences.driving import driving_terms
+    from bot.analysis.influences.remembered import remembered
+    from bot.flows.influence_learning import FEWEST, profiles_of
+
     names = {method.name for method in methods}
     try:
         past = remembered(subject.space, profiles_of(memory.store, subject), only=names)
@@ -47,6 +51,11 @@ def recall_terms(
 
 
 def _learnt(past: Past, subject: Subject, rng: np.random.Generator) -> tuple[TermInfluence, ...]:
+    import joblib
+
+    from bot.analysis.influences.learning import InfluenceModels
+    from bot.flows.influence_learning import QUICK, explained
+
     models = InfluenceModels(rng=rng, most=len(past.costs.methods), kinds=QUICK)
     # A few small models: starting workers would take longer than learning.
     with joblib.parallel_config(backend="sequential"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
 from bot.flows.mining_choice import Price, choose, with_callers
 from bot.flows.mining_state import LEAST_OBSERVATIONS, Candidate, Mined
+from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
 from bot.model.assertions import CallObservation, Floats
 from bot.model.profiles import Method, Profile, Tool
@@ -42,7 +42,6 @@ HOPELESS = 3
 CALL = 5e-7
 """Seconds of a tool in each call, until it has said it itself."""
 _SELDOM = f"called less than {LEAST_CALLS} times in a trial"
-_FIGURES = re.compile(r"\d+(\.\d+)?")
 
 
 @dataclass
@@ -62,7 +61,7 @@ class Mining:
     tell: Callable[[str], None] = lambda text: None  # noqa: ARG005
     keep: Callable[[Profile], None] = lambda profile: None  # noqa: ARG005
     _candidates: dict[Method, Candidate] = field(default_factory=dict)
-    _notes: dict[str, str] = field(default_factory=dict)
+    _notes: Notes = field(default_factory=Notes)
     _seconds: list[tuple[float, float]] = field(default_factory=list)
     """CPU seconds that the tool added, and of all trials beside it and of that one without it."""
     _trial: float = 0.0
@@ -80,9 +79,9 @@ class Mining:
             return Mined(notes=(*missing, "Nothing was mined."))
         self.tell("profiling, to find hot methods")
         coarse = self.bench.profile("head", self.configuration, seconds=self.until - self.clock())
-        self._say(*coarse.notes)
+        self._notes.say(*coarse.notes)
         if coarse.outcome != "ok" or not coarse.methods:
-            return Mined(notes=(*self._notes.values(), f"Nothing was mined: the profile {_ended(coarse)}."))
+            return Mined(notes=(*self._notes.told, f"Nothing was mined: the profile {coarse.ending}."))
         graph = CallGraph(coarse)
         self._begin(coarse, self._hinted(coarse) or graph.hot[:HOT])
         finished = False
@@ -101,7 +100,7 @@ class Mining:
         found = [m for hint in self.hints for m in sorted(coarse.methods) if m.name.endswith(hint)]
         for hint in self.hints:
             if not any(m.name.endswith(hint) for m in found):
-                self._say(f"No method that is called ends with `{hint}`.")
+                self._notes.say(f"No method that is called ends with `{hint}`.")
         return found
 
     def _begin(self, coarse: Profile, methods: Iterable[Method]) -> None:
@@ -138,7 +137,7 @@ class Mining:
             self._rest(chosen[0], least=needed)
 
     def _price(self, graph: CallGraph) -> Price:
-        trial = self._plain or graph.coarse.seconds / max(graph.coarse.tool.slowdown, 1.0)
+        trial = self._plain or graph.coarse.plain_seconds
         return Price(self.overhead, trial, self._tool.seconds_per_call or CALL, self._tool.sampled)
 
     def _rests(self, chosen: Sequence[Candidate]) -> int:
@@ -173,7 +172,7 @@ class Mining:
         )
         end = self.clock()
         self._longest = max(self._longest, end - began)
-        self._say(*profile.notes)
+        self._notes.say(*profile.notes)
         if profile.outcome == "cut":
             return False
         if profile.outcome != "ok":
@@ -187,7 +186,9 @@ class Mining:
         self._trial = (end - began) / (rests + 1)
         self._tool = profile.tool
         self.keep(profile)
-        self._take(chosen, profile, observed(profile, start=began, end=end, edges=graph.edges))
+        wanted = {c.method: with_callers(c, graph) for c in chosen}
+        found = observed(profile, start=began, end=end, edges=graph.edges, wanted=wanted)
+        self._take(chosen, profile, found)
         return True
 
     def _take(
@@ -208,7 +209,9 @@ class Mining:
                 candidate.observations.append(own if whole else own.without_paths(candidate.method.name))
                 candidate.shift = profile.tool.bias / max(float(np.median(own.every)), 1e-9)
                 if candidate.method in again:
-                    self._say(f"`{candidate.method.name}` calls itself: calls at all depths were timed.")
+                    self._notes.say(
+                        f"`{candidate.method.name}` calls itself: calls at all depths were timed."
+                    )
 
     def _unseen(self, candidate: Candidate, *, counted: bool) -> None:
         """What the tool counted, but could not time, may be too short, or perturbed by others."""
@@ -269,7 +272,9 @@ class Mining:
         covered = {c.method for c in usable}
         shares = graph.coarse.methods
         if not finished:
-            self._say(f"Mining stopped before all was known: {self._left()} methods were still watched.")
+            self._notes.say(
+                f"Mining stopped before all was known: {self._left()} methods were still watched."
+            )
         return Mined(
             models=[
                 model(c.method.name, c.method.file, c.enough, estimator=self.estimator)
@@ -282,19 +287,12 @@ class Mining:
                 sum(shares[m].self_share for m in hot),
                 sum(shares[m].self_share for m in hot if m in covered),
             ),
+            within=graph.within(covered),
             overhead=added / plain if plain else None,
             trials=self._watched,
             finished=finished,
-            notes=tuple(self._notes.values()),
+            notes=self._notes.told,
         )
 
     def _left(self) -> int:
         return sum(c.stage in ("timing", "paths") for c in self._candidates.values())
-
-    def _say(self, *notes: str) -> None:
-        for note in notes:  # one of those that differ in a figure only
-            self._notes.setdefault(_FIGURES.sub("", note), note)
-
-
-def _ended(profile: Profile) -> str:
-    return f"ended as {profile.outcome}" if profile.outcome != "ok" else "has no methods"

@@ -66,8 +66,9 @@ class Mined:
 
     models: of methods that were watched long enough. shifts: see `Candidate`. refused: by reason, those that
     cannot be mined. hot: share of the time in the hottest methods, and in those of them that were mined.
-    overhead: what watching added to the CPU time of all trials, with and without; None: not measured.
-    finished: whether there was nothing left to learn.
+    within: of all time that of the mined ones' calls, callees included. overhead: what watching added to the
+    CPU time of all trials, with and without; None: not measured. finished: whether there was nothing left to
+    learn.
     """
 
     models: Sequence[PathModel] = ()
@@ -75,6 +76,7 @@ class Mined:
     shifts: Mapping[Method, float] = field(default_factory=dict)
     refused: Mapping[str, Sequence[Method]] = field(default_factory=dict)
     hot: tuple[float, float] = (0.0, 0.0)
+    within: float = 0.0
     overhead: float | None = None
     trials: int = 0
     finished: bool = False

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.flows import night_machine
+from bot.flows.accepting import Accepted
 from bot.flows.chaining import Chain
 from bot.flows.night_asserting import Asserted, Asserting
 from bot.flows.night_issues import Issues, announce
@@ -39,7 +40,8 @@ class NightJob:
     trial's value is: seconds, or with a `partner` the ratio to that revision, which ran beside it. history:
     what is told of what was read. issues: where confirmed slow-downs are announced, None: nowhere. teaching:
     what is learnt of options besides; None: nothing. asserting: what is learnt of call paths; None: nothing.
-    proposals: where the change of assertions is proposed, None: nowhere.
+    proposals: where the change of assertions is proposed, None: nowhere. accepted: slow-downs that are no
+    alarm; None: not asked.
     """
 
     subject: Subject
@@ -61,6 +63,7 @@ class NightJob:
     teaching: Teaching | None = None
     asserting: Asserting | None = None
     proposals: Proposals | None = None
+    accepted: Accepted | None = None
 
     @property
     def unit(self) -> Literal["seconds", "ratio"]:
@@ -90,7 +93,7 @@ def night(job: NightJob) -> Report:
     if len(taught.durations):
         failure += _remembered(job, lambda store: store.append_durations(taught.durations.table(_run(job))))
     job.progress.stage("concluding")
-    report = _report(job, measured, notes=[*failure, *taught.notes, *asserted.notes])
+    report = concluded(job, measured, notes=[*failure, *taught.notes, *asserted.notes])
     report = report.model_copy(
         update={"influences": taught.influences, "proposed_assertions": asserted.proposed}
     )
@@ -204,8 +207,15 @@ def _named(revision: Revision) -> RevisionRef:
     return RevisionRef(revision=revision.id, label=revision.label)
 
 
-def _report(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[str]) -> Report:
-    telling = Telling(job.search, job.revisions, job.metric, higher_is_better=job.higher_is_better)
+def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[str]) -> Report:
+    """The report of what the job's search believes after tonight's trials."""
+    telling = Telling(
+        job.search,
+        job.revisions,
+        job.metric,
+        higher_is_better=job.higher_is_better,
+        accepted=job.accepted,
+    )
     all_nights = [o for n in job.past for o in n.observations] + list(measured)
     usable = sorted({o.probe.revision for o in all_nights if not math.isnan(o.value)})
     found = job.search.change_points_
@@ -242,8 +252,8 @@ def _report(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[s
 
 def _verdict(job: NightJob, telling: Telling) -> Verdict:
     """Of what is new tonight, and of regressions that stand: nobody accepted them."""
-    fresh = [(p.ratio > 1) != job.higher_is_better for p in telling.fresh]
-    standing = [(p.ratio > 1) != job.higher_is_better for p in telling.known]
+    fresh = [telling.worse(p) for p in telling.fresh if telling.acceptance(p) is None]
+    standing = [telling.worse(p) for p in telling.known if telling.acceptance(p) is None]
     harm = any(fresh) or any(standing)
     if harm or fresh:
         return "mixed" if harm and not all(fresh) else "regression" if harm else "improvement"

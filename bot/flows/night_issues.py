@@ -63,7 +63,8 @@ def marker(point: ChangePoint) -> str:
 
 def _is_worth_one(point: ChangePoint, report: Report) -> bool:
     slower = (point.ratio > 1) != (point.metric in report.higher_is_better)
-    return slower and point.shape == "step" and point.probability >= CERTAIN
+    certain = point.shape == "step" and point.probability >= CERTAIN
+    return slower and certain and point.accepted is None
 
 
 def _speaks_of(body: str, point: ChangePoint, places: dict[str, int]) -> bool:

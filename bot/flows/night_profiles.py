@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -10,6 +9,7 @@ from itertools import zip_longest
 import numpy as np
 
 from bot.analysis.hindsight import configurations
+from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
 from bot.model.history import OUTCOMES
 from bot.model.profile_history import ProfileRecorder, ProfileTable
@@ -39,7 +39,6 @@ RETRIES = 20
 HOPELESS = 3
 """Profiles that fail in a row, and none did well before, until the night gives up."""
 NOTES = 5
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ class Profiling:
     recorder: ProfileRecorder = field(default_factory=ProfileRecorder)
     profiled: int = 0
     """Profiles that went well."""
-    _notes: dict[str, str] = field(default_factory=dict)
+    _notes: Notes = field(default_factory=Notes)
     _longest: float = 0.0
     _failed: int = 0
 
@@ -171,15 +170,14 @@ class Profiling:
         well = profile.outcome == "ok" and bool(profile.methods)
         self.profiled += well
         self._failed += not well
-        for note in profile.notes:  # one of those that differ in a number only
-            self._notes.setdefault(_NUMBER.sub("", note), note)
+        self._notes.say(*profile.notes)
         return well
 
     def _told(self) -> tuple[str, ...]:
         """Of the profiles' notes the first few, and how many profiles there are."""
         failed = f"; {self._failed} failed" if self._failed else ""
         return (
-            *list(self._notes.values())[:NOTES],
+            *self._notes.told[:NOTES],
             f"{self.profiled} profiles were made at the tip{failed}.",
         )
 

@@ -123,6 +123,15 @@ class NightSearch:
         self._earlier = nights
         return self
 
+    def unite(self, tonight: Sequence[Sequence[Observation]]) -> Self:
+        """Takes in what several machines measured tonight and asks nothing; after `remember`."""
+        self._tonight = list(tonight[0]) if tonight else []
+        self._recall()
+        known, self._earlier = self.known_, tonight  # each in the seconds of its own machine
+        self._recall()
+        self.known_, self.enough_ = known, self._has_seen_enough()
+        return self
+
     def wishes(self) -> Sequence[Probe]:
         """The next trials; empty: nothing is left to learn tonight."""
         if self._script is None:

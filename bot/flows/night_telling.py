@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.analysis.change_points.steps import Step
+from bot.flows.accepting import Accepted
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint as Found
-from bot.model.report import ChangePoint, Listed, RevisionRef, Visible, VisibleOption
+from bot.model.report import Acceptance, ChangePoint, Listed, RevisionRef, Visible, VisibleOption
 from bot.model.revisions import Revision
 from bot.model.space import Space, Term
 
@@ -26,9 +27,10 @@ class Telling:
         metric: str,
         *,
         higher_is_better: bool = False,
+        accepted: Accepted | None = None,
     ) -> None:
         self._search, self._revisions, self._metric = search, revisions, metric
-        self._higher = higher_is_better
+        self._higher, self._accepted = higher_is_better, accepted
 
     @property
     def fresh(self) -> list[Found]:
@@ -39,6 +41,16 @@ class Telling:
     def known(self) -> list[Found]:
         """Change points that earlier nights had shown already."""
         return [p for p in self._search.change_points_ if any(same(p, k) for k in self._search.known_)]
+
+    def worse(self, found: Found) -> bool:
+        """Whether a change point is for the worse."""
+        return (found.ratio > 1) != self._higher
+
+    def acceptance(self, found: Found) -> Acceptance | None:
+        """That people accepted a change for the worse; None: they did not."""
+        if self._accepted is None or not self.worse(found):
+            return None
+        return self._accepted.by_entry(found.term, self._metric, found.ratio)
 
     def lists(self) -> tuple[Listed, ...]:
         """The three lists; those that are empty are left out."""
@@ -70,6 +82,7 @@ class Telling:
             ratio_interval=found.ratio_interval,
             probability=found.probability,
             shape=found.shape,
+            accepted=self.acceptance(found),
         )
 
     def visible(self, space: Space) -> Visible:
@@ -93,7 +106,8 @@ class Telling:
     def _learnt(self) -> list[str]:
         said = [f"{self._changed(p)} since {self._where(p.interval)}." for p in self.fresh]
         said += [
-            f"Known from earlier nights and not accepted: {self._changed(p)} since {self._where(p.interval)}."
+            f"Known from earlier nights and {self._decided(p)}: {self._changed(p)}"
+            f" since {self._where(p.interval)}."
             for p in self.known
         ]
         passed = [k for k in self._search.known_ if not any(same(k, p) for p in self._search.change_points_)]
@@ -131,8 +145,12 @@ class Telling:
             )
         return said
 
+    def _decided(self, point: Found) -> str:
+        found = self.acceptance(point)
+        return f"accepted until {found.until}" if found else "not accepted"
+
     def _changed(self, point: Found) -> str:
-        way = "slower" if (point.ratio > 1) != self._higher else "faster"
+        way = "slower" if self.worse(point) else "faster"
         return f"{_spoken(point.term)} became {100 * abs(point.ratio - 1):.3g} % {way}"
 
     def _where(self, interval: tuple[int, int]) -> str:

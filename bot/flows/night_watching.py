@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -10,6 +9,7 @@ from itertools import repeat
 import numpy as np
 
 from bot.analysis.hindsight import configurations
+from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
 from bot.model.duration_history import DurationRecorder
 from bot.model.history import OUTCOMES
@@ -44,8 +44,7 @@ class Watching:
     recorder: DurationRecorder = field(default_factory=DurationRecorder)
     watched: int = 0
     """Trials that went well."""
-    _notes: dict[str, str] = field(default_factory=dict)
-    """Without their numbers -> as the first trial had them."""
+    _notes: Notes = field(default_factory=Notes)
     _longest: float = 0.0
     _failed: int = 0
 
@@ -67,7 +66,7 @@ class Watching:
         more = f" and {len(wanted) - NAMED} more" if len(wanted) > NAMED else ""
         failed = f"; {self._failed} failed" if self._failed else ""
         return (
-            *list(self._notes.values())[:NOTES],
+            *self._notes.told[:NOTES],
             f"Single calls of methods that are hard to learn were watched in {self.watched} trials{failed}:"
             f" {named}{more}.",
         )
@@ -84,8 +83,7 @@ class Watching:
             return None
         self.watched += profile.outcome == "ok"
         self._failed += profile.outcome != "ok"
-        for note in profile.notes:
-            self._notes.setdefault(re.sub(r"[0-9]+", "", note), note)
+        self._notes.say(*profile.notes)
         return profile
 
 

@@ -9,9 +9,11 @@ from typing import Protocol
 from bot.model.change_points import Observation, Probe
 from bot.model.duration_history import DurationTable
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection
+from bot.model.machines import REPRESENTATIVES, FingerprintTable, Stressed
 from bot.model.profile_history import ProfileTable
 from bot.model.profiles import Method, Profile, Target, Tool
 from bot.model.report import Environment, Spent
+from bot.model.resources import Counted, Source
 from bot.model.revisions import Build, Comparison
 from bot.model.space import Configuration, Term
 from bot.model.trials import Pair, Side, Wish
@@ -103,7 +105,7 @@ class Sampler(Protocol):
 
 
 class Store(Protocol):
-    """The history: measurements, profiles and durations of earlier runs, in one place or several."""
+    """The history: what earlier runs measured, profiled and timed, and their machines; in several places."""
 
     @property
     def source(self) -> str | None:
@@ -128,6 +130,10 @@ class Store(Protocol):
         """Adds the durations of one run, as `append` its measurements; the new segment's name."""
         ...
 
+    def append_fingerprints(self, fingerprints: FingerprintTable) -> str:
+        """Adds the fingerprint of one run's machine, as `append` its measurements; the new segment's name."""
+        ...
+
     def segments(self) -> Sequence[Segment]:
         """What is there, oldest first, unreadable segments included."""
         ...
@@ -146,6 +152,10 @@ class Store(Protocol):
 
     def durations(self, wanted: Selection = EVERYTHING) -> Iterator[DurationTable]:
         """The wanted durations piece by piece, as `profiles`."""
+        ...
+
+    def fingerprints(self, wanted: Selection = EVERYTHING) -> Iterator[FingerprintTable]:
+        """The wanted fingerprints piece by piece, as `profiles`; they have no revisions to select either."""
         ...
 
     def notes(self) -> Sequence[str]:
@@ -242,4 +252,49 @@ class ProfileBench(Protocol):
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         """Source texts of a side's methods, as far as they are found."""
+        ...
+
+
+class ResourceBench(Protocol):
+    """Counts what trials of built sides ask of the machine; never raises for what a program does."""
+
+    def missing(self) -> Mapping[Source, Sequence[str]]:
+        """What stands in the way of a source, one sentence each; a source that is left out can run."""
+        ...
+
+    def count(
+        self, side: Side, configuration: Configuration, source: Source, *, seconds: float = math.inf
+    ) -> Counted:
+        """One trial, counted. `seconds`: wall time that is left; a trial that needs more ends as `cut`."""
+        ...
+
+    def start_up(self, side: Side, source: Source, *, seconds: float = math.inf) -> Counted | None:
+        """The same of the bare interpreter that the program runs on; None: it runs on none."""
+        ...
+
+
+class Stresser(Protocol):
+    """Stresses this machine, part by part, and tells how fast that went."""
+
+    @property
+    def tool(self) -> str:
+        """Name and version of what stresses; fingerprints of different ones are not comparable."""
+        ...
+
+    def missing(self) -> Sequence[str]:
+        """What stands in the way of any fingerprint, one sentence each; empty: it can run."""
+        ...
+
+    def stress(
+        self,
+        stressors: Sequence[str] = REPRESENTATIVES,
+        *,
+        repetitions: int = 3,
+        seconds: int = 2,
+        most: float = math.inf,
+    ) -> Stressed:
+        """Every stressor so often for so many seconds; all of them once before any of them again.
+
+        most: wall seconds after which none is started.
+        """
         ...

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
 from bot.model.profiles import Profile
 from bot.model.space import Configuration
@@ -14,7 +14,6 @@ from bot.model.trials import Side
 LEAST: dict[Side, int] = {"base": 2, "head": 1}
 """Profiles that tell a change of a method from the spread of its profiles."""
 FIRST: tuple[Side, ...] = ("base", "head", "base")
-_FIGURES = re.compile(r"\d+")
 MOST_ROUNDS = 5
 """Profiles of each side; more would not make sampled shares much better."""
 
@@ -50,12 +49,12 @@ class ProfilingRounds:
     kept: float
     settled: Callable[[Profiled], bool]
     tell: Callable[[str], None]
-    _notes: dict[str, str] = field(default_factory=dict)
+    _notes: Notes = field(default_factory=Notes)
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a reader must know; those that differ in their figures only are told once."""
-        return tuple(self._notes.values())
+        """What a reader must know."""
+        return self._notes.told
 
     def run(self, wanted: Sequence[Profiled]) -> None:
         """Fills `wanted`, the first first: it has what it needs before the next one is begun."""
@@ -86,16 +85,14 @@ class ProfilingRounds:
         began = self.clock()
         profile = self.bench.profile(side, one.configuration, seconds=left)
         one.seconds[side] = max(one.seconds.get(side, 0.0), self.clock() - began)
-        self._say(*profile.notes)
+        self._notes.say(*profile.notes)
         if profile.outcome == "ok" and profile.methods:
             one.sides[side].append(profile)
             return
         one.failed = True
         if profile.outcome == "cut":
-            self._say(f"A profile of {side} was not finished within the {left:.0f} s that were left for it.")
+            self._notes.say(
+                f"A profile of {side} was not finished within the {left:.0f} s that were left for it."
+            )
         elif not profile.notes:
-            self._say(f"The trial of {side} failed under {profile.tool.name} ({profile.outcome}).")
-
-    def _say(self, *notes: str) -> None:
-        for note in notes:
-            self._notes.setdefault(_FIGURES.sub("", note), note)
+            self._notes.say(f"The trial of {side} failed under {profile.tool.name} ({profile.outcome}).")

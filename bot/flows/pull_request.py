@@ -13,6 +13,7 @@ from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled, recall
 from bot.flows.job import Job
 from bot.flows.ports import Bench
+from bot.flows.resource_inquiry import counting_seconds
 from bot.model.report import BuildFailure, Report, Spent
 from bot.model.revisions import Build
 from bot.model.subject import Program, Subject, TableProgram
@@ -50,6 +51,7 @@ def pull_request(job: Job) -> Report:
     if failures:
         return report(job, verdict="inconclusive", build_failures=failures, spent=spent, recalled=recalled)
     job = aimed(job)
+    job = replace(job, notes=(*job.notes, *job.condition()))
     job.progress.stage("measuring")
     reporting = min(REPORTING_SHARE * job.budget, REPORTING_SECONDS) if job.workshop else 0.0
     measuring = job.budget - reporting
@@ -94,9 +96,9 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
     until = measuring
     measuring -= ASSERTING_SHARE * job.budget if job.assertions else 0.0
     wanted = rules(job.subject)
-    timed = _timed(job.subject)
-    alone = all(rule.name in timed for rule in wanted[:1])
-    evidence = Evidence(wanted, wall_only=frozenset() if alone else timed)
+    of_time = timed(job.subject)
+    alone = all(rule.name in of_time for rule in wanted[:1])
+    evidence = Evidence(wanted, wall_only=frozenset() if alone else of_time)
     schedule = Schedule(
         sample=recalled.working_first(list(dict.fromkeys(bench.served(c) for c in job.sampler(MOST)))),
         slots=1 if alone else bench.slots,
@@ -104,11 +106,12 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         clock=bench.elapsed,
         rng=job.rng,
         primary="wall" if alone else "duet",
-        second_track=not alone and any(rule.name in timed for rule in wanted),
+        second_track=not alone and any(rule.name in of_time for rule in wanted),
     )
     schedule.active = evidence.active
-    # What is certain is profiled, if need be in time that would only make its size more precise.
-    enough = schedule.budget - (PROFILING_SHARE * job.budget if job.open_profiles else 0.0)
+    # What is certain is profiled and counted, if need be in time that would only make its size more precise.
+    explaining = PROFILING_SHARE * job.budget if job.open_profiles else 0.0
+    enough = schedule.budget - explaining - counting_seconds(job)
     schedule.finished = lambda: (
         bench.stopped() or evidence.decided or (evidence.alarmed and bench.elapsed() >= enough)
     )
@@ -123,7 +126,7 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
     return conclude(job, bench, evidence, until=until, spent=spent, recalled=recalled)
 
 
-def _timed(subject: Subject) -> frozenset[str]:
+def timed(subject: Subject) -> frozenset[str]:
     """Metrics that a partner on the same core would distort: wall time, and what the program prints."""
     return frozenset({"wall"} | {m.name for m in subject.metrics if m.regex})
 

@@ -9,8 +9,10 @@ from bot.analysis.explanations.cells import Cell, Floats
 
 HOPELESS = 3
 """Configurations that failed at a revision where nothing worked: it counts as not built."""
-DOUBTFUL = 0.5
-"""Probability to fail from which on a cell is left alone."""
+DOUBTFUL = 0.55
+"""Probability to fail from which on a cell is left alone: of two levels that share a blame each is tried."""
+FADES = 0.25
+"""Share of the range over which blame halves: a level that failed somewhere may work far away."""
 NEAR = 8
 """Trials within an eighth of the range speak for a level: the more worked, the less it is to blame."""
 
@@ -46,7 +48,7 @@ class Failures:
 
         holds: levels of each configuration, (n_configurations, n_levels). Of the levels of a failed trial
         those are to blame with which nothing worked at that revision, and little nearby; at other revisions
-        what is known of the nearest one counts.
+        what is known of the nearest one counts, less the further away it is.
         """
         found = np.ones((len(holds), revisions), dtype=bool)
         found[:, sorted(self.unbuilt)] = False
@@ -73,10 +75,11 @@ class Failures:
 
 
 def _nearest(values: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Each row's value at the nearest known place (0 where none is), (n, n_places)."""
+    """Each row's value at the nearest known place, less the further away (0: none is), (n, n_places)."""
     places = np.arange(values.shape[1])
     found = np.zeros_like(values)
     for i in np.flatnonzero(known.any(axis=1)):
         at = np.flatnonzero(known[i])
-        found[i] = values[i, at[np.argmin(np.abs(places[:, None] - at[None, :]), axis=1)]]
+        away = np.abs(places[:, None] - at[None, :])
+        found[i] = values[i, at[away.argmin(axis=1)]] * 0.5 ** (away.min(axis=1) / len(places) / FADES)
     return found

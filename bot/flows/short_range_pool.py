@@ -13,7 +13,7 @@ from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.flows.short_range_failures import HOPELESS, Failures
 from bot.model.change_points import Probe
-from bot.model.space import Configuration, Space
+from bot.model.space import Configuration, Level, Space
 from bot.sampling.contrast import Configurator
 
 RANDOM = (0.2, 0.35, 0.5, 0.65, 0.8)
@@ -98,10 +98,17 @@ class Pool:
         for kind in doubtful[:GROWN]:
             term: Term = self._terms.term(int(evidence.kinds.term[kind]))
             self._add(self._choose.near(term, sparse))
-            for level in term:
-                other = self._choose.without(level)
-                if other is not None:
-                    self._add(self._choose.near([*(x for x in term if x != level), other], sparse))
+            for level in term if len(self.configurations) < MOST else ():
+                self.lacking(term, level)
+
+    def lacking(self, term: Term, level: Level) -> tuple[Term, int] | None:
+        """A term without one of its levels, and the plainest configuration of it; None: there is none."""
+        other = self._choose.without(level)
+        if other is None:
+            return None
+        rest = (*(x for x in term if x != level), other)
+        plain = self._choose.near(rest, self.configurations[self.sparse])
+        return None if plain is None else (rest, self.number(plain))
 
     def anything(self, revisions: int, rng: np.random.Generator) -> list[Probe]:
         """Trials somewhere else, as long as nothing worked; empty: too much was tried."""

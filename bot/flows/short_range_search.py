@@ -15,6 +15,7 @@ from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
 from bot.analysis.explanations.findings import Found, steps_of, told
 from bot.analysis.explanations.scales import ODD, Scales, learn
+from bot.flows.short_range_doubts import doubts
 from bot.flows.short_range_pool import Pool
 from bot.flows.short_range_wishes import Outlook, next_probes
 from bot.model.change_points import ChangePoint, Observation, Probe
@@ -99,6 +100,8 @@ class ShortRangeFinder:
             self._pool.failures.answered(cell, built=o.built, worked=bool(np.isfinite(o.value)))
             if np.isfinite(o.value):
                 self._cells.add(cell, o.value, o.anchor)
+                if self._anchor is not None:
+                    self._pool.failures.answered((number, self._anchor), built=True, worked=True)
         if self._wished is not None:
             for probe in self._wished:  # answered by something else (a table's nearest): not asked again
                 self._pool.failures.silent((self._pool.number(probe.configuration), probe.revision))
@@ -181,7 +184,11 @@ class ShortRangeFinder:
         if self._evidence is None:
             return self._pool.anything(self.revisions, self._rng)
         self._pool.grow(self._ensemble, self._evidence)
-        levels, moves = self._moves(self._evidence.table)
+        table = self._evidence.table
+        doubted = doubts(
+            self._found, table, self._pool, self.terms_, revisions=self.revisions, anchor=self._anchor
+        )
+        levels, moves = self._moves(table)
         return next_probes(
             Outlook(
                 self._evidence,
@@ -192,6 +199,7 @@ class ShortRangeFinder:
                 moves=moves,
                 moved=self._moved(levels),
                 anchor=self._anchor,
+                doubts=doubted,
             ),
             self.revisions,
             in_doubt=any(step.clear and not step.sure for step in self._found),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,8 +16,10 @@ from bot.analysis.explanations.worth import Contrasts, most_telling
 from bot.flows.short_range_pool import Pool
 from bot.model.change_points import Probe
 
-BATCH, DRAWS = 6, 96
-"""Contrasts that are wished at once, and explanations that are compared for them."""
+BATCH, MANY = 3, 90
+"""Contrasts wished at once: at least, and cells from which on as the square of these, as a look costs."""
+DRAWS = 96
+"""Explanations that are compared."""
 ENOUGH, IN_DOUBT = 0.05, 0.005
 """Nats a trial has to teach; and while a clear step has no sure name."""
 INTERESTING, MOST_INTERESTING, NOTICED = 0.1, 7, 0.02
@@ -32,7 +35,7 @@ class Outlook:
 
     levels: of each configuration, in units, (n_configurations,). moves: see `Kinds.design`. moved: how far
     known steps move each configuration, in units, (n_configurations, n_revisions). anchor: the revision where
-    every configuration's value is known beforehand.
+    every configuration's value is known beforehand. doubts: trials that come first.
     """
 
     evidence: Evidence
@@ -43,16 +46,19 @@ class Outlook:
     moves: NDArray[np.float32]
     moved: Floats
     anchor: int | None
+    doubts: Sequence[Cell]
 
 
 def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Probe]:
-    """Odd cells once more, and the trials that teach most; empty: nothing teaches enough."""
+    """Odd cells once more, doubts, and the trials that teach most; empty: nothing teaches enough."""
     pool, usable = outlook.pool, outlook.pool.usable(revisions)
+    batch = max(BATCH, round((len(outlook.cells) / MANY) ** 2))
     wished: list[Cell] = [
         cell
         for cell in sorted(outlook.cells.odd)
         if outlook.cells.repeats and cell[1] != outlook.anchor and outlook.cells.count(cell) < TRUSTED
-    ][:BATCH]
+    ][:batch]
+    wished += outlook.doubts
     draws = outlook.ensemble.draws(outlook.evidence, DRAWS)
     expected = np.zeros((len(draws), len(pool.configurations), revisions), dtype=np.float32)
     steps: dict[int, int] = {}
@@ -65,7 +71,7 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Pro
     places = {0, revisions - 1} | {p for r in often[:MOST_INTERESTING] for p in (r - 1, r)}
     contrasts = _contrasts(outlook, usable, sorted(places))
     if len(contrasts.configuration):
-        for number, worth in most_telling(expected, contrasts, BATCH):
+        for number, worth in most_telling(expected, contrasts, max(batch - len(outlook.doubts) // 2, 0)):
             if worth >= (IN_DOUBT if in_doubt else ENOUGH):
                 wished += contrasts.wished[number]
     return [Probe(pool.configurations[c], r) for c, r in dict.fromkeys(wished)]

@@ -22,6 +22,12 @@ class ConstraintError(UsageError):
         self.indices = indices
 
 
+class NotWantedError(SuspectsError):
+    """The subject's `run_on` leaves this pull request out: nothing was measured, and nothing is wrong."""
+
+    exit_code = 0
+
+
 class NothingMeasuredError(SuspectsError):
     """No pair of trials could be completed: the run must not look green."""
 

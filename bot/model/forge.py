@@ -1,4 +1,4 @@
-"""What we know of a forge: pull requests, workflow runs, the stamp of a comment and where it ended."""
+"""What we know of a forge: pull requests, workflow runs, checks, a comment's stamp and where it ended."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ class PullRequest:
     base_sha: str
     head_sha: str
     head_repository: str | None
+    base_branch: str = ""
+    head_branch: str = ""
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,32 @@ class Placed:
 
     placing: Placing
     url: str | None = None
+
+
+Conclusion: TypeAlias = Literal["success", "failure", "neutral", "action_required"]
+"""neutral: nothing was decided; action_required: nothing could be measured."""
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """Words on one line (from 1) of a file of the checked commit; plain text, not Markdown."""
+
+    path: str
+    line: int
+    level: Literal["notice", "warning"]
+    title: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check run: what is said beside a commit. summary is Markdown, title one plain line."""
+
+    name: str
+    conclusion: Conclusion
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from bot.model.space import Space, Value
 from bot.model.subject import Program, Subject
 from bot.model.trials import Outcome, Track
 
-RunMode: TypeAlias = Literal["pull_request", "nightly", "bisect", "import"]
+RunMode: TypeAlias = Literal["pull_request", "nightly", "bisect", "import", "machine"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 TRACKS: tuple[Track, ...] = get_args(Track)
 NO_METRIC = -1

@@ -21,12 +21,17 @@ from bot.model.subject import (
 
 @dataclass(frozen=True)
 class Invocation:
-    """One trial: words (`{workload}`, `{scratch}` still in them), environment, values, workload name."""
+    """One trial: words (`{workload}`, `{scratch}`, `{port}` still in them), environment, values, workload.
+
+    workload: its name. start and ready: shell commands of a server, as the words; None: there is none.
+    """
 
     words: tuple[str, ...]
     env: Mapping[str, str]
     values: Mapping[str, Value]
     workload: str | None
+    start: str | None = None
+    ready: str | None = None
 
 
 def invocation(subject: Subject, configuration: Configuration) -> Invocation:
@@ -48,7 +53,10 @@ def invocation(subject: Subject, configuration: Configuration) -> Invocation:
         else:
             words.append(word.replace("{options}", shlex.join(arguments)))
     workload = str(values[WORKLOAD]) if WORKLOAD in values else next(iter(subject.workloads), None)
-    return Invocation(tuple(words), env, values, workload)
+    server = subject.program.server
+    start, ready = (server.start, server.ready) if server is not None else (None, None)
+    told = (text and text.replace("{options}", shlex.join(arguments)) for text in (start, ready))
+    return Invocation(tuple(words), env, values, workload, *told)
 
 
 def _text(option: SubjectOption, value: Value) -> str:

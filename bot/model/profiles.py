@@ -42,7 +42,9 @@ class MethodCost:
     """What one method cost in one trial; None: the tool cannot tell.
 
     self_share: of all that the tool saw, 0 to 1, without callees. self_seconds, total_seconds: without and
-    with callees, of the trial as it was profiled. calls: exact. instructions: without callees.
+    with callees, of the trial as it was profiled. calls: exact. instructions: without callees. running_share:
+    self_share of what the program's own threads ran, without what the runtime's compilers and collectors did
+    for it.
     """
 
     self_share: float
@@ -50,6 +52,7 @@ class MethodCost:
     total_seconds: float | None = None
     calls: int | None = None
     instructions: int | None = None
+    running_share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ class Target:
     folder that is made anew for each trial, if the command names one. stop: asked while a trial runs, whether
     it has to end. seconds: of wall time that a profile, which may be of several trials, should take at most.
     one_core: its trials are measured on one core; a runtime that compiles and collects garbage beside the
-    program, which then takes turns with it, is profiled so too.
+    program, which then takes turns with it, is profiled so too. read: what of ours it may read, `scratch`
+    apart; None: it has no sandbox. write: what it may write besides.
     """
 
     words: tuple[str, ...]
@@ -106,6 +110,13 @@ class Target:
     fresh: Path | None = None
     seconds: float = inf
     one_core: bool = False
+    read: tuple[Path, ...] | None = None
+    write: tuple[Path, ...] = ()
+
+    @property
+    def over(self) -> bool:
+        """Whether a trial has to end now."""
+        return self.stop is not None and self.stop()
 
 
 @dataclass(frozen=True)
@@ -133,7 +144,8 @@ class Profile:
 
     seconds: CPU seconds that the profiled trial took in all, tool included. samples: of a sampling tool.
     series: of a fine tool. notes: sentences for the report. unprofiled: CPU seconds of the same trial without
-    the tool, where it was run for comparison; NaN: it was not.
+    the tool, where it was run for comparison; NaN: it was not. trials: time in each of the trials that are
+    summed up here, where these were several.
     """
 
     tool: Tool
@@ -145,3 +157,14 @@ class Profile:
     series: Sequence[CallSeries] = ()
     notes: tuple[str, ...] = ()
     unprofiled: float = nan
+    trials: Sequence[Profile] = ()
+
+    @property
+    def plain_seconds(self) -> float:
+        """CPU seconds that the trial would take without the tool, as far as its usual slow-down tells."""
+        return self.seconds / max(self.tool.slowdown, 1.0)
+
+    @property
+    def ending(self) -> str:
+        """Why it tells nothing of methods, in a sentence about it."""
+        return f"ended as {self.outcome}" if self.outcome != "ok" else "has no methods"

@@ -9,6 +9,7 @@ from pydantic import Field
 from bot.model.report_assertions import AssertionOutcome, ProposedAssertions
 from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.model.report_part import Part
+from bot.model.report_resources import CountedResources, ResourceSuspect
 
 OptionValue: TypeAlias = bool | int | float | str
 Verdict: TypeAlias = Literal["regression", "improvement", "mixed", "none", "inconclusive"]
@@ -24,11 +25,23 @@ class RevisionRef(Part):
     label: str
 
 
+class Acceptance(Part):
+    """That people live with a change: an entry of the accepted file says so, or the pull request's label.
+
+    until: the last day of an entry, as YYYY-MM-DD (null: the label has none).
+    """
+
+    source: Literal["file", "label"]
+    until: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    reason: Annotated[str, Field(max_length=300)] = ""
+
+
 class Effect(Part):
     """A change of a metric in the configurations where a term holds; ratio = head / base.
 
     `probability`: that this term carries the change. `prior`: before this run, from history (null: none).
-    `significant`: alarmed within the pull request's error rate. `relevant`: beyond the margin.
+    `significant`: alarmed within the pull request's error rate. `relevant`: beyond the margin. `accepted`: it
+    is no alarm, because people decided so (null: nobody did).
     """
 
     metric: str
@@ -40,6 +53,7 @@ class Effect(Part):
     prior: float | None = None
     significant: bool
     relevant: bool
+    accepted: Acceptance | None = None
 
 
 class ConfigurationChange(Part):
@@ -56,17 +70,6 @@ class ConfigurationChange(Part):
     state: State
 
 
-class ResourceSuspect(Part):
-    """A resource feature whose use moved between base and head."""
-
-    feature: str
-    base: float
-    head: float
-    unit: str
-    estimated_seconds: float
-    score: float
-
-
 class Suspects(Part):
     """Who is blamed: options first, then methods and resource features."""
 
@@ -81,7 +84,7 @@ class ChangePoint(Part):
     interval: the first and last revision it may be. label and subject (of its commit): for people.
     before: the last revision that lies before the interval. places: where the revision and its interval's
     ends lie in the range, from 0. shape: step; transient (start or end of an episode that passed);
-    failing (of a run of failures).
+    failing (of a run of failures). accepted: as of an effect.
     """
 
     revision: str
@@ -98,6 +101,7 @@ class ChangePoint(Part):
     ratio_interval: Interval | None = None
     probability: float
     shape: Literal["step", "transient", "failing"] = "step"
+    accepted: Acceptance | None = None
 
 
 class Point(Part):
@@ -242,6 +246,7 @@ class Report(Part):
     configurations: tuple[ConfigurationChange, ...] = ()
     suspects: Suspects = Suspects()
     profiles: tuple[ComparedProfile, ...] = ()
+    resources: tuple[CountedResources, ...] = ()
     assertions: tuple[AssertionOutcome, ...] = ()
     proposed_assertions: ProposedAssertions = ProposedAssertions()
     change_points: tuple[ChangePoint, ...] = ()

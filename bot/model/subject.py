@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, StrictInt, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag
 
 from bot.model.names import Command, LevelName, Name, Variable
 from bot.model.quantities import Fraction, Number, Seconds, Text
 from bot.model.space import Option, Space, Value
-
-
-class Key(BaseModel):
-    """A mapping in the file; unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
+from bot.model.subject_running import Analysis, Budget, HistoryStore, Key, RunOn
 
 WORKLOAD = "workload"
 """Name of the choice that stands for the input when there are several."""
+
+
+class Server(Key):
+    """A server that each trial starts, waits for, and stops after its client (`run`) has ended."""
+
+    start: Command
+    """Shell command of the server. Placeholders: {port}, {options}, {workload}, {scratch}."""
+    ready: Command | None = None
+    """Shell command that succeeds once it serves; without: its port takes connections."""
+    measure: Literal["server", "client"] = "server"
+    """Whose CPU time, memory and faults are measured; wall time is the client's."""
 
 
 class Program(Key):
@@ -47,6 +52,16 @@ class Program(Key):
     """Environment variables of every build and trial."""
     pass_env: tuple[Variable, ...] = ()
     """Variables taken over from the runner's environment."""
+    network: tuple[Literal["setup", "build"], ...] = ("setup",)
+    """What may use the network; trials never do."""
+    cache: tuple[Command, ...] = ()
+    """Folders kept between builds: ~/... (the build's home), or in the checkout."""
+    server: Server | None = None
+    """A server, whose client `run` is."""
+    submodules: StrictBool = False
+    """Whether the checkout's submodules are needed; they are taken from the clone."""
+    writable: tuple[Command, ...] = ()
+    """Folders of the machine that builds and trials may write, too: /tmp, if TMPDIR does not help."""
 
 
 class TableProgram(Key):
@@ -208,42 +223,13 @@ MetricEntry: TypeAlias = Annotated[
 ]
 
 
-class Budget(Key):
-    """Wall seconds per mode."""
-
-    pull_request: Seconds = 300.0
-    """Of one pull request."""
-    nightly: Seconds = 3600.0
-    """Of one night."""
-    bisect: Seconds = 3600.0
-    """Of one bisection."""
-
-
-class HistoryStore(Key):
-    """One place where history lies."""
-
-    store: Literal["branch", "artifact", "directory", "object"]
-    """Kind of place."""
-    ref: Command | None = None
-    """Name of the branch (suspects-history when absent) or of the artifact."""
-    path: Command | None = None
-    """Folder of a directory, relative to the repository (.suspects/history when absent)."""
-    url: Command | None = None
-    """Address of a folder in an object store: s3://bucket/folder or gs://bucket/folder."""
-
-
-class Analysis(Key):
-    """How the analyses are computed."""
-
-    backend: Annotated[str, Field(pattern=r"^(local|dask://[A-Za-z0-9._-]+:\d{1,5})$")] = "local"
-    """Where influence models are learnt: local, or the scheduler of a Dask cluster as dask://host:port."""
-
-
 class Subject(Key):
     """The whole file."""
 
     program: AnyProgram
     """What is measured: a program that is built and run, a table, or a Python function."""
+    overlay: tuple[Command, ...] = ()
+    """Folders taken from head for both sides: benchmark scripts and inputs."""
     workloads: dict[LevelName, Workload] = Field(default_factory=dict)
     """Inputs by name; several become one more choice named `workload`."""
     options: dict[Name, SubjectOption] = Field(default_factory=dict)
@@ -268,6 +254,8 @@ class Subject(Key):
     """Whether missing isolation is tolerated, an error, or unwanted."""
     analysis: Analysis = Analysis()
     """How the analyses are computed."""
+    run_on: RunOn = RunOn()
+    """Which pull requests are measured."""
 
     @property
     def space(self) -> Space:

@@ -103,11 +103,25 @@ def _program_problems(subject: Subject, program: Program) -> Iterator[Problem]:
     elif not shlex.split(program.run):
         yield path, "is empty; a command is needed"
     rendered = [n for n, o in subject.options.items() if o.env is None and any(_texts(o))]
-    if rendered and "{options}" not in program.run:
+    start = ""
+    if program.server is not None:
+        start = program.server.start
+        yield from _server_problems(subject, program, start)
+    if rendered and "{options}" not in program.run + start:
         yield (
             path,
             f"has no {{options}}, so {rendered[0]} would never reach the program; put {{options}} into it",
         )
+
+
+def _server_problems(subject: Subject, program: Program, start: str) -> Iterator[Problem]:
+    if "{port}" not in start:
+        yield ("program", "server", "start"), "has no {port}; each trial has its own, put {port} into it"
+    if "{port}" not in program.run:
+        yield ("program", "run"), "is the server's client and has no {port}; put {port} into it"
+    for i, metric in enumerate(subject.metrics):
+        if metric.name == "instructions":
+            yield ("metrics", i), "instructions are not counted of servers; remove it"
 
 
 def _rendering_problems(subject: Subject) -> Iterator[Problem]:
@@ -179,7 +193,7 @@ def _regex_problems(metric: Metric) -> Iterator[str]:
 
 def _offline_problems(subject: Subject) -> Iterator[Problem]:
     kind = "callable" if isinstance(subject.program, CallableProgram) else "table"
-    for key in ("workloads", "files"):
+    for key in ("workloads", "files", "overlay"):
         if getattr(subject, key):
             yield (key,), f"does not go with a {kind} program, which runs nothing; remove it"
     if kind == "callable":
@@ -194,6 +208,14 @@ def _file_problems(subject: Subject) -> Iterator[Problem]:
     ]
     for target, template in subject.files.items():
         paths += [(("files", target), target), (("files", target), template)]
+    paths += [(("overlay", i), path) for i, path in enumerate(subject.overlay)]
+    if isinstance(subject.program, Program):
+        for i, kept in enumerate(subject.program.cache):
+            paths.append((("program", "cache", i), kept.removeprefix("~/")))
+        for i, folder in enumerate(subject.program.writable):
+            parts = PurePosixPath(folder).parts
+            if parts[0] != "/" or ".." in parts or len(parts) == 1:
+                yield ("program", "writable", i), f"{folder} is no absolute path of a folder, as /tmp is"
     for place, text in paths:
         path = PurePosixPath(text)
         if path.is_absolute() or ".." in path.parts or text.startswith("~"):

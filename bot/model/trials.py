@@ -40,9 +40,9 @@ class Trial:
     """One configuration run once at one revision; a failed trial is data, not an exception.
 
     `metrics`: cpu, wall and queued (ready, without a core) in seconds per run, max_rss in bytes,
-    minor_faults, major_faults, voluntary_switches, involuntary_switches, read_bytes, written_bytes (counts
-    per run), instructions, and the subject's own metrics by name. `repetitions`: 0 when an exact count was
-    known already and nothing ran.
+    minor_faults, major_faults, voluntary_switches, involuntary_switches, blocks (512 bytes of a device),
+    read_bytes, written_bytes (counts per run), instructions, and the subject's own metrics by name.
+    `repetitions`: 0 when an exact count was known already and nothing ran.
     """
 
     outcome: Outcome

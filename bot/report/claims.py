@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bot.model.comment_commands import read_term, term_text
 from bot.model.report import Effect, Report
 from bot.report import words
 from bot.report.formats import (
     Prose,
-    clean,
     count,
     join,
     percent,
@@ -54,8 +54,26 @@ def overall(report: Report) -> tuple[Prose, ...]:
 
 def acceptance(effect: Effect) -> str:
     """The command that accepts a change; empty when its names cannot be pasted as they are."""
-    line = f"/suspects accept {'+'.join(effect.term) or 'everything'}"
-    return line if clean(line) == line and len(line) <= LONGEST_ACCEPTED else ""
+    text = term_text(effect.term)
+    line = f"/suspects accept {text}"
+    return line if read_term(text) == effect.term and len(line) <= LONGEST_ACCEPTED else ""
+
+
+def accepted(report: Report) -> tuple[Prose, ...]:
+    """Of each change that was accepted: what it is, until when, and why."""
+    found = []
+    for one in report.suspects.options:
+        if one.accepted is not None:
+            why = prose(" (", sentence(one.accepted.reason), ")") if one.accepted.reason else ""
+            change = prose(words.within(one.term), ": ", words.amount(one))
+            found.append(prose("Accepted", acceptance_of(one), ": ", change, why, "."))
+    return tuple(found)
+
+
+def acceptance_of(effect: Effect) -> str:
+    """By what an accepted change was: " until 2027-03-31", or " by a label"."""
+    assert effect.accepted is not None
+    return f" until {effect.accepted.until}" if effect.accepted.until else " by a label"
 
 
 def power(report: Report) -> Prose:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.model.report import Effect, Report
-from bot.report import claims, methods, words
+from bot.report import claims, methods, resources, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
     Listing,
@@ -18,6 +18,7 @@ from bot.report.formats import (
     prose,
     sentence,
 )
+from bot.report.hints import remedy
 from bot.report.parts import Headline
 
 MOST_NAMED = 3
@@ -28,8 +29,9 @@ COMMANDS = "where comment commands are installed"
 
 def headline(report: Report, *, fork: bool = False) -> Headline:
     """The headline of any report; a run that measured nothing is never green."""
-    found = _with_assertions(report, _TOLD[state(report)](report), fork=fork)
-    return replace(found, caveats=claims.caveats(report, fork=fork))
+    told = _TOLD[state(report)](report)
+    told = replace(told, lead=(*told.lead, *claims.accepted(report)))
+    return replace(_with_assertions(report, told, fork=fork), caveats=claims.caveats(report, fork=fork))
 
 
 def state(report: Report) -> str:
@@ -43,9 +45,14 @@ def state(report: Report) -> str:
 
 
 def alarms(report: Report, *, bad: bool) -> list[Effect]:
-    """Named changes for the worse (or better): the primary metric's first, then most probable first."""
-    named = [e for e in report.suspects.options if e.significant]
-    unnamed = sorted((e for e in report.effects if e.significant), key=lambda e: -e.probability)
+    """Named changes for the worse (or better): the primary metric's first, then most probable first.
+
+    What was accepted is none.
+    """
+    named = [e for e in report.suspects.options if e.significant and not e.accepted]
+    unnamed = sorted(
+        (e for e in report.effects if e.significant and not e.accepted), key=lambda e: -e.probability
+    )
     for candidates in (named, unnamed):
         found = [e for e in candidates if words.worse(report, e) is bad]
         if found:
@@ -78,7 +85,8 @@ def _none(report: Report) -> Headline:
     if report.interrupted == "signal":
         return Headline("unclear", "🟡", prose("No slow-down found before the run was stopped"), lead)
     failed = " where trials ended well" if report.spent.failed_trials else ""
-    return Headline("good", "🟢", prose(f"No slow-down found{failed}"), lead)
+    found = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
+    return Headline("good", "🟢", prose(f"{found}{failed}"), lead)
 
 
 def _inconclusive(report: Report) -> Headline:
@@ -128,6 +136,12 @@ def _unmeasured(report: Report) -> Headline:
     failed = report.spent.failed_trials
     lead = prose("No pair of runs of base and head ended well, so nothing is known about this pull request.")
     action = prose("run the program by hand as ", code("suspects check"), " does, and repair what fails.")
+    if found := remedy(change.failure for change in report.configurations):
+        folder, key = found
+        action = prose(
+            "let the program use ", code("TMPDIR"), ", or list ", code(folder), " under ", code(key),
+            " in ", code(".github/suspects.yml"), ": the sandbox keeps it closed.",
+        )  # fmt: skip
     return Headline(
         "broken", "⛔", prose("Nothing was measured", ": trials failed" if failed else ""), (lead,), action
     )
@@ -165,7 +179,7 @@ def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
     guilty = methods.blamed(report, found[0])
     where = (methods.verdict(report, guilty),) if guilty else ()
     hits = [claims.hit(e) for e in found[:MOST_NAMED]]
-    return (claims.default(report), hits[0], *where, *hits[1:])
+    return (claims.default(report), hits[0], *where, *resources.blamed(report, found[0]), *hits[1:])
 
 
 def _said(report: Report, *phrases: str) -> list[Prose]:

@@ -24,9 +24,13 @@ def place(report: Report, file: str | None, line: int | None, *, at_base: bool =
 
 def _address(repository: str, commit: str, file: str) -> str:
     """The file's address; "" without a repository and a commit, or for a path that could leave them."""
-    steps = file.split("/")
-    if not repository or not _COMMIT.fullmatch(commit) or len(file) > LONGEST_PATH:
-        return ""
-    if any(step in ("", ".", "..") for step in steps) or "\\" in file or not file.isprintable():
+    if not repository or not _COMMIT.fullmatch(commit) or not inside(file):
         return ""
     return f"{repository}/blob/{commit}/{quote(file)}"
+
+
+def inside(file: str) -> bool:
+    """Whether a path is one of a file in the repository: plain, not too long, and without a way out."""
+    steps = file.split("/")
+    plain = "\\" not in file and file.isprintable() and len(file) <= LONGEST_PATH
+    return plain and not any(step in ("", ".", "..") for step in steps)

@@ -145,6 +145,13 @@ def _none_stands_out(report: Report, found: list[Group]) -> Section | None:
     return Section("methods", "Methods: none stands out", (said, *_remarks(report, found)))
 
 
+def cost(method: MethodSuspect) -> Prose:
+    """What a method costs at base and head, and its share of the change, in one line."""
+    return prose(
+        "Own time ", _moved(method, _seconds(method)), " per trial; share of the change: ", _share(method)
+    )
+
+
 def _table(report: Report, group: Group, *, rows: int, titled: bool) -> list[Block]:
     """A configuration's methods and what none of them explains; columns that would be empty are left out."""
     most = max(1, rows // ROWS_PER_TABLE)

@@ -58,6 +58,11 @@ def page(report: Report, *, fork: bool = False) -> str:
     return template.render(view=told, pictures=shown, data=data)
 
 
+def rendered(template: str, medium: Callable[[object], str], **values: object) -> str:
+    """A file of templates/ in a medium, every value escaped for it."""
+    return _environment(medium).get_template(template).render(values)
+
+
 def plain(template: str, **values: object) -> str:
     """A file of templates/ that is neither Markdown nor HTML (YAML), with values as they are."""
     return _environment(str).get_template(template).render(values)

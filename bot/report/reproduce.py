@@ -10,6 +10,8 @@ from bot.model.revisions import Comparison
 from bot.model.space import Configuration
 from bot.model.subject import Program, Subject
 
+SCRATCH, PORT = "/tmp/suspects-scratch", "20000"  # noqa: S108  in a text for people
+
 
 def reproduction(subject: Subject, comparison: Comparison, configuration: Configuration) -> Reproduction:
     """Worktrees of base and head, their builds, the workload and one run of each."""
@@ -21,11 +23,16 @@ def reproduction(subject: Subject, comparison: Comparison, configuration: Config
         f"git worktree add --detach ../suspects-base {comparison.base.id}",
         f"git worktree add --detach ../suspects-head {comparison.head.id}",
     ]
+    if subject.overlay:
+        paths = shlex.join(subject.overlay)
+        lines.append(f"(cd ../suspects-base && git checkout {comparison.head.id} -- {paths})")
     if program.setup:
         lines.append(program.setup)
     workload = subject.workloads.get(call.workload or "")
     for side in ("base", "head"):
         folder = f"../suspects-{side}"
+        if program.submodules:
+            lines.append(f"(cd {folder} && git submodule update --init --recursive)")
         if program.build:
             lines.append(f"(cd {folder} && {program.build})")
         if workload and workload.prepare and side == "base":
@@ -34,13 +41,29 @@ def reproduction(subject: Subject, comparison: Comparison, configuration: Config
     lines += [
         f"# render {template} into {target} with these options" for target, template in subject.files.items()
     ]
-    lines += [f"(cd ../suspects-{side} && {_command(subject, call, path)})" for side in ("base", "head")]
+    command = _with_server(call, _command(subject, call, path), path)
+    lines += [f"(cd ../suspects-{side} && {command})" for side in ("base", "head")]
     return Reproduction(options=dict(call.values), commands=tuple(lines))
+
+
+def _with_server(call: Invocation, command: str, path: str) -> str:
+    """A server beside its client; at the end the ticks of CPU time (user, system) that the server took."""
+    if call.start is None:
+        return command
+    start, ready = (_placed(text, path) for text in (call.start, call.ready or "sleep 1"))
+    return (
+        f"({start}) & server=$!; until {ready}; do sleep 0.1; done;"
+        f" {command}; cat /proc/$server/stat | cut -d' ' -f14,15; kill $server"
+    )
+
+
+def _placed(text: str, path: str) -> str:
+    return text.replace("{workload}", path).replace("{scratch}", SCRATCH).replace("{port}", PORT)
 
 
 def _command(subject: Subject, call: Invocation, path: str) -> str:
     assert isinstance(subject.program, Program)
-    words = [w.replace("{workload}", path).replace("{scratch}", "/tmp/suspects-scratch") for w in call.words]  # noqa: S108 - a text for people
+    words = [_placed(word, path) for word in call.words]
     env = " ".join(f"{k}={shlex.quote(v)}" for k, v in call.env.items())
     stdin = (subject.program.stdin or "").replace("{workload}", call.workload or "")
     stdin = subject.workloads[stdin].path if stdin in subject.workloads else stdin

@@ -1,20 +1,19 @@
-"""Sections that blame: suspects, resources, influences, build logs."""
+"""Sections that blame: suspects, influences, build logs."""
 
 from __future__ import annotations
 
 from bot.model.report import Effect, Report
 from bot.report import words
+from bot.report.claims import acceptance_of, accepted
 from bot.report.formats import (
     Prose,
     code,
     count,
     fraction,
     log_tail,
-    percent,
     probability,
     probability_number,
     prose,
-    seconds,
     strong,
 )
 from bot.report.headline import state
@@ -27,7 +26,7 @@ UNLIKELY = 0.05
 
 def suspects(report: Report, rows: int) -> Section | None:
     """Who is blamed, open: the primary metric first, then most probable first."""
-    if state(report) not in ("regression", "improvement", "mixed", "inconclusive"):
+    if state(report) not in ("regression", "improvement", "mixed", "inconclusive") and not accepted(report):
         return None
     found = [e for e in report.suspects.options if e.significant or e.probability >= UNLIKELY]
     found.sort(key=lambda e: (e.metric != report.primary_metric, not e.significant))
@@ -53,7 +52,8 @@ def _suspect(effect: Effect, *, prior: bool) -> tuple[Prose, ...]:
     also = words.aliases(effect.aliases)
     cell = prose(name, " ", also) if effect.aliases else name
     amount = words.amount(effect)
-    sure = prose(probability(effect.probability), "" if effect.significant else ", not proven")
+    unless = f", accepted{acceptance_of(effect)}" if effect.accepted else ""
+    sure = prose(probability(effect.probability), unless if effect.significant else ", not proven")
     before = (prose(probability_number(effect.prior) if effect.prior is not None else ""),) if prior else ()
     return (cell, amount, sure, *before)
 
@@ -61,24 +61,6 @@ def _suspect(effect: Effect, *, prior: bool) -> tuple[Prose, ...]:
 def more(total: int, shown: int, noun: str) -> tuple[Prose, ...]:
     """A line that counts what a table leaves out; empty when it leaves out nothing."""
     return (prose(f"and {count(total - shown, f'more {noun}')}, in the report"),) if total > shown else ()
-
-
-def resources(report: Report, rows: int) -> Section | None:
-    """Resource features whose use moved."""
-    found = report.suspects.resources
-    if not found:
-        return None
-    cells = tuple(
-        (
-            code(r.feature),
-            prose(f"{r.base:,.4g} to {r.head:,.4g} {r.unit}"),
-            prose(percent(r.head / r.base) if r.base else "new"),
-            prose(seconds(r.estimated_seconds)),
-        )
-        for r in found[:rows]
-    )
-    table = Table(("Resource", "Use", "Change", "Estimated cost"), cells, "lrrr")
-    return Section("resources", "Resources", (table, *more(len(found), rows, "resource")), open=True)
 
 
 def influences(report: Report, rows: int) -> Section | None:

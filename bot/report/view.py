@@ -13,8 +13,9 @@ from bot.report.methods import methods
 from bot.report.parts import Section, View
 from bot.report.ranges import sections as ranged
 from bot.report.ranges.headline import range_headline
+from bot.report.resources import resources
 from bot.report.sections import ROWS, changed, conditions, notes, reproductions, visible
-from bot.report.suspects import influences, logs, resources, suspects
+from bot.report.suspects import influences, logs, suspects
 
 
 def view(report: Report, *, fork: bool = False, rows: int = ROWS, drawn: bool = False) -> View:

@@ -5,9 +5,7 @@ The sources are a Debian source package's, through apt's client from the machine
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -83,45 +81,7 @@ def marks() -> dict[str, bytes]:
 
 def archive() -> Path:
     """The source package's archive."""
-    name = f"jsoup_{RELEASE}.orig.tar.xz"
-    with tempfile.TemporaryDirectory() as folder:
-
-        def fetch() -> Path:
-            place = Path(folder)
-            for needed in ("lists/partial", "cache/archives/partial"):
-                (place / needed).mkdir(parents=True)
-            (place / "sources.list").write_text(f"deb-src {mirror()} {SUITE} main\n", encoding="utf-8")
-            own = [
-                "-o",
-                f"Dir::Etc::SourceList={place / 'sources.list'}",
-                "-o",
-                "Dir::Etc::SourceParts=/dev/null",
-            ]
-            own += ["-o", f"Dir::State::Lists={place / 'lists'}", "-o", f"Dir::Cache={place / 'cache'}"]
-            own += ["-o", "APT::Sandbox::User=root", "-qq"]
-            for words in (["update"], ["source", "--download-only", "--tar-only", f"jsoup/{SUITE}"]):
-                making.run(["apt-get", *own, *words], what=f"jsoup {RELEASE} from {SUITE}", cwd=place)
-            return place / name
-
-        return making.fetched(name, SHA256, fetch)
-
-
-def mirror() -> str:
-    """Where this machine's packages come from.
-
-    Raises:
-        ExampleError: it is no machine of this distribution.
-    """
-    words = ["apt-get", "indextargets", "--format", "$(RELEASE) $(SITE)", "Created-By: Packages"]
-    try:
-        listed = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
-    except (OSError, subprocess.CalledProcessError):
-        listed = []
-    for line in listed:
-        release, _, site = line.partition(" ")
-        if "security" not in release:
-            return site
-    raise making.ExampleError("apt-get, and a Debian mirror that it uses, are needed to fetch jsoup")
+    return making.debian_source("jsoup", SUITE, f"jsoup_{RELEASE}.orig.tar.xz", sha256=SHA256)
 
 
 if __name__ == "__main__":

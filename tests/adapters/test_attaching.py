@@ -202,6 +202,20 @@ def test_what_cannot_be_watched_is_said_in_a_line(serve: Callable[..., Server], 
     assert lacking(server.process.pid) == (f"There is no process {server.process.pid}.",)
 
 
+def test_a_process_that_looks_after_children_is_left_alone(
+    serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    parent = SERVER.replace(
+        "int main(void) {", "static void reap(int n) { (void)n; }\nint main(void) { signal(SIGCHLD, reap);"
+    )
+    server = serve("#include <signal.h>\n" + parent)
+    server.ask()
+    with AttachedProfiler(server.process.pid, stop=lambda: False, root=tmp_path) as profiler:
+        (why,) = profiler.missing()
+    assert "it catches SIGCHLD" in why and server.threads() == 1
+    server.ask()
+
+
 def test_a_process_that_ends_is_an_outcome(serve: Callable[..., Server], tmp_path: Path) -> None:
     server = serve()
     with attached(server, tmp_path, asking=False) as profiler:

@@ -85,12 +85,9 @@ def test_nothing_now_means_ask_again_when_a_pair_ended(workbench: Workbench) -> 
 
 
 def test_a_wall_pair_runs_alone(workbench: Workbench) -> None:
-    running, seen = workbench.folder / "running", workbench.output("seen")
-    running.mkdir()
-    running.chmod(0o777)
-    workbench.program(
-        f"#!/bin/sh\ntouch {running}/$$; ls {running} | wc -l >> {seen}; sleep 0.1; rm {running}/$$\n"
-    )
+    running, seen = workbench.output("running"), workbench.output("seen")
+    alone = f"flock --nonblock {running} sh -c 'echo 1 >> {seen}; sleep 0.1' || echo 2 >> {seen}"
+    workbench.program(f"#!/bin/sh\n{alone}\n")
     with workbench.bench(Program(run="./program"), slots=3) as bench:
         list(bench.measure(repeat(Wish((False,), track="wall"), 4)))
     assert set(seen.read_text().split()) == {"1"}

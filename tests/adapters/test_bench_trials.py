@@ -223,6 +223,12 @@ def test_a_template_that_fails_ends_a_comparison_but_not_a_range(workbench: Work
     assert pair.first == pair.second == Trial("not-started", detail="c.j2:1: 'nope' is undefined.")
 
 
+def test_output_on_which_a_pattern_would_take_for_ever_is_a_failed_trial(workbench: Workbench) -> None:
+    workbench.program("#!/bin/sh\nprintf '%060d!' 0 | tr 0 a\n")
+    pair = workbench.pair(metrics=[Metric(name="slow", regex=r"(?:a+)+b(\d)")])
+    assert (pair.first.outcome, pair.second.outcome) == ("unparsable", "unparsable")
+
+
 def test_a_wrong_regex_is_a_failed_trial(workbench: Workbench) -> None:
     pair = workbench.pair("echo 1", metrics=[Metric(name="odd", regex="(1")])
     assert pair.first.outcome == "unparsable"

@@ -139,8 +139,3 @@ def test_without_root_the_missing_account_is_named() -> None:
     sentences = json.loads(done.stdout)
     assert len(sentences) == 1
     assert "our own account" in sentences[0]
-
-
-def test_the_filter_has_a_program_for_both_architectures() -> None:
-    for architecture, number in ((0xC000003E, 41), (0xC00000B7, 198)):
-        assert len(confine._socket_filter(architecture, number)) == 11 * 8

@@ -126,6 +126,12 @@ def test_a_log_is_plain_text() -> None:
     assert process.plain_text(raw, 40) == "red abc\n100%\nbad�"
 
 
+def test_a_log_holds_no_command_to_a_runner() -> None:
+    raw = b"::error::x\n\xc2\xa0 ::add-mask::y\n:\x07:z::\na::b\n##[error]\n#\x1b[0m#[x]\n#:: ok"
+    lines = process.plain_text(raw, 40).splitlines()
+    assert lines == [": :error::x", "\xa0 : :add-mask::y", ": :z::", "a::b", "## [error]", "## [x]", "#:: ok"]
+
+
 @pytest.mark.skipif(not ROOT, reason="only root can give code another account")
 def test_user_code_has_its_own_account_and_no_network(open_path: Path) -> None:
     ended = sh("id -u; cat /proc/net/dev | grep -c eth0 ; touch here", Path("/"))

@@ -151,12 +151,6 @@ def test_a_mistake_is_one_line_with_place_key_and_remedy(old: str, new: str, mes
 @pytest.mark.parametrize(
     ("key", "old"),
     [
-        ("server: {start: x}", "stdin: null"),
-        ("network: [setup]", "stdin: null"),
-        ("cache: [~/.m2]", "stdin: null"),
-        ("submodules: false", "stdin: null"),
-        ("overlay: [bench]", "sandbox: auto"),
-        ("run_on: {labels: []}", "sandbox: auto"),
         ("uvl: model.uvl", "extreme: {flag: --extreme, default: false}"),
         ("dimacs: model.dimacs", "extreme: {flag: --extreme, default: false}"),
     ],
@@ -166,6 +160,46 @@ def test_keys_of_later_versions_are_refused_and_not_ignored(key: str, old: str) 
     found = refusal(FULL.replace(old, key))
     assert found.startswith(f"suspects.yml:{line}: ")
     assert f"{key.partition(':')[0]}: not yet supported" in found
+
+
+def test_what_builds_may_use_is_read_and_checked() -> None:
+    keys = "network: [build]\n  cache: [~/.m2, target]\n  submodules: true"
+    program = read(FULL.replace("stdin: null", keys)).program
+    assert isinstance(program, Program)
+    assert (program.network, program.cache, program.submodules) == (("build",), ("~/.m2", "target"), True)
+    assert "program.network.0" in refusal(FULL.replace("stdin: null", "network: [trials]"))
+    outside = refusal(FULL.replace("stdin: null", "cache: [~/../.m2]"))
+    assert "program.cache.0: ../.m2 lies outside the checkout" in outside
+
+
+def test_a_server_is_read_and_checked() -> None:
+    served = FULL.replace("./xz {options}", "./client {port} {options}").replace(", instructions", "")
+    keys = "server: {start: './xz --port {port}', ready: ./ping}"
+    program = read(served.replace("stdin: null", keys)).program
+    assert isinstance(program, Program) and program.server is not None
+    assert (program.server.ready, program.server.measure) == ("./ping", "server")
+    for old, new, message in (
+        ("{port}', ready", "1', ready", "program.server.start: has no {port}"),
+        ("client {port}", "client", "program.run: is the server's client and has no {port}"),
+        ("ready", "redy", "program.server.redy: unknown key; did you mean ready?"),
+        ("wall, ", "wall, instructions, ", "instructions are not counted of servers"),
+    ):
+        text = served.replace("stdin: null", keys)
+        assert old in text
+        assert message in refusal(text.replace(old, new, 1))
+
+
+def test_overlays_and_which_pull_requests_run_are_read_and_checked() -> None:
+    more = "overlay: [bench]\nrun_on: {labels: [perf], paths: ['src/**'], drafts: true}"
+    subject = read(FULL.replace("sandbox: auto", more))
+    assert subject.overlay == ("bench",)
+    assert (subject.run_on.labels, subject.run_on.paths, subject.run_on.drafts) == (
+        ("perf",),
+        ("src/**",),
+        True,
+    )
+    assert "overlay.0: /bench lies outside" in refusal(FULL.replace("sandbox: auto", "overlay: [/bench]"))
+    assert "did you mean labels?" in refusal(FULL.replace("sandbox: auto", "run_on: {label: x}"))
 
 
 def test_the_backend_of_analyses_is_read_and_checked() -> None:

@@ -110,8 +110,8 @@ def test_a_tree_that_was_changed_after_its_build_is_built_again(yard: Yard) -> N
 
 
 def test_a_run_that_was_killed_while_building_leaves_nothing_that_counts(yard: Yard) -> None:
-    started = yard.path / "started"
-    wait_once = f"test -e {started} || {{ touch {started}; sleep 1000; }}"
+    go_on = yard.path / "go on"
+    wait_once = f"touch started; test -e '{go_on}' || sleep 1000"
     yard.commits({"build.sh": f"echo half > product; {wait_once}; echo whole > product\n"}, {})
     code = (
         "from pathlib import Path; from tests.adapters.yard import Yard\n"
@@ -122,12 +122,13 @@ def test_a_run_that_was_killed_while_building_leaves_nothing_that_counts(yard: Y
     )
     environment = {**os.environ, "TMPDIR": str(yard.path)}
     ours = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2], env=environment)
-    while not started.exists():
+    while not list(yard.cache.rglob("started")):
         assert ours.poll() is None
         time.sleep(0.01)
     ours.kill()
     ours.wait()
     assert list(yard.cache.glob("*.json")) == []
+    go_on.touch()
     workshop = yard.workshop()
     assert [b.ok for b in workshop.build(yard.comparison()).values()] == [True, True]
     assert (workshop.sites()["base"].root / "product").read_text() == "whole\n"

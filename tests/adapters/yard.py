@@ -40,10 +40,14 @@ class Yard:
         return self.opened().resolve("v1", "HEAD")
 
     def workshop(self, *, workloads: dict[str, Workload] | None = None, **keys: Any) -> Workshop:
-        """A workshop for a program with these keys (`cache`, `passed`, `stop` are the workshop's)."""
+        """A workshop for a program with these keys (`cache`, `passed`, `stop` are the workshop's).
+
+        `kept`: the program's own `cache`.
+        """
         own = {k: keys.pop(k) for k in ("passed", "stop") if k in keys}
         cache = keys.pop("cache", self.cache)
-        program = Program(**{"run": "./product", "build": BUILD, **keys})
+        kept = keys.pop("kept", ())
+        program = Program(**{"run": "./product", "build": BUILD, "cache": kept, **keys})
         made = Workshop(
             self.opened(),
             Subject(program=program, workloads=workloads or {}),

@@ -5,7 +5,8 @@ from typing import Any
 
 from benchmarks.change_points.matching import count, pairings, tally
 from benchmarks.change_points.truth import ExactTerms, TrueFailure, TrueStep
-from bot.model.change_points import ChangePoint, Observation, Probe, Shape
+from bot.flows.failing_runs import FailingRun
+from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Option, Space, Term
 from bot.sampling.constraints import ConstraintSolver
 
@@ -26,8 +27,8 @@ class Known:
         raise NotImplementedError
 
 
-def point(revision: int, term: Term, shape: Shape = "step", ratio: float = 1.1) -> ChangePoint:
-    return ChangePoint(revision, (revision, revision), term, (), ratio, (1.0, 1.2), 0.9, shape)
+def point(revision: int, term: Term, *, ratio: float = 1.1) -> ChangePoint:
+    return ChangePoint(revision, (revision, revision), term, (), ratio, (1.0, 1.2), 0.9, "step")
 
 
 def told(system: Known, *found: ChangePoint) -> dict[str, Any]:
@@ -74,13 +75,15 @@ def test_episodes_that_passed_can_be_left_out() -> None:
     assert count(run).recall == 0.5 and count(run, passing=False).recall == 1.0
 
 
-def test_a_named_run_of_failures_is_no_step_and_a_made_up_one_is_false() -> None:
-    system = Known(failures=(TrueFailure(20, 30, ("c",)),))
-    run = told(
-        system, point(21, ("c",), "failing"), point(30, ("c",), "failing"), point(70, ("c",), "failing")
-    )
-    assert (run["failures"], run["failures_named"], run["failures_false"]) == (1, 1, 1)
-    assert run["found"] == [] and count(run).f1 == 1.0
+def test_a_run_of_failures_is_named_by_its_term_where_it_is_and_a_made_up_one_is_false() -> None:
+    system = Known(failures=(TrueFailure(20, 30, ("c",)), TrueFailure(60, 70, ("a",))))
+    runs = [
+        FailingRun(22, 27, ("c",), trials=3),
+        FailingRun(80, 85, ("c",), trials=2),
+        FailingRun(63, 64, ("a",), trials=1),  # a single one is not told
+    ]
+    run = tally(system, (), TERMS, runs)
+    assert (run["failures"], run["failures_named"], run["failures_false"]) == (2, 1, 1)
 
 
 def test_nothing_found_where_nothing_is_is_perfect_and_an_alarm_there_is_not() -> None:

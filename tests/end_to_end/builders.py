@@ -157,6 +157,23 @@ class Place:
         """`suspects pr` on the last two commits, with a JSON report."""
         return self.suspects(*self.asking(*arguments, budget=budget), **how)
 
+    def action(self, base: str, head: str, *, env: Mapping[str, str], **facts: Any) -> subprocess.Popen[str]:
+        """`suspects action` on a pull request of the repository itself; facts: more of its event."""
+        sides = {
+            name: {"sha": sha, "repo": {"full_name": "o/r", "fork": False}}
+            for name, sha in (("base", base), ("head", head))
+        }
+        event = self.out / "event.json"
+        pull = {"number": 1, "draft": False, "state": "open", **sides, **facts}
+        event.write_text(json.dumps({"action": "opened", "pull_request": pull}))
+        surroundings = {
+            "GITHUB_EVENT_NAME": "pull_request",
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_WORKSPACE": str(self.repository),
+            "GITHUB_REPOSITORY": "o/r",
+        }
+        return self.start("action", env={**surroundings, **env})
+
     def asking(self, *arguments: str, budget: str = "3s") -> list[str]:
         """The words of `pr`."""
         words = ["pr", "--base", "HEAD~1", "--head", "HEAD", "--budget", budget]

@@ -146,23 +146,10 @@ def test_a_missing_table_is_named(place: Place) -> None:
 
 def test_the_action_refuses_data_and_functions(place: Place) -> None:
     place.commit({"a": "1"})
-    event = place.out / "event.json"
-    sha = place.git("rev-parse", "HEAD")
-    pull = {"number": 1, "draft": False, "state": "open"}
-    side = {"sha": sha, "repo": {"full_name": "o/r", "fork": False}}
-    event.write_text(json.dumps({"action": "opened", "pull_request": {**pull, "base": side, "head": side}}))
     (place.repository / "model.py").write_text(GOOD)
     path = place.repository / "suspects.yml"
     program = {"callable": "model:seconds", "revisions": 5}
     path.write_text(json.dumps({"program": program, "options": {"a": {"flag": "-a"}, "b": {"flag": "-b"}}}))
-    ended = place.suspects(
-        "action",
-        env={
-            "GITHUB_EVENT_NAME": "pull_request",
-            "GITHUB_EVENT_PATH": str(event),
-            "GITHUB_WORKSPACE": str(place.repository),
-            "GITHUB_REPOSITORY": "o/r",
-            "INPUT_CONFIG": str(path),
-        },
-    )
+    sha = place.git("rev-parse", "HEAD")
+    ended = place.finish(place.action(sha, sha, env={"INPUT_CONFIG": str(path)}))
     assert ended.code == 2 and "for evaluation" in ended.said

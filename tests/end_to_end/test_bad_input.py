@@ -51,7 +51,7 @@ def test_an_unreadable_file_is_refused(place: Place) -> None:
         (config(program={"ok_exit": ["0"]}), ["program.ok_exit"]),
         (config(program={"env": {"A B": "1"}}), ["program.env"]),
         (config(program={"parallel": "yes"}), ["program.parallel", "true or false"]),
-        (config(program={"server": {}}), ["program.server", "not yet supported"]),
+        (config(program={"server": {}}), ["program.server", "start is missing"]),
         (config(options={"a": {"flag": True}}), ["options.a"]),
         (config(options={"a": {"number": ["x"], "flag": "-{value}"}}), ["options.a.number"]),
         (config(options={"a b": {"flag": "-a"}}), ["options.a b"]),

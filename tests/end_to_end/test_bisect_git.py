@@ -204,7 +204,7 @@ def test_one_trial_is_too_few_and_no_file_is_told(place: Place) -> None:
 
 def test_a_wrong_estimator_is_told_before_anything_is_built(line: Line) -> None:
     line.grow(2, broken=[0, 1])
-    line.bisected("--estimator", "best").refused("--estimator best", "published or ours")
+    line.bisected("--estimator", "best").refused("--estimator best", "ours or published")
 
 
 def test_a_signal_while_the_first_revision_is_built_is_not_green(line: Line) -> None:

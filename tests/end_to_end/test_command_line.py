@@ -22,6 +22,10 @@ HERE = [
     "action",
     "influences",
     "assertions",
+    "profiles",
+    "plan",
+    "shard",
+    "merge",
 ]
 HEAVY = ("matplotlib", "sklearn", "scipy", "numpy", "github", "pysat", "jinja2", "pyarrow")
 

@@ -12,7 +12,7 @@ import pytest
 
 from bot.adapters.stores import segments
 from tests.adapters.importers import files
-from tests.adapters.stores.samples import ONE, TWO, durations, profiles, run
+from tests.adapters.stores.samples import ONE, TWO, durations, fingerprints, profiles, run
 from tests.end_to_end.builders import CONFIG, Place, config
 
 OWN = ".suspects/history"
@@ -135,6 +135,29 @@ def test_durations_are_listed_shown_exported_and_imported(place: Place) -> None:
     assert [row["from"] for row in rows if row["calls"] == 0] == [None, None]
     folder = place.out / "all"
     words = "1 runs, 11 measurements, 5 profiled costs, 10 bins of durations"
+    assert words in place.suspects("history", "export", str(folder)).out
+    assert words in place.suspects("history", "import", str(folder), "--history", "elsewhere").out
+
+
+def test_fingerprints_are_listed_shown_exported_and_imported(place: Place) -> None:
+    fill(place, 0)
+    name, content = segments.encode(fingerprints(0))
+    (place.repository / OWN / name).write_bytes(content)
+    words = "11 measurements, 6 rates of stressors"
+    assert words in place.suspects("history", "list").out
+    assert "2 of 2 segments are whole" in place.suspects("history", "verify").out
+    shown = place.suspects("history", "show", "run-0").out
+    assert "stressed  cpu: 9.625 operations per CPU second (2)" in shown
+    assert "stressed  af-alg: nothing (2)" in shown
+    target = place.out / "machines.csv"
+    ended = place.suspects("history", "export", str(target), "--fingerprints")
+    assert "1 runs, 6 rates of stressors" in ended.out
+    rows = pacsv.read_csv(target).to_pylist()
+    assert [row["rate"] for row in rows] == [9.5, 9.75, None, None, None, 2.5]
+    assert {(row["cpu"], row["cores"], row["tool"]) for row in rows} == {
+        ("a processor", 4, "stress-ng 0.15.06")
+    }
+    folder = place.out / "all"
     assert words in place.suspects("history", "export", str(folder)).out
     assert words in place.suspects("history", "import", str(folder), "--history", "elsewhere").out
 

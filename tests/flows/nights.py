@@ -19,6 +19,7 @@ from bot.model.change_points import Observation, Probe
 from bot.model.duration_history import DurationTable
 from bot.model.errors import HistoryError
 from bot.model.history import EVERYTHING, Measurements, RunRecord, Segment, Selection
+from bot.model.machines import FingerprintTable
 from bot.model.profile_history import ProfileTable
 from bot.model.report import Environment, History
 from bot.model.revisions import Revision
@@ -41,6 +42,7 @@ class MemoryStore:
         self.full, self.runs = full, list[Measurements]()
         self.tables = list[ProfileTable]()
         self.calls = list[DurationTable]()
+        self.fingerprinted = list[FingerprintTable]()
 
     @property
     def source(self) -> str | None:
@@ -70,11 +72,20 @@ class MemoryStore:
     def durations(self, wanted: Selection = EVERYTHING) -> Iterator[DurationTable]:
         return (t for t in reversed(self.calls) if wanted.program in (None, t.runs[0].program))
 
+    def append_fingerprints(self, fingerprints: FingerprintTable) -> str:
+        if self.full:
+            raise HistoryError("the disk is full")
+        self.fingerprinted.append(fingerprints)
+        return fingerprints.runs[0].id
+
+    def fingerprints(self, wanted: Selection = EVERYTHING) -> Iterator[FingerprintTable]:
+        return (t for t in reversed(self.fingerprinted) if wanted.program in (None, t.runs[0].program))
+
     def segments(self) -> Sequence[Segment]:
         raise NotImplementedError
 
     def scan(self, wanted: Selection = EVERYTHING) -> Iterator[Measurements]:
-        return reversed(self.runs)
+        return (run for run in reversed(self.runs) if wanted.program in (None, run.runs[0].program))
 
     def read(self, wanted: Selection = EVERYTHING) -> Measurements:
         return Measurements.concatenated(self.runs) if self.runs else Measurements.empty()

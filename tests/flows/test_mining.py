@@ -33,7 +33,7 @@ class World:
     """A program, a tool for it, and a clock that its trials move.
 
     calls: by path (names, the method last), the median seconds of its calls. every: whether the tool sees
-    callers that are not watched. cost: seconds of the tool in each call.
+    callers that are not watched. cost: seconds of the tool in each call. altered: of a fine profile.
     """
 
     calls: Mapping[NamedPath, Sequence[float]]
@@ -41,8 +41,10 @@ class World:
     cost: float = 1e-7
     outcome: Outcome = "ok"
     lacks: Sequence[str] = ()
+    altered: Callable[[Profile], Profile] = lambda seen: seen
     now: float = 0.0
     asked: list[tuple[str, ...]] = field(default_factory=list)
+    rested: list[int] = field(default_factory=list)
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(5))
 
     def missing(self) -> Sequence[str]:
@@ -76,6 +78,7 @@ class World:
         self.now += SECONDS
         watched = {m.name for m in methods}
         self.asked.append(tuple(m.name for m in methods))
+        self.rested.append(rests)
         tool = Tool(
             "fine", "1", "fine", frozenset({"durations"}), seconds_per_call=self.cost, callers=self.every
         )
@@ -98,7 +101,9 @@ class World:
                         NO_COUNTS,
                     )
                 )
-        return Profile(tool, "ok", SECONDS + total * self.cost, series=series, unprofiled=SECONDS)
+        return self.altered(
+            Profile(tool, "ok", SECONDS + total * self.cost, series=series, unprofiled=SECONDS)
+        )
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         return {}
@@ -173,26 +178,9 @@ def test_the_overhead_decides_how_many_are_watched_at_once() -> None:
 
 
 def test_more_rests_make_up_for_a_tool_that_takes_more_than_it_should() -> None:
-    rested: list[int] = []
-
-    class Slow(World):
-        def watch(
-            self,
-            side: Side,
-            configuration: Configuration,
-            methods: Sequence[Method],
-            coarse: Profile,
-            *,
-            seconds: float = math.inf,
-            overhead: float | None = None,
-            rests: int = 1,
-        ) -> Profile:
-            rested.append(rests)
-            found = super().watch(side, configuration, methods, coarse, seconds=seconds)
-            return replace(found, seconds=1.4 * SECONDS)
-
-    mined = mine(Slow(TWO_WAYS))
-    assert rested[0] == 1 and max(rested) <= 9
+    world = World(TWO_WAYS, altered=lambda seen: replace(seen, seconds=1.4 * SECONDS))
+    mined = mine(world)
+    assert world.rested[0] == 1 and max(world.rested) <= 9
     assert mined.overhead is not None and mined.overhead <= 0.12
 
 
@@ -224,22 +212,10 @@ def test_without_a_profiler_or_a_profile_nothing_is_mined_and_why_is_said() -> N
 
 
 def test_a_method_that_the_tool_cannot_see_is_refused() -> None:
-    class Blind(World):
-        def watch(
-            self,
-            side: Side,
-            configuration: Configuration,
-            methods: Sequence[Method],
-            coarse: Profile,
-            *,
-            seconds: float = math.inf,
-            overhead: float | None = None,
-            rests: int = 1,
-        ) -> Profile:
-            found = super().watch(side, configuration, methods, coarse, seconds=seconds)
-            return replace(found, series=[s for s in found.series if s.method.name != "read"])
+    def without_read(seen: Profile) -> Profile:
+        return replace(seen, series=[s for s in seen.series if s.method.name != "read"])
 
-    mined = mine(Blind(TWO_WAYS))
+    mined = mine(World(TWO_WAYS, altered=without_read))
     assert [
         m.name
         for m in mined.refused["its calls were not seen: too short, or too many to be watched in this time"]
@@ -264,22 +240,7 @@ def test_an_unknown_hint_is_said() -> None:
 
 
 def test_calls_that_are_too_short_for_the_tool_are_refused() -> None:
-    class Biased(World):
-        def watch(
-            self,
-            side: Side,
-            configuration: Configuration,
-            methods: Sequence[Method],
-            coarse: Profile,
-            *,
-            seconds: float = math.inf,
-            overhead: float | None = None,
-            rests: int = 1,
-        ) -> Profile:
-            found = super().watch(side, configuration, methods, coarse, seconds=seconds)
-            return replace(found, tool=replace(found.tool, bias=FAST / 5))
-
-    mined = mine(Biased(TWO_WAYS))
+    mined = mine(World(TWO_WAYS, altered=lambda seen: replace(seen, tool=replace(seen.tool, bias=FAST / 5))))
     assert {m.method for m in mined.models} == {"read"} or not mined.models
     assert any("too short" in reason or "so short" in reason for reason in mined.refused)
     assert all(shift <= 0.1 for shift in mined.shifts.values())

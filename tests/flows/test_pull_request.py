@@ -167,15 +167,3 @@ def test_a_throughput_that_falls_is_a_regression() -> None:
     assert report.suspects.options[0].metric == "rate"
     assert report.suspects.options[0].term == ("check",)
     assert report.suspects.options[0].ratio < 1
-
-
-def test_every_capability_that_is_not_there_yet_is_said() -> None:
-    report = pull_request(job_of(subject(), bench()))
-    notes = " ".join(report.notes)
-    for capability in (
-        "resource features",
-        "change points",
-        "influences",
-        "history",
-    ):
-        assert capability in notes.lower()

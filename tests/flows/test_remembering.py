@@ -15,6 +15,7 @@ from bot.flows.pull_request import pull_request, rules
 from bot.model.duration_history import DurationTable
 from bot.model.errors import HistoryError
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection, program_fingerprint
+from bot.model.machines import FingerprintTable
 from bot.model.profile_history import ProfileTable
 from bot.model.recording import Recorder
 from bot.model.report import Environment
@@ -53,6 +54,12 @@ class FakeStore:
         raise AssertionError("a pull request never writes")
 
     def durations(self, wanted: Selection = EVERYTHING) -> Iterator[DurationTable]:
+        return iter(())
+
+    def append_fingerprints(self, fingerprints: FingerprintTable) -> str:
+        raise AssertionError("a pull request never writes")
+
+    def fingerprints(self, wanted: Selection = EVERYTHING) -> Iterator[FingerprintTable]:
         return iter(())
 
     def segments(self) -> Sequence[Segment]:

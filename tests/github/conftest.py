@@ -8,7 +8,8 @@ from contextlib import ExitStack
 import pytest
 
 from bot.adapters.artifacts import GithubArtifacts, Insistence
-from bot.adapters.github import GithubForge, Patience
+from bot.adapters.github import Patience
+from bot.adapters.github_checks import GithubChecks
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub
 
 
@@ -27,14 +28,14 @@ def waited() -> list[float]:
 
 
 @pytest.fixture
-def forge(github: FakeGithub, waited: list[float]) -> Iterator[Callable[..., GithubForge]]:
+def forge(github: FakeGithub, waited: list[float]) -> Iterator[Callable[..., GithubChecks]]:
     """A forge for a token; back-off is zero where the transport sleeps, and recorded where we do."""
     patience = Patience(backoff=0, secondary_wait=0, pause=waited.append)
 
     with ExitStack() as opened:
 
-        def speak(token: str = WORKFLOW) -> GithubForge:
-            one = GithubForge(REPOSITORY, token, api_url=github.api.url, patience=patience)
+        def speak(token: str = WORKFLOW) -> GithubChecks:
+            one = GithubChecks(REPOSITORY, token, api_url=github.api.url, patience=patience)
             return opened.enter_context(one)
 
         yield speak

@@ -92,7 +92,7 @@ class Description:
         """The operation of a request and the values in its path."""
         found = [(match, name) for regex, name in self._paths if (match := regex.fullmatch(path))]
         # A literal segment is more specific than a variable one.
-        found.sort(key=lambda pair: pair[1].count("{"))
+        found.sort(key=lambda pair: (pair[1].count("{"), -pair[1].count("/")))
         for match, name in found:
             operation = self._all["paths"][name].get(method.lower())
             if operation is not None:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.github.description import description
+from tests.github.fake_checks import FakeChecks
 from tests.github.fake_git import FakeGit
+from tests.github.fake_talk import FakeTalk
 from tests.github.serving import Answer, Fault, Kind, Request, Site, refusal
 
 REPOSITORY = "octo/tools"
@@ -28,7 +30,12 @@ class Token:
 
     login: str = "github-actions[bot]"
     permissions: Mapping[str, str] = field(
-        default_factory=lambda: {"pull-requests": "write", "actions": "read", "contents": "read"}
+        default_factory=lambda: {
+            "pull-requests": "write",
+            "actions": "read",
+            "contents": "read",
+            "checks": "write",
+        }
     )
     person: bool = False
 
@@ -57,7 +64,9 @@ class FakeGithub:
         self.merge_bases: dict[tuple[str, str], str] = {}
         self._blobs: dict[int, bytes] = {}
         self._next = 1000
-        self.git = FakeGit(self._example)
+        self.git = FakeGit(self.example)
+        self.checks = FakeChecks(self.example, self.page)
+        self.talk = FakeTalk(self)
         self.api = Site(self._answer, described=True)
         self.storage = Site(self._blob, described=False)
 
@@ -77,8 +86,8 @@ class FakeGithub:
         return fault
 
     def pull(self, number: int, *, head: str, base: str = "b" * 40, **more: Any) -> None:
-        """A pull request; `source` (owner/name or None) and `branch` are its head, `state` open or closed."""
-        pull = self._example("pull-request-simple-items")[0]
+        """A pull request; `source` (owner/name or None) and `branch` are its head; `state`, `labels`."""
+        pull = self.example("pull-request-simple-items")[0]
         source, branch = more.get("source", REPOSITORY), more.get("branch", "topic")
         pull |= {"number": number, "state": more.get("state", "open"), "requested_teams": []}
         pull |= {
@@ -88,12 +97,13 @@ class FakeGithub:
         }
         pull["head"] |= {"sha": head, "ref": branch, "label": f"{str(source).split('/')[0]}:{branch}"}
         pull["head"]["repo"] = source and pull["head"]["repo"] | {"full_name": source}
-        pull["base"] |= {"sha": base}
+        pull["base"] |= {"sha": base, "ref": "main"}
+        pull["labels"] = [pull["labels"][0] | {"name": name} for name in more.get("labels", ())]
         self.pulls[number] = pull
 
     def run(self, run_id: int, *, head: str, **more: Any) -> None:
-        """An ended workflow run; `event`, `source`, `branch`, `attempt`, `conclusion`."""
-        run = self._example("workflow-run")
+        """An ended workflow run; `event`, `source`, `branch`, `attempt`, `conclusion`, `created`."""
+        run = self.example("workflow-run")
         source = more.get("source", REPOSITORY)
         run |= {
             "id": run_id,
@@ -102,6 +112,7 @@ class FakeGithub:
             "event": more.get("event", "pull_request"),
             "run_attempt": more.get("attempt", 1),
             "conclusion": more.get("conclusion", "success"),
+            "created_at": more.get("created", "2026-11-21T12:00:00Z"),
         }
         run["head_repository"] = source and run["head_repository"] | {"full_name": source}
         self.runs[run_id] = run
@@ -110,7 +121,7 @@ class FakeGithub:
         self, run_id: int, content: bytes, *, name: str = "suspects-report", expired: bool = False
     ) -> None:
         """An artifact of a run, as its zip."""
-        artifact = self._example("artifact-paginated")["artifacts"][0]
+        artifact = self.example("artifact-paginated")["artifacts"][0]
         identity = self._identity()
         artifact |= {"id": identity, "name": name, "size_in_bytes": len(content), "expired": expired}
         run = self.runs.get(run_id)
@@ -127,7 +138,7 @@ class FakeGithub:
 
     def say(self, number: int, body: str, *, login: str = "ann") -> dict[str, Any]:
         """A comment of somebody."""
-        comment: dict[str, Any] = self._example("issue-comment")
+        comment: dict[str, Any] = self.example("issue-comment")
         identity = self._identity()
         comment |= {
             "id": identity,
@@ -142,7 +153,7 @@ class FakeGithub:
 
     def issue(self, title: str, body: str, *, login: str = "ann", state: str = "open") -> dict[str, Any]:
         """An issue of somebody."""
-        issue: dict[str, Any] = self._example("issue")
+        issue: dict[str, Any] = self.example("issue")
         identity = self._identity()
         issue |= {
             "number": identity,
@@ -159,7 +170,7 @@ class FakeGithub:
         """What somebody has said, oldest first."""
         return [comment["body"] for comment in self.comments if comment["user"]["login"] == login]
 
-    def _example(self, name: str) -> Any:
+    def example(self, name: str) -> Any:
         """GitHub's own example, with its addresses leading here."""
         text = json.dumps(description().example(name))
         return json.loads(text.replace("https://api.github.com", self.api.url))
@@ -175,7 +186,7 @@ class FakeGithub:
         if token is None:
             return refusal(401, "Bad credentials")
         if request.path == "/user":
-            user = self._example("private-user-response-with-public-profile-information")
+            user = self.example("private-user-response-with-public-profile-information")
             return (
                 Answer(200, user | {"login": token.login}) if token.person else refusal(403, NOT_ACCESSIBLE)
             )
@@ -185,7 +196,7 @@ class FakeGithub:
             match = re.fullmatch(pattern, request.path.removeprefix(prefix))
             if method != request.method or not match:
                 continue
-            open_to_all = allowed is _READ and not self.private and "zip" not in pattern
+            open_to_all = allowed == _READ and not self.private and "zip" not in pattern
             if not open_to_all and token.permissions.get(needs) not in allowed:
                 return refusal(403, NOT_ACCESSIBLE, X_Accepted_GitHub_Permissions=f"{needs}={allowed[0]}")
             return handle(request, token, *match.groups())
@@ -210,6 +221,11 @@ class FakeGithub:
             ("POST", r"/git/commits", "contents", _WRITE, self.git.create_commit),
             ("GET", r"/git/commits/(\w+)", "contents", _READ, self.git.get_commit),
             ("GET", r"/contents/(.+)", "contents", _READ, self.git.get_contents),
+            ("GET", r"/commits/(\w+)/check-runs", "checks", _READ, self.checks.list_of),
+            ("POST", r"/check-runs", "checks", _WRITE, self.checks.create),
+            ("PATCH", r"/check-runs/(\d+)", "checks", _WRITE, self.checks.update),
+            ("GET", r"/check-runs/(\d+)/annotations", "checks", _READ, self.checks.annotations_of),
+            *self.talk.routes(),
             ("GET", r"/compare/(.+)\.\.\.(.+)", "contents", _READ, self._compare),
             ("GET", r"/actions/runs/(\d+)", "actions", _READ, self._get_run),
             ("GET", r"/actions/runs/(\d+)/artifacts", "actions", _READ, self._list_artifacts),
@@ -218,7 +234,7 @@ class FakeGithub:
             ("GET", r"/actions/artifacts/(\d+)/zip", "actions", _READ, self._download),
         ]
 
-    def _page(self, request: Request, entries: list[Any]) -> tuple[list[Any], dict[str, str]]:
+    def page(self, request: Request, entries: list[Any]) -> tuple[list[Any], dict[str, str]]:
         size = min(int(request.query.get("per_page", 30)), 100)
         page = int(request.query.get("page", 1))
         last = max(-(-len(entries) // size), 1)
@@ -232,7 +248,7 @@ class FakeGithub:
 
     def _list_comments(self, request: Request, token: Token, number: str) -> Answer:
         mine = [one for one in self.comments if one["issue_url"].endswith(f"/issues/{number}")]
-        return Answer(200, *self._page(request, mine))
+        return Answer(200, *self.page(request, mine))
 
     def _create_comment(self, request: Request, token: Token, number: str) -> Answer:
         if int(number) not in self.pulls:
@@ -263,7 +279,7 @@ class FakeGithub:
     def _list_issues(self, request: Request, token: Token) -> Answer:
         state = request.query.get("state", "open")
         found = [one for one in reversed(self.issues) if state in (one["state"], "all")]
-        return Answer(200, *self._page(request, found))
+        return Answer(200, *self.page(request, found))
 
     def _create_issue(self, request: Request, token: Token) -> Answer:
         asked = json.loads(request.body)
@@ -277,12 +293,14 @@ class FakeGithub:
             for pull in list(self.pulls.values())[:: -1 if request.query.get("direction") == "desc" else 1]
             if state in (pull["state"], "all") and head in (None, pull["head"]["label"])
         ]
-        return Answer(200, *self._page(request, found))
+        return Answer(200, *self.page(request, found))
 
     def _create_pull(self, request: Request, token: Token) -> Answer:
         asked = json.loads(request.body)
         if not self.may_open_pulls:
             return refusal(403, "GitHub Actions is not permitted to create or approve pull requests.")
+        if asked["head"] not in self.git.branches:
+            return refusal(422, "Validation Failed")
         label = f"{REPOSITORY.partition('/')[0]}:{asked['head']}"
         if any(p["state"] == "open" and p["head"]["label"] == label for p in self.pulls.values()):
             return refusal(422, "A pull request already exists")
@@ -291,23 +309,25 @@ class FakeGithub:
         self.pulls[number]["user"] |= {"login": token.login}
         self.pulls[number] |= {"title": asked["title"], "body": asked["body"]}
         assert asked["base"] == "main"
-        return Answer(201, self._whole(self.pulls[number]))
+        return Answer(201, self.whole(self.pulls[number]))
 
     def _edit_pull(self, request: Request, token: Token, number: str) -> Answer:
         self.pulls[int(number)] |= json.loads(request.body)
-        return Answer(200, self._whole(self.pulls[int(number)]))
+        return Answer(200, self.whole(self.pulls[int(number)]))
 
-    def _whole(self, pull: dict[str, Any]) -> dict[str, Any]:
+    def whole(self, pull: dict[str, Any]) -> dict[str, Any]:
         """A pull request as it is told alone."""
         told = ("number", "state", "title", "body", "html_url", "url", "user", "merged_at", "requested_teams")
-        whole: dict[str, Any] = self._example("pull-request")
-        return whole | {name: pull[name] for name in told}
+        whole: dict[str, Any] = self.example("pull-request")
+        for side in ("head", "base"):
+            source = pull[side]["repo"]
+            whole[side] |= {name: pull[side][name] for name in ("sha", "ref", "label")}
+            whole[side]["repo"] = source and whole[side]["repo"] | {"full_name": source["full_name"]}
+        return whole | {name: pull[name] for name in (*told, "labels")}
 
     def _compare(self, request: Request, token: Token, base: str, head: str) -> Answer:
-        if (base, head) not in self.merge_bases:
-            return refusal(404, "Not Found")
-        comparison = self._example("commit-comparison")
-        comparison["merge_base_commit"] |= {"sha": self.merge_bases[base, head]}
+        comparison = self.example("commit-comparison")
+        comparison["merge_base_commit"] |= {"sha": self.merge_bases.get((base, head), base)}
         return Answer(200, comparison)
 
     def _get_run(self, request: Request, token: Token, run_id: str) -> Answer:
@@ -321,11 +341,11 @@ class FakeGithub:
             for one in self.artifacts
             if one["workflow_run"]["id"] == int(run_id) and name in (None, one["name"])
         ]
-        page, headers = self._page(request, found)
+        page, headers = self.page(request, found)
         return Answer(200, {"total_count": len(found), "artifacts": page}, headers)
 
     def _get_repository(self, request: Request, token: Token) -> Answer:
-        repository = self._example("full-repository-default-response")
+        repository = self.example("full-repository-default-response")
         for fork in ("parent", "source"):  # this one is none, and the examples of them break the rules
             del repository[fork]
         mended = {"full_name": REPOSITORY, "default_branch": "main", "language": None}
@@ -335,7 +355,7 @@ class FakeGithub:
     def _list_stored(self, request: Request, token: Token) -> Answer:
         name = request.query.get("name")
         found = [one for one in self.artifacts if name in (None, one["name"])][::-1]
-        page, headers = self._page(request, found)
+        page, headers = self.page(request, found)
         return Answer(200, {"total_count": len(found), "artifacts": page}, headers)
 
     def _download(self, request: Request, token: Token, identity: str) -> Answer:

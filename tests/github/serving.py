@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,19 +15,36 @@ from urllib.parse import parse_qsl, urlsplit
 from tests.github.description import description
 
 Kind: TypeAlias = Literal[
-    "502", "500", "502 after", "drop", "drop after", "403 secondary", "429", "garbage", "meanwhile"
+    "500",
+    "502",
+    "500 after",
+    "502 after",
+    "403 secondary",
+    "429",
+    "timeout",
+    "drop",
+    "drop after",
+    "cut",
+    "garbage",
+    "empty",
+    "revoked",
+    "meanwhile",
 ]
-"""`after`: the request was applied and only its answer is lost; `meanwhile`: something else happens first."""
+"""`after`: the request was applied and only its answer is lost, as with `timeout` (no answer ever comes),
+`cut` (half of it comes) and `empty` (an answer without any field). `garbage`: a proxy's page. `meanwhile`:
+something else happens first, as with `revoked` (the token may no longer do anything)."""
+_LONGER_THAN_ANY_PATIENCE = 20.0
 
 
 @dataclass
 class Fault:
-    """What goes wrong with the next `times` requests that match."""
+    """What goes wrong with the next `times` requests that match, after the first `skip` of them."""
 
     kind: Kind
     method: str
     path: str
     times: int = 1
+    skip: int = 0
     retry_after: str | None = "0"
     happens: Callable[[], None] = lambda: None
 
@@ -59,6 +77,16 @@ def refusal(status: int, message: str, **headers: str) -> Answer:
     return Answer(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
+class _Server(ThreadingHTTPServer):
+    """Clients that leave in the middle of an answer are no news."""
+
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Site:
     """A server on a loopback port of its own; what breaks the rules is kept in `violations`."""
 
@@ -69,10 +97,12 @@ class Site:
         self.log: list[tuple[str, str, int]] = []
         self.violations: list[str] = []
         self._lock = threading.Lock()
+        self._closing = threading.Event()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else each answer waits 40 ms for its own acknowledgement
 
             def handle_any(self) -> None:
                 site._serve(self)
@@ -85,7 +115,7 @@ class Site:
             def log_message(self, format: str, *args: Any) -> None:
                 """Quiet: `log` has it."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -93,6 +123,7 @@ class Site:
 
     def close(self) -> None:
         """Stops serving."""
+        self._closing.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -103,20 +134,28 @@ class Site:
 
     def _serve(self, handler: BaseHTTPRequestHandler) -> None:
         request = _request(handler)
+        if len(request.body) < int(handler.headers.get("Content-Length") or 0):
+            handler.close_connection = True  # its sender was killed: it never arrived
+            return
         with self._lock:  # one request at a time: state needs no other care
             fault = self._fault(request)
-            if fault and fault.kind == "meanwhile":
+            if fault and fault.kind in ("meanwhile", "revoked"):
                 fault.happens()
             answer = self._answer(request, fault)
             self.log.append((request.method, request.path, answer.status if answer else 0))
+        if fault and fault.kind == "timeout":
+            self._closing.wait(_LONGER_THAN_ANY_PATIENCE)
         if answer is None:
             handler.close_connection = True
             return
-        _send(handler, answer)
+        _send(handler, answer, cut=fault is not None and fault.kind == "cut")
 
     def _fault(self, request: Request) -> Fault | None:
         for fault in self.faults:
             if fault.times and fault.method == request.method and re.search(fault.path, request.path):
+                if fault.skip:
+                    fault.skip -= 1
+                    continue
                 fault.times -= 1
                 return fault
         return None
@@ -139,10 +178,12 @@ class Site:
                 return Answer(200, raw=b"<html>unicorn</html>", headers={"Content-Type": "text/html"})
         answer = self._checked(request)
         match kind:
-            case "502 after":
-                return refusal(502, "Server Error")
-            case "drop after":
+            case "500 after" | "502 after":
+                return refusal(int(kind[:3]), "Server Error")
+            case "drop after" | "timeout":
                 return None
+            case "empty":
+                return Answer(200, raw=b"{}", headers={"Content-Type": "application/json"})
         return answer
 
     def _checked(self, request: Request) -> Answer:
@@ -176,7 +217,7 @@ def _request(handler: BaseHTTPRequestHandler) -> Request:
     )
 
 
-def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+def _send(handler: BaseHTTPRequestHandler, answer: Answer, *, cut: bool = False) -> None:
     content = answer.raw
     headers = dict(answer.headers)
     if content is None:
@@ -187,4 +228,6 @@ def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
         handler.send_header(name, value)
     handler.send_header("Content-Length", str(len(content)))
     handler.end_headers()
-    handler.wfile.write(content)
+    handler.wfile.write(content[: len(content) // 2] if cut else content)
+    if cut:
+        handler.close_connection = True

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from bot.adapters.artifacts import GithubArtifacts
-from bot.adapters.github import GithubForge
+from bot.adapters.github_checks import GithubChecks
 from bot.adapters.runner import Runner
 from bot.commands.action import Abilities, Measured, action
 from bot.commands.publish import publish_command
 from bot.event import Plan
-from bot.model.errors import ArtifactError, NothingMeasuredError, UsageError
+from bot.model.errors import ArtifactError, NothingMeasuredError, NotWantedError, UsageError
 from bot.report.render import comment
 from bot.settings import Settings
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token
@@ -66,10 +66,10 @@ class Step:
         return action(settings, abilities)
 
     @contextmanager
-    def connect(self, repository: str, token: str) -> Iterator[tuple[GithubForge, GithubArtifacts]]:
+    def connect(self, repository: str, token: str) -> Iterator[tuple[GithubChecks, GithubArtifacts]]:
         url = self.github.api.url
         with (
-            GithubForge(repository, token, api_url=url) as forge,
+            GithubChecks(repository, token, api_url=url) as forge,
             GithubArtifacts(repository, token, api_url=url) as artifacts,
         ):
             yield forge, artifacts
@@ -107,7 +107,9 @@ def pull_event(source: str = REPOSITORY, **changes: Any) -> dict[str, Any]:
 RUN_EVENT = {"workflow_run": {"id": RUN, "event": "pull_request"}}
 
 
-def test_a_pull_request_is_measured_told_and_commented(github: FakeGithub, step: Step) -> None:
+def test_a_pull_request_is_measured_told_and_commented(
+    github: FakeGithub, step: Step, caplog: pytest.LogCaptureFixture
+) -> None:
     github.pull(7, head=HEAD)
     step.exit_code = 1
     assert step.run("pull_request", pull_event()) == 1
@@ -120,6 +122,7 @@ def test_a_pull_request_is_measured_told_and_commented(github: FakeGithub, step:
     assert github.bodies()[0].endswith(f"run={RUN} attempt=2 head={HEAD} -->\nSlower.")
     assert (step.folder / "summary").read_text("utf-8") == "# Summary\n"
     assert "::warning title=Suspects::5 %25 slower\n" in step.log.getvalue()
+    assert not caplog.messages  # that we may not ask who we are is no news
 
 
 @pytest.mark.parametrize(
@@ -141,6 +144,50 @@ def test_a_token_that_may_not_comment_does_not_undo_the_measurement(github: Fake
     assert "::warning title=Suspects::Not commented: commenting on #7: the token lacks" in step.log.getvalue()
 
 
+def test_a_pull_request_of_the_repository_gets_a_check_run_where_the_token_may(
+    github: FakeGithub, step: Step
+) -> None:
+    github.pull(7, head=HEAD)
+    assert step.run("pull_request", pull_event()) == 0
+    ((name, conclusion, title, places),) = github.checks.told()
+    assert (name, conclusion, places) == ("Suspects", "failure", ["pkg/module.py:3"])
+    assert title.startswith("Slower with compress on")
+    assert "::notice::check run 'Suspects', failure: created\n" in step.log.getvalue()
+
+
+def test_fail_on_narrows_what_fails_the_check(github: FakeGithub, step: Step) -> None:
+    github.pull(7, head=HEAD)
+    step.run("pull_request", pull_event(), fail_on="violation")
+    assert [conclusion for _, conclusion, _, _ in github.checks.told()] == ["neutral"]
+
+
+def test_a_token_that_may_not_check_is_a_note_and_no_failure(github: FakeGithub, step: Step) -> None:
+    github.pull(7, head=HEAD)
+    github.tokens[WORKFLOW] = Token(permissions={"pull-requests": "write", "contents": "read"})
+    assert step.run("pull_request", pull_event()) == 0
+    assert step.outputs["comment-url"] == github.comments[0]["html_url"]
+    assert "::notice::no check run: checking aaaaaaaaaaaa: the token lacks the permission" in (
+        step.log.getvalue()
+    )
+
+
+def test_github_away_for_the_check_does_not_undo_the_comment(github: FakeGithub, step: Step) -> None:
+    github.pull(7, head=HEAD)
+    github.fault("garbage", "GET", "check-runs", times=99)
+    assert step.run("pull_request", pull_event()) == 0
+    assert len(github.bodies()) == 1
+    assert "::warning title=Suspects::No check run: checking" in step.log.getvalue()
+
+
+def test_both_stages_speak_of_one_run_in_one_check(github: FakeGithub, step: Step) -> None:
+    github.pull(7, head=HEAD)
+    github.run(RUN, head=HEAD, attempt=2)
+    github.artifact(RUN, packed(report()))
+    assert step.run("pull_request", pull_event()) == 0
+    assert step.run("workflow_run", RUN_EVENT) == 0
+    assert len(github.checks.runs) == 1 and len(github.bodies()) == 1
+
+
 def test_the_second_stage_comments_what_the_first_left(github: FakeGithub, step: Step) -> None:
     github.pull(7, head=HEAD, source="eve/tools")
     github.run(RUN, head=HEAD, source="eve/tools")
@@ -160,10 +207,11 @@ def test_a_hostile_artifact_is_one_error_and_no_comment(github: FakeGithub, step
     assert not github.comments
 
 
-def test_a_draft_is_said_and_left(step: Step) -> None:
+def test_a_pull_request_that_is_not_wanted_is_said_and_left(github: FakeGithub, step: Step) -> None:
+    step.failure = NotWantedError("the pull request is a draft")
     assert step.run("pull_request", pull_event(draft=True)) == 0
-    assert "::notice::Nothing to do: the pull request is a draft" in step.log.getvalue()
-    assert step.plans == []
+    assert step.log.getvalue().endswith("\n::notice::Nothing to do: the pull request is a draft.\n")
+    assert step.outputs == {} and not github.comments
 
 
 @pytest.mark.parametrize("event", ["pull_request_target", "issue_comment"])
@@ -184,7 +232,8 @@ def test_a_mode_without_a_flow_is_one_line(step: Step, mode: str) -> None:
 def test_measuring_nothing_is_never_green(step: Step) -> None:
     step.failure = NothingMeasuredError("no pair could be completed")
     assert step.run("pull_request", pull_event()) == 3
-    assert step.log.getvalue() == "::error title=Suspects::no pair could be completed\n"
+    said = "suspects: measure and comment\n::error title=Suspects::no pair could be completed\n"
+    assert step.log.getvalue() == said
 
 
 def test_an_unreadable_event_is_one_line(step: Step) -> None:

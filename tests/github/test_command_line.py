@@ -64,7 +64,8 @@ def test_the_container_publishes_from_the_event(left: FakeGithub, tmp_path: Path
 def test_a_person_publishes_from_a_shell(left: FakeGithub, tmp_path: Path) -> None:
     arguments = ("publish", "--run-id", str(RUN), "--repository", REPOSITORY)
     done = suspects(left, tmp_path, *arguments, GITHUB_TOKEN=WORKFLOW)
-    assert (done.returncode, done.stdout) == (0, "published: #7: created\n"), done.stderr
+    said = "published: #7: created\ncheck run 'Suspects (fork)', neutral: created\n"
+    assert (done.returncode, done.stdout) == (0, said), done.stderr
 
 
 def test_a_refusal_is_one_line_and_an_exit_code(left: FakeGithub, tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from bot.adapters.artifacts import GithubArtifacts
-from bot.adapters.github import GithubForge
+from bot.adapters.github_checks import GithubChecks
+from bot.adapters.subject_file import read_subject
 from bot.flows.disarm import FORK_NOTES, disarm
-from bot.flows.publish import Outcome, noteworthy, publish
+from bot.flows.publish import Outcome, Trusted, noteworthy, publish
 from bot.model.errors import ArtifactError, ForgeRefusedError
 from bot.model.forge import WorkflowRun
 from bot.model.report import RevisionRef, Spent
@@ -22,14 +23,16 @@ from tests.unit.report.assertion_reports import held, semaphore
 
 FORK = "eve/tools"
 RUN = 500
+TRUSTED = Trusted(".github/suspects.yml", lambda text, name: read_subject(text, name=name, directory=None))
 
 
 @pytest.fixture
 def publishing(
-    github: FakeGithub, forge: Callable[..., GithubForge], artifacts: GithubArtifacts
+    github: FakeGithub, forge: Callable[..., GithubChecks], artifacts: GithubArtifacts
 ) -> Callable[..., Outcome]:
     def publish_it(*, run_id: int = RUN, **more: Any) -> Outcome:
         more.setdefault("render", lambda one, fork: one.model_dump_json())
+        more.setdefault("trusted", TRUSTED)
         return publish(forge(), artifacts, repository=REPOSITORY, run_id=run_id, **more)
 
     return publish_it
@@ -129,13 +132,20 @@ def test_a_deleted_fork_gets_nothing(
     github: FakeGithub, artifacts: GithubArtifacts, without: Callable[[WorkflowRun], WorkflowRun]
 ) -> None:
     # GitHub answers so although its description knows no run without a head repository.
-    class Deleted(GithubForge):
+    class Deleted(GithubChecks):
         def run(self, run_id: int) -> WorkflowRun:
             return without(super().run(run_id))
 
     measured(github)
     with Deleted(REPOSITORY, WORKFLOW, api_url=github.api.url) as speaking:
-        outcome = publish(speaking, artifacts, repository=REPOSITORY, run_id=RUN, render=lambda one, fork: "")
+        outcome = publish(
+            speaking,
+            artifacts,
+            repository=REPOSITORY,
+            run_id=RUN,
+            render=lambda one, fork: "",
+            trusted=TRUSTED,
+        )
     assert outcome.reason == "the fork or branch that was measured has been deleted"
 
 
@@ -324,7 +334,7 @@ def test_links_lead_to_our_repository_whatever_a_fork_says(
     github: FakeGithub, publishing: Callable[..., Outcome]
 ) -> None:
     measured(github, repository="https://evil.test/eve/tools")
-    publishing(render=comment, address="https://github.com/ann/tools")
+    publishing(render=comment, trusted=replace(TRUSTED, address="https://github.com/ann/tools"))
     assert f"(https://github.com/ann/tools/blob/{HEAD}/pkg/module.py#L3)" in github.bodies()[0]
     assert "evil.test" not in github.bodies()[0]
 

@@ -13,28 +13,35 @@ from bot.model.profiles import EdgeCost, Method, MethodCost
 class CallTree:
     """Contexts of calls, each with its parent's number (-1: none), method (None: no named one) and own cost.
 
-    Contexts without a method count to the nearest one above that has it.
+    Contexts without a method count to the nearest one above that has it. samples: that found the program's
+    own threads there; none where all that is known is the cost.
     """
 
     parents: list[int] = field(default_factory=list)
     methods: list[Method | None] = field(default_factory=list)
     own: list[float] = field(default_factory=list)
+    samples: list[int] = field(default_factory=list)
 
-    def add(self, parent: int, method: Method | None, own: float = 0.0) -> int:
+    def add(self, parent: int, method: Method | None, own: float = 0.0, *, samples: int = 0) -> int:
         """A new context; its number. The parent must be there."""
         self.parents.append(parent)
         self.methods.append(method)
         self.own.append(own)
+        self.samples.append(samples)
         return len(self.parents) - 1
 
 
 @dataclass(frozen=True)
 class TreeCosts:
-    """Own and total cost of each method, and total cost of each call from one method to another."""
+    """Own and total cost of each method, and total cost of each call from one method to another.
+
+    running: share of all samples; empty when there are none.
+    """
 
     own: Mapping[Method, float]
     total: Mapping[Method, float]
     edges: Mapping[tuple[Method, Method], float]
+    running: Mapping[Method, float] = field(default_factory=dict)
 
     def methods(self, *, seen: float, calls: Mapping[Method, int] | None = None) -> dict[Method, MethodCost]:
         """Costs in seconds; `seen`: all that the tool saw, including what no method is to blame for.
@@ -48,6 +55,7 @@ class TreeCosts:
                 self_seconds=self.own.get(m, 0.0),
                 total_seconds=self.total.get(m, 0.0),
                 calls=known.get(m),
+                running_share=self.running.get(m, 0.0) if self.running else None,
             )
             for m in sorted({*self.total, *known}, key=_order)
         }
@@ -73,6 +81,8 @@ def tree_costs(tree: CallTree) -> TreeCosts:
     own: defaultdict[Method, float] = defaultdict(float)
     total: defaultdict[Method, float] = defaultdict(float)
     edges: defaultdict[tuple[Method, Method], float] = defaultdict(float)
+    running: defaultdict[Method, float] = defaultdict(float)
+    sampled = sum(tree.samples)
     path: list[Method] = []
     active: Counter[Method | tuple[Method, Method]] = Counter()
     work = [node for node, parent in enumerate(tree.parents) if parent < 0]
@@ -97,8 +107,10 @@ def tree_costs(tree: CallTree) -> TreeCosts:
             work.append(-node - 2 if edge else -1)
         if path:
             own[path[-1]] += tree.own[node]
+            if sampled:
+                running[path[-1]] += tree.samples[node] / sampled
         work.extend(children[node])
-    return TreeCosts(own, total, edges)
+    return TreeCosts(own, total, edges, running)
 
 
 def _method(tree: CallTree, node: int) -> Method:

@@ -20,7 +20,7 @@ from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 AGENTS: Mapping[str, Callable[[Profile, float, bool], PythonFine | NodeWatcher | JvmWatcher]] = {
     "python": lambda coarse, most, arguments: PythonFine(coarse, overhead=most, arguments=arguments),
     "node": lambda coarse, most, arguments: NodeWatcher(coarse, overhead=most, arguments=arguments),
-    "jvm": lambda coarse, most, _: JvmWatcher(coarse, overhead=most),
+    "jvm": lambda coarse, most, arguments: JvmWatcher(coarse, overhead=most, arguments=arguments),
 }
 """Tools inside of the program, by runtime; they know themselves what they can afford."""
 
@@ -59,7 +59,7 @@ class FineProfiler:
         most = self._overhead if overhead is None else overhead
         resting = [launch(target, target.words) for _ in range(rests)]
         failed = next((one for one in resting if one.outcome != "ok"), None)
-        guess = coarse.seconds / max(coarse.tool.slowdown, 1.0)
+        guess = coarse.plain_seconds
         seconds = median(one.cpu for one in resting) if resting else guess
         known = replace(coarse, seconds=seconds, tool=replace(coarse.tool, slowdown=1.0))
         told = overhead is None

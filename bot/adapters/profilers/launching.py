@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from bot.adapters import checkout
 from bot.adapters.process import PLAIN_ENVIRONMENT, Ended, run
 from bot.adapters.profilers.evidence import folder_for, read_file
+from bot.adapters.readable import Box, readable
 from bot.model.profiles import Target
 from bot.model.sites import Account
 from bot.model.trials import Outcome
@@ -38,6 +40,11 @@ class Launched:
     outcome: Outcome
 
 
+def another_fits(began: float, rounds: int, seconds: float) -> bool:
+    """Whether one more round, as long as those since `began` were on average, ends within seconds of it."""
+    return (time.monotonic() - began) * (1 + 1 / rounds) <= seconds
+
+
 def launch(
     target: Target,
     words: Sequence[str],
@@ -59,7 +66,7 @@ def launch(
         command = ["sh", "-c", _WITH_INPUT, "sh", str(target.stdin), *command]
     if target.fresh is not None:
         _empty(target.fresh, target.account)
-    floor = _floor(target.account)
+    floor = _floor(target.account, boxed=target.read is not None)
     before = _children_cpu()
     with _on_one_core() if one_core else nullcontext():
         ended = run(
@@ -68,6 +75,7 @@ def launch(
             env={**target.env, **(env or {})},
             account=target.account,
             timeout=target.timeout * slowdown,
+            box=_box(target),
             stop=target.stop,
         )
     outcome = ended.outcome
@@ -105,12 +113,21 @@ def ask(target: Target, words: Sequence[str], asked: bytes) -> bytes:
             env=PLAIN_ENVIRONMENT,
             account=target.account,
             timeout=READING_SECONDS,
+            box=_box(target),
         )
         if ended.outcome != "ok":
             raise OSError(ended.reason(f"`{words[0]}`"))
         return read_file(folder / "answer", most=MOST_ANSWER)
     finally:
         checkout.remove(folder)
+
+
+def _box(target: Target) -> Box | None:
+    """What a command at a target may touch: the words that are run need not be the target's."""
+    if target.read is None:
+        return None
+    read = map(Path, readable(target.words, target.env, target.read))
+    return Box((target.scratch, *target.write), tuple(read), "profiler")
 
 
 def _empty(folder: Path, account: Account | None) -> None:
@@ -120,12 +137,13 @@ def _empty(folder: Path, account: Account | None) -> None:
 
 
 @cache
-def _floor(account: Account | None) -> float:
+def _floor(account: Account | None, *, boxed: bool) -> float:
     """CPU seconds of launching nothing: the least of three."""
     spent = []
     for _ in range(3):
         before = _children_cpu()
-        run(["true"], cwd=Path("/"), env=PLAIN_ENVIRONMENT, account=account, timeout=READING_SECONDS)
+        box = Box((), calls="profiler") if boxed else None
+        run(["true"], cwd=Path("/"), env=PLAIN_ENVIRONMENT, account=account, timeout=READING_SECONDS, box=box)
         spent.append(_children_cpu() - before)
     return min(spent)
 

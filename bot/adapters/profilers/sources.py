@@ -20,6 +20,10 @@ LINES_BEFORE = 6
 _LAST_WORD = re.compile(r"\w+(?=\W*$)")
 _INNERMOST = re.compile(r"<[^<>]*>")
 _BEFORE_CALL = re.compile(r"[{;=]|\b(?:return|if|while|for|switch)\b")
+_BEFORE_FUNCTION = re.compile(r"\bfunction\b[\s*]*$")
+_JAVASCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_FUNCTION_BEHIND = r"""['"]?\s*[:=,]\s*(?:async\b\s*)?(?:function\b|\(|[\w$]+\s*=>)"""
+"""What follows the name of a function that is a value: assigned, of a key, or handed over with it."""
 # What braces in it do not count: comments, strings, characters.
 _OPAQUE = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,8}'|`(?:\\.|[^`\\])*`", re.DOTALL
@@ -52,11 +56,12 @@ def extent(root: Path, method: Method) -> range:
 
 def _placed(lines: Sequence[str], method: Method) -> tuple[int, str] | None:
     """The line, from 0, at which a method's text begins, and that text."""
-    begin = _named_at(lines, method)
-    if begin is None:
+    named = _named_at(lines, method)
+    if named is None:
         return None
+    begin, column = named
     python = (method.file or "").endswith(".py")
-    text = _indented(lines[begin:]) if python else _braced(lines[begin:])
+    text = _indented(lines[begin:]) if python else _braced(lines[begin:], column)
     return (begin, text) if text else None
 
 
@@ -70,8 +75,8 @@ def _lines(root: Path, file: str) -> Sequence[str]:
         return ()
 
 
-def _named_at(lines: Sequence[str], method: Method) -> int | None:
-    """The line, at or shortly before where the method begins, that names it."""
+def _named_at(lines: Sequence[str], method: Method) -> tuple[int, int] | None:
+    """The line, at or shortly before where the method begins, that names it, and the name's column."""
     plain = method.name
     while (shorter := _INNERMOST.sub("", plain)) != plain:
         plain = shorter
@@ -79,25 +84,39 @@ def _named_at(lines: Sequence[str], method: Method) -> int | None:
     if word is None or method.line is None or not 0 < method.line <= len(lines):
         return None
     name = re.compile(rf"(?<!\w){re.escape(word[0])}\s*(?:<[^<>()]*>\s*)?\(")
+    javascript = _JAVASCRIPT.search(method.file or "") is not None
+    value = re.compile(rf"(?<![\w$]){re.escape(word[0])}{_FUNCTION_BEHIND}")
     for number in range(method.line - 1, max(-1, method.line - 1 - LINES_BEFORE), -1):
         match = name.search(lines[number])
         if match is not None and not _calls(lines[number][: match.start()]):
-            return number
+            return number, match.start()
+        match = value.search(lines[number]) if javascript else None
+        if match is not None:
+            return number, match.start()
     return None
 
 
 def _calls(before: str) -> bool:
     """Whether a name and a parenthesis behind this text are a call: attributes close their parentheses."""
+    if _BEFORE_FUNCTION.search(before):
+        return False
     return _BEFORE_CALL.search(before) is not None or before.count("(") != before.count(")")
 
 
-def _braced(lines: Sequence[str]) -> str:
-    """Up to the brace that closes the first one; nothing, when a statement ends before it (a call, say)."""
+def _braced(lines: Sequence[str], column: int) -> str:
+    """Up to the brace that closes the first one behind the name in this column, outside of parentheses.
+
+    Nothing, when a statement ends before it (a call, say).
+    """
     text = "\n".join(lines[:MOST_LINES])
     plain = _OPAQUE.sub(lambda match: " " * len(match[0]), text)
-    depth = 0
-    for place, character in enumerate(plain):
-        if character == "{":
+    depth = within = 0
+    for place, character in enumerate(plain[column:], column):
+        if depth == 0 and character in "()":
+            within += 1 if character == "(" else -1
+        elif depth == 0 and within > 0:
+            continue
+        elif character == "{":
             depth += 1
         elif character == "}":
             depth -= 1

@@ -7,10 +7,11 @@ from itertools import islice
 
 from bot.adapters.stores import segments
 from bot.adapters.stores.place import Place
-from bot.adapters.stores.rows import DURATIONS, PROFILES, TRIALS, Layout, Rows
+from bot.adapters.stores.rows import DURATIONS, FINGERPRINTS, PROFILES, TRIALS, Layout, Rows
 from bot.model.duration_history import DurationTable
 from bot.model.errors import DamagedSegmentError, HistoryError
 from bot.model.history import EVERYTHING, Columnar, Measurements, Segment, Selection
+from bot.model.machines import FingerprintTable
 from bot.model.profile_history import ProfileTable
 
 CHUNK = 64
@@ -54,6 +55,10 @@ class LayeredStore:
         """Adds the durations of one run, as `append`."""
         return self._append(durations)
 
+    def append_fingerprints(self, fingerprints: FingerprintTable) -> str:
+        """Adds the fingerprint of one run's machine, as `append`."""
+        return self._append(fingerprints)
+
     def _append(self, rows: Columnar) -> str:
         name, content = segments.encode(rows)
         self.add(name, content)
@@ -91,6 +96,10 @@ class LayeredStore:
     def durations(self, wanted: Selection = EVERYTHING) -> Iterator[DurationTable]:
         """The wanted durations piece by piece, newest run first."""
         return self._scan(DURATIONS, wanted)
+
+    def fingerprints(self, wanted: Selection = EVERYTHING) -> Iterator[FingerprintTable]:
+        """The wanted fingerprints piece by piece, newest run first."""
+        return self._scan(FINGERPRINTS, wanted)
 
     def _scan(self, layout: Layout[Rows], wanted: Selection) -> Iterator[Rows]:
         kind = layout.kind
@@ -142,6 +151,10 @@ class LayeredStore:
     def durations_of(self, name: str) -> Iterator[DurationTable]:
         """All rows of one segment of durations, as `of_segment`."""
         return segments.rows(DURATIONS, name, self.content(name))
+
+    def fingerprints_of(self, name: str) -> Iterator[FingerprintTable]:
+        """All rows of one segment of fingerprints, as `of_segment`."""
+        return segments.rows(FINGERPRINTS, name, self.content(name))
 
     def notes(self) -> Sequence[str]:
         """What could not be reached or read, in the order it was found, and an empty history."""

@@ -25,6 +25,7 @@ from bot.model.history import (
     RunRecord,
     canonical,
 )
+from bot.model.machines import NOTHING, FingerprintTable
 from bot.model.profile_history import NO_COUNT, NO_METHOD, ProfileTable
 from bot.model.profiles import Method
 from bot.model.report import OptionValue, RevisionRef
@@ -189,4 +190,9 @@ PROFILES = Layout(
     },
 )
 DURATIONS = Layout("durations", 1, DurationTable, {"unprofiled": np.nan, "bin": NO_BIN})
-LAYOUTS: Mapping[str, Layout[Any]] = {layout.kind: layout for layout in (TRIALS, PROFILES, DURATIONS)}
+FINGERPRINTS = Layout(
+    "fingerprints", 1, FingerprintTable, {"revision": NOTHING, "configuration": NOTHING, "rate": np.nan}
+)
+LAYOUTS: Mapping[str, Layout[Any]] = {
+    layout.kind: layout for layout in (TRIALS, PROFILES, DURATIONS, FINGERPRINTS)
+}

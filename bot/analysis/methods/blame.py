@@ -21,6 +21,8 @@ REWRITTEN = 4.0
 Arbitrary."""
 MORE_CALLS, DEARER_CALLS = 1.1, 1.25
 """Growth of calls from which on a caller is asked, and of the cost of a call up to which. Arbitrary."""
+UNSEEN = 1e-3
+"""Share of a trial that a method may have had though no sample met it. Arbitrary."""
 MOSTLY_OWN = 0.6
 """Share of what a method cost more with its callees, from which on its own cost tells enough. Arbitrary."""
 ITSELF = 0.3
@@ -171,7 +173,8 @@ def _growth(book: Ledger) -> Array:
 
 def _more_calls(callers: Callers, found: Moves, row: int, growth: Array) -> int | None:
     """Who makes the additional calls of a method that is called more often and costs no more a call."""
-    seconds = found.before[row] * growth[row] if np.isfinite(growth[row]) else np.inf
+    known = max(found.before[row], UNSEEN * found.before.sum())
+    seconds = known * growth[row] if np.isfinite(growth[row]) else np.inf
     if not growth[row] >= MORE_CALLS or found.after[row] > DEARER_CALLS * seconds:
         return None
     return callers.origin(row, growth)
@@ -180,7 +183,7 @@ def _more_calls(callers: Callers, found: Moves, row: int, growth: Array) -> int 
 def _change(book: Ledger, callers: Callers, found: Moves, measured: Measured, row: int) -> MethodChange:
     method, was = book.methods[row], book.before(row)
     share = float(found.delta[row] / measured.change)
-    wide = float(np.hypot(found.deviation[row], share * measured.error) / abs(measured.change))
+    wide = float(found.deviation[row] / abs(measured.change))
     wide *= float(stats.t.ppf(0.95, found.freedom))
     if not book.in_base[row] or not book.in_head[row]:
         kind: Literal["slower", "faster", "new", "vanished"] = "new" if book.in_head[row] else "vanished"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ COST_OF_CALLS = 0.5
 """The same of what a tool that times calls adds to each."""
 DISTORTED = 0.1
 """The same of a change of time that such a tool sees, for all it does beside."""
+PROPORTION = 0.5
+"""Part of itself by which the change of what the program's own threads run may differ. Arbitrary."""
 LEAST_LEFT = 0.1
 """Of a method's time when the tool's own is taken off."""
 
@@ -73,6 +75,23 @@ def by_samples(book: Ledger, measured: Measured, likely: Array) -> Estimate | No
     told = float((book.base.seconds.sum(axis=1) / base.sum(axis=1)).mean())
     seen = measured.of(min(told, measured.seconds[0]) if told > 0.0 else measured.seconds[0])
     return _by_shares((base, head), float(len(samples) / (1.0 / samples).sum()), seen, likely)
+
+
+def by_running(book: Ledger, measured: Measured, likely: Array) -> Estimate | None:
+    """From samples of the program's own threads; None: they are not told from those of the runtime.
+
+    Compilers and collectors take what they take, which differs from trial to trial: what they did for a
+    method tells little of whether it moved. Seconds are of the whole trial, as if theirs were in proportion.
+    """
+    sides = book.base.running, book.head.running
+    if np.isnan(sides[0]).all() or np.isnan(sides[1]).all():
+        return None
+    samples = np.concatenate([book.base.samples, book.head.samples])
+    low, high = measured.interval
+    unsure = PROPORTION * abs(measured.change) / measured.seconds[0]
+    wide = replace(measured, interval=(low - unsure, high + unsure))
+    base, head = np.nan_to_num(sides[0]), np.nan_to_num(sides[1])
+    return _by_shares((base, head), float(len(samples) / (1.0 / samples).sum()), wide, likely)
 
 
 def by_clock(book: Ledger, measured: Measured, likely: Array, callers: Callers) -> Estimate | None:

@@ -25,18 +25,21 @@ Bodies = Mapping[Method, str]
 
 @dataclass(frozen=True)
 class Side:
-    """Profiles of one build: what methods cost without callees, shapes (profiles, methods).
+    """Profiles of one build: what methods cost without callees; NaN: not known.
 
-    NaN: not known. shares, seconds: 0 where the tool saw nothing. samples: of each profile, NaN: none.
-    trials: CPU seconds of each profiled trial.
+    Shapes (trials, methods), where a profile of which nobody kept the trials counts as one: shares, running,
+    seconds: 0 where the tool saw nothing. Shapes (trials,): samples, NaN: none; counted: whether the shares
+    are those of instructions; trials: CPU seconds. Shapes (profiles, methods): calls, instructions.
     """
 
     shares: Array
+    running: Array
     seconds: Array
+    samples: Array
+    counted: NDArray[np.bool_]
+    trials: Array
     calls: Array
     instructions: Array
-    samples: Array
-    trials: Array
 
 
 @dataclass(frozen=True)
@@ -83,20 +86,32 @@ def ledger(base: Sequence[Profile], head: Sequence[Profile], bodies: tuple[Bodie
 
 
 def _side(profiles: Sequence[Profile], rows: Mapping[Method, int], size: int) -> Side:
-    columns = [_columns(profile, rows, size) for profile in profiles]
-    shares, seconds, calls, instructions = (np.array([c[i] for c in columns]) for i in range(4))
-    samples = np.array([float(p.samples) if p.samples else np.nan for p in profiles])
-    return Side(shares, seconds, calls, instructions, samples, np.array([p.seconds for p in profiles]))
+    trials = [trial for profile in profiles for trial in profile.trials or (profile,)]
+    columns = np.array([_columns(trial, rows, size) for trial in trials])
+    counts = np.array([_columns(profile, rows, size) for profile in profiles])
+    return Side(
+        shares=columns[:, 0],
+        running=columns[:, 1],
+        seconds=columns[:, 2],
+        samples=np.array([float(trial.samples) if trial.samples else np.nan for trial in trials]),
+        counted=np.array([_alike(one[0], _part(one[4])) for one in columns]),
+        trials=np.array([trial.seconds for trial in trials]),
+        calls=counts[:, 3],
+        instructions=counts[:, 4],
+    )
 
 
 def _columns(profile: Profile, rows: Mapping[Method, int], size: int) -> Array:
-    """Shape (4, methods). What no method of a profile knows is NaN; else what is absent costs nothing."""
+    """Shape (5, methods). What no method of a profile knows is NaN; else what is absent costs nothing."""
     where = np.fromiter((rows[m] for m in profile.methods), dtype=np.int64, count=len(profile.methods))
     told = np.array(
-        [(c.self_share, c.self_seconds, c.calls, c.instructions) for c in profile.methods.values()],
+        [
+            (c.self_share, c.running_share, c.self_seconds, c.calls, c.instructions)
+            for c in profile.methods.values()
+        ],
         dtype=np.float64,
-    ).reshape(-1, 4)
-    told[:, 1] = np.nan_to_num(told[:, 1]) if np.isfinite(told[:, 1]).any() else np.nan
+    ).reshape(-1, 5)
+    told[:, 2] = np.nan_to_num(told[:, 2]) if np.isfinite(told[:, 2]).any() else np.nan
     out = np.where(np.isfinite(told).any(axis=0), 0.0, np.nan)[:, None].repeat(size, axis=1)
     out[:, where] = told.T
     return out
@@ -107,8 +122,8 @@ def sampled(side: Side) -> Array | None:
     if np.isnan(side.samples).any():
         return None
     rows = []
-    for share, seconds, counted in zip(side.shares, side.seconds, side.instructions, strict=True):
-        if _alike(share, _part(counted)):
+    for share, seconds, counted in zip(side.shares, side.seconds, side.counted, strict=True):
+        if counted:
             # Too few samples: the shares are those of instructions, and only the seconds are of time.
             if np.isnan(seconds).any():
                 return None
@@ -121,9 +136,9 @@ def sampled(side: Side) -> Array | None:
 def timed(side: Side) -> Array | None:
     """Seconds of a tool that times every call, as profiled; None: not in all, or just the sampled ones."""
     for share, seconds, counted, samples in zip(
-        side.shares, side.seconds, side.instructions, side.samples, strict=True
+        side.shares, side.seconds, side.counted, side.samples, strict=True
     ):
-        same = _alike(_part(share), _part(seconds)) or _alike(share, _part(counted))
+        same = _alike(_part(share), _part(seconds)) or counted
         if np.isnan(seconds).any() or (same and not np.isnan(samples)):
             return None
     return side.seconds

@@ -49,13 +49,17 @@ def doubtful(note: str) -> bool:
 
 def _found(report: Report) -> Headline:
     courses = sorted(moves.courses(report), key=lambda c: (-c.left, -moves.size(c.point)))
-    worse = [c for c in courses if c.worse and c.lasting]
+    agreed = [c for c in courses if c.worse and c.point.accepted]
+    worse = [c for c in courses if c.worse and c.lasting and c not in agreed]
     better = [c for c in courses if not c.worse and c.lasting]
     gone = [c for c in courses if c.worse and not c.lasting and c.begin is None]
     if worse:
         lead = _lead(worse + gone + better)
         icon = "🟠" if better else "🔴"
         return Headline("bad", icon, _title(report, worse[0]), lead, *_what_to_do(worse[0].point))
+    if agreed and not gone and not report.interrupted:
+        title = prose("Nothing slower but what was accepted")
+        return Headline("good", "🟢", title, _lead(agreed + better))
     if gone:
         action = prose("nothing, unless it can come back: it is no longer there.")
         return Headline("unclear", "🟡", _title(report, gone[0]), _lead(gone + better), action)
@@ -102,6 +106,7 @@ def _sentence(course: moves.Course) -> Prose:
         " ",
         moves.amount(point, emphasised=True),
         f", {probability(point.probability)}",
+        f", accepted until {point.accepted.until}" if point.accepted else "",
         prose("; ", fate) if fate.spans else "",
         ".",
     )

@@ -44,6 +44,15 @@ def test_methods_that_were_only_counted_cost_no_time() -> None:
     assert (costs[B].self_share, costs[B].self_seconds, costs[B].calls) == (0.0, 0.0, 5)
 
 
+def test_samples_tell_what_ran_apart_from_what_it_costs() -> None:
+    tree = CallTree()
+    tree.add(-1, A, 1.0, samples=3)
+    tree.add(0, B, 9.0, samples=1)
+    found = tree_costs(tree).methods(seen=10.0)
+    assert [(found[m].self_share, found[m].running_share) for m in (A, B)] == [(0.1, 0.75), (0.9, 0.25)]
+    assert grown((-1, A, 1.0)).methods(seen=1.0)[A].running_share is None
+
+
 def test_nothing_seen_is_no_share() -> None:
     assert grown((-1, A, 0.0)).methods(seen=0.0)[A].self_share == 0.0
 

@@ -25,6 +25,21 @@ int other(int n) { return work(n); }
 template <class T> T twice(T t)
 { return t + t; }
 """
+SCRIPT = """\
+const turn = async function({ fast, wide } = {}) {
+    return fast;
+};
+var Press = module.exports = function Press(size) { this.size = size; };
+define("zip", function (a, b) {
+    return { a, b };
+});
+const table = {
+    entry: function () { return call(1); },
+    short(n) { return n; },
+    arrow: ({ n }) => { return n; },
+};
+entry(turn); print(short(3));
+"""
 PYTHON = """\
 class Table:
     def run(
@@ -55,6 +70,21 @@ def test_templates_and_one_line_functions_are_found(tmp_path: Path) -> None:
         "other": "int other(int n) { return work(n); }",
         "twice<std::vector<int>>": "template <class T> T twice(T t)\n{ return t + t; }",
     }
+
+
+def test_a_function_of_a_script_may_be_a_value(tmp_path: Path) -> None:
+    lines = SCRIPT.split("\n")
+    asked = [("turn", 1), ("Press", 4), ("define.zip", 5), ("table.entry", 9), ("table.short", 10)]
+    found = texts(tmp_path, "a.mjs", SCRIPT, *((f"a:{name}", line) for name, line in asked))
+    assert found == {
+        "a:turn": "\n".join(lines[:3])[:-1],
+        "a:Press": lines[3][:-1],
+        "a:define.zip": "\n".join(lines[4:7])[:-2],
+        "a:table.entry": lines[8][:-1],
+        "a:table.short": lines[9][:-1],
+    }
+    assert texts(tmp_path, "a.js", SCRIPT, ("a:table.arrow", 11)) == {"a:table.arrow": lines[10][:-1]}
+    assert texts(tmp_path, "a.js", "entry(turn);\nx = short;\n", ("turn", 1), ("short", 2)) == {}
 
 
 def test_what_is_not_named_there_has_no_text(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Measurements, profiles and durations of small runs, and what they mean in full words."""
+"""Measurements, profiles, durations and machines of small runs, and what they mean in full words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from bot.model.duration_history import DurationRecorder, DurationTable
 from bot.model.history import KnownOption, Measurements, RunMode, RunRecord
+from bot.model.machines import FingerprintTable, Stressed
 from bot.model.profile_history import ProfileRecorder, ProfileTable
 from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
 from bot.model.recording import Recorder
@@ -114,7 +115,14 @@ def durations(number: int = 0, *, count: int = 3, program: str = "xz") -> Durati
     return recorder.table(record(number, program=program))
 
 
-def profile_meaning(part: ProfileTable | DurationTable) -> list[tuple[object, ...]]:
+def fingerprints(number: int = 0, *, program: str = "xz") -> FingerprintTable:
+    """The fingerprint of a machine on which one stressor gives nothing, and another one sometimes."""
+    nan = float("nan")
+    rates = {"cpu": (9.5, 9.75 + number), "af-alg": (nan, nan), "stream": (nan, 2.5)}
+    return FingerprintTable.of(Stressed("stress-ng 0.15.06", rates), record(number, program=program))
+
+
+def profile_meaning(part: ProfileTable | DurationTable | FingerprintTable) -> list[tuple[object, ...]]:
     """Each row in full words."""
     tables = [(getattr(part, name), getattr(part, code)) for name, code in part.tables.items()]
     plain = [name for name in part.kinds if name not in part.tables.values()]

@@ -13,8 +13,18 @@ from bot.adapters.stores.layered import LayeredStore
 from bot.adapters.stores.object import ObjectPlace
 from bot.model.errors import HistoryError
 from bot.model.history import Measurements, Selection
+from bot.model.machines import FingerprintTable
 from tests.adapters.stores.conftest import Ground
-from tests.adapters.stores.samples import durations, profile_meaning, profiles, record, run, same, sides
+from tests.adapters.stores.samples import (
+    durations,
+    fingerprints,
+    profile_meaning,
+    profiles,
+    record,
+    run,
+    same,
+    sides,
+)
 
 
 def test_what_is_appended_is_read_back_as_it_was(ground: Ground) -> None:
@@ -131,14 +141,14 @@ def test_a_damaged_segment_can_be_appended_again(ground: Ground) -> None:
 
 
 def test_segments_of_a_later_kind_are_kept_and_not_read(ground: Ground) -> None:
-    content = b"fingerprints of a later version"
-    name = f"20240103T000000Z-fingerprints-{segments.digest(content)}.parquet"
+    content = b"spectra of a later version"
+    name = f"20240103T000000Z-spectra-{segments.digest(content)}.parquet"
     place = ground.open()
     place.add(name, content)
     ground.store().append(run())
     store = ground.store()
     assert same(store.read(), run()) and list(store.notes()) == []
-    assert [s.kind for s in store.segments()] == ["trials", "fingerprints"]
+    assert [s.kind for s in store.segments()] == ["trials", "spectra"]
     assert [s.problem for s in ground.store().verify()] == ["", ""]
 
 
@@ -212,6 +222,53 @@ def test_damaged_durations_are_told_and_the_rest_stays_usable(ground: Ground) ->
     ground.spoil(names[0], b"PAR1")
     store = ground.store()
     assert [part.runs[0].id for part in store.durations()] == ["run-1"]
+    (note,) = store.notes()
+    assert names[0] in note and "damaged" in note
+
+
+def test_fingerprints_are_read_back_as_they_were_beside_the_rest_of_their_run(ground: Ground) -> None:
+    ground.store().append(run())
+    name = ground.store().append_fingerprints(fingerprints())
+    assert ground.store().append_fingerprints(fingerprints()) == name
+    store = ground.store()
+    (part,) = store.fingerprints()
+    assert profile_meaning(part) == profile_meaning(fingerprints())
+    assert profile_meaning(next(store.fingerprints_of(name))) == profile_meaning(fingerprints())
+    assert same(store.read(), run()) and list(store.notes()) == []
+    listed = {segment.kind: segment for segment in store.segments()}
+    assert listed["fingerprints"].run == record() and listed["fingerprints"].rows == len(fingerprints())
+    assert [s.problem for s in ground.store().verify()] == ["", ""]
+
+
+def test_fingerprints_are_selected_by_run_and_have_no_revisions(ground: Ground) -> None:
+    for number in range(3):
+        ground.store().append_fingerprints(fingerprints(number, program="other" if number == 1 else "xz"))
+    store = ground.store()
+
+    def ids(wanted: Selection) -> list[str]:
+        return [part.runs[0].id for part in store.fingerprints(wanted)]
+
+    assert ids(Selection(last=1)) == ["run-2"]
+    assert ids(Selection(since=record(1).started)) == ["run-2", "run-1"]
+    assert ids(Selection(program="xz", metrics=frozenset({"cpu"}))) == ["run-2", "run-0"]
+    assert ids(Selection(revisions=frozenset({sides(1)["head"].revision}))) == []
+
+
+def test_fingerprints_of_several_runs_are_one_table(ground: Ground) -> None:
+    for number in range(2):
+        ground.store().append_fingerprints(fingerprints(number))
+    whole = FingerprintTable.concatenated(list(ground.store().fingerprints()))
+    assert [(run.id, rates["cpu"].tolist()) for _, run, rates in whole.machines()] == [
+        ("run-1", [9.5, 10.75]),
+        ("run-0", [9.5, 9.75]),
+    ]
+
+
+def test_damaged_fingerprints_are_told_and_the_rest_stays_usable(ground: Ground) -> None:
+    names = [ground.store().append_fingerprints(fingerprints(number)) for number in range(2)]
+    ground.spoil(names[0], b"PAR1")
+    store = ground.store()
+    assert [part.runs[0].id for part in store.fingerprints()] == ["run-1"]
     (note,) = store.notes()
     assert names[0] in note and "damaged" in note
 

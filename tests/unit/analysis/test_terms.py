@@ -104,3 +104,19 @@ def test_two_options_are_preferred_to_everything_and_a_pair() -> None:
 def test_the_credible_set_is_the_smallest_with_its_mass() -> None:
     assert credible(np.array([0.02, 0.7, 0.27, 0.01])) == [1, 2]
     assert credible(np.array([1.0])) == [0]
+
+
+def test_terms_that_add_up_to_others_are_solved_however_sure_the_pairs_are() -> None:
+    """As after 100,000 pairs: with `a`, `!a` and everything in one sum the equations were singular."""
+    rng = np.random.default_rng(34)
+    space = mixed()
+    configurations = sample(space, 96, rng)
+    level = str(space.levels[4])
+    truth = planted(space, {(level,): 0.02}, configurations)
+    found = candidates(space, configurations, never)
+    location = truth + 1e-7 * rng.standard_normal(96)
+    variance = np.full(96, 1e-14)
+    sums, _ = best_start(
+        found.covers.astype(np.float64), np.log(found.prior), location, variance=variance, most=4
+    )
+    assert (level,) in {found.terms[k] for k, _ in sums}

@@ -243,3 +243,12 @@ def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not the top of a git repository"):
         init(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_several_machines_measure_where_that_is_wanted(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    init(tmp_path, shards=3)
+    for name, number in (("suspects", 3), ("suspects-nightly", 3), ("suspects-bisect", None)):
+        text = (tmp_path / f".github/workflows/{name}.yml").read_text("utf-8")
+        assert ("shard: [0, 1, 2]\n" in text) == (number is not None), name
+    assert {path.stem for path in (tmp_path / ".github/workflows").iterdir()} == set(WORKFLOWS)

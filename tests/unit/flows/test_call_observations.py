@@ -50,6 +50,17 @@ def test_callers_that_were_not_watched_leave_a_gap() -> None:
     assert list(found[READ].durations) == [("main", "parse", "read")]
 
 
+def test_only_callers_that_are_watched_for_a_method_are_told_of_its_calls() -> None:
+    seen = profile(calls(READ, MAIN, PARSE, seconds=[1.0]), calls(READ, MAIN, seconds=[2.0]))
+    found = observed(seen, start=0, end=1, edges=EDGES, wanted={READ: [READ, PARSE]})
+    assert {path: d.tolist() for path, d in found[READ].durations.items()} == {
+        ("parse", "read"): [1.0],
+        ("read",): [2.0],
+    }
+    both = observed(seen, start=0, end=1, edges=EDGES, wanted={PARSE: [PARSE]})
+    assert set(both[READ].durations) == {("main", "parse", "read"), ("main", "read")}
+
+
 def test_of_a_recursive_method_calls_at_all_depths_count_and_it_is_known_as_one() -> None:
     found = profile(calls(READ, MAIN, seconds=[3.0]), calls(READ, MAIN, READ, seconds=[1.0, 1.0]))
     assert observed(found, start=0, end=1)[READ].every.tolist() == [1.0, 1.0, 3.0]

@@ -83,6 +83,8 @@ def test_what_is_called_very_often_is_not_watched_with_what_is_above_it() -> Non
         )
     )
     assert known.share(method("top")) == pytest.approx(0.6) and known.share(method("main")) == 0.0
+    assert known.within([method("top")]) == pytest.approx(1.0)
+    assert known.within([method("often")]) == pytest.approx(0.8) and known.within([]) == 0.0
     some = [Candidate(method(name), 0.1) for name in ("often", "seldom", "top")]
     assert chosen(some, known) == ["often", "seldom"]
     assert chosen(some[1:], known) == ["seldom", "top"]
@@ -104,3 +106,20 @@ def test_a_tool_that_times_only_some_calls_costs_less() -> None:
     assert some.of(5_000) == pytest.approx(every.of(5_000))
     assert some.of(1_000_000) < 0.2 * every.of(1_000_000)
     assert every.rests(1_000_000) == 9 and every.rests(100_000) == 0
+
+
+def test_time_within_calls_follows_the_share_of_each_caller_and_ends_in_recursions() -> None:
+    shares = {"main": 0.1, "top": 0.1, "side": 0.2, "read": 0.6}
+    calls = [("main", "top", 0.4), ("main", "side", 0.5), ("top", "read", 0.3), ("side", "read", 0.3)]
+    recursion = [("read", "again", 0.2), ("again", "read", 0.0)]
+    known = CallGraph(
+        Profile(
+            TOOL,
+            "ok",
+            1.0,
+            {method(name): MethodCost(share, calls=1) for name, share in shares.items()},
+            {(method(a), method(b)): EdgeCost(1, total) for a, b, total in (*calls, *recursion)},
+        )
+    )
+    assert known.within([method("top")]) == pytest.approx(0.1 + 0.6 / 2)
+    assert known.within([method("top"), method("side")]) == pytest.approx(0.9)

@@ -10,7 +10,7 @@ import pytest
 from bot.flows.night_issues import MARKER, announce, marker
 from bot.model.errors import ForgeRefusedError
 from bot.model.forge import Issue
-from bot.model.report import ChangePoint, Report, RevisionRef, Spent
+from bot.model.report import Acceptance, ChangePoint, Report, RevisionRef, Spent
 from bot.model.revisions import Revision
 
 REVISIONS = [Revision(f"{i:040x}", f"v{i}") for i in range(20)]
@@ -71,6 +71,12 @@ def test_a_slow_down_gets_one_issue_with_a_hidden_marker() -> None:
     assert "level>=3" not in issue.body.splitlines()[0]  # an option's name cannot end the comment
     assert "12 %" in board.titles[0] and "v7" in board.titles[0]
     assert "@everybody" not in issue.body  # nobody is called by a commit's words
+
+
+def test_what_people_accepted_gets_no_issue() -> None:
+    board = Board()
+    by = Acceptance(source="file", until="2027-01-01")
+    assert announce(board, report(point(accepted=by)), REVISIONS) == [] and not board.opened
 
 
 def test_the_next_night_does_not_open_it_again() -> None:

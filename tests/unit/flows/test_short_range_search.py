@@ -110,6 +110,21 @@ def test_a_level_that_old_revisions_do_not_know_is_left_alone_there() -> None:
     assert len(wasted) < 0.2 * len(asked)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_of_levels_that_may_all_be_to_blame_for_a_failure_each_is_tried(seed: int) -> None:
+    steps: Steps = {(16, ("o0",)): 0.4, (18, ("o1",)): 0.3, (8, ()): 0.3}
+    system, truth = System(flags(2), steps), System(flags(2), steps)
+
+    def answer(probe: Probe) -> Observation:
+        if probe.configuration[1] is True and probe.revision < 12:
+            return Observation(probe, math.nan)
+        anchor = truth.seconds(Probe(probe.configuration, REVISIONS - 1))
+        return Observation(probe, system.observe(probe).value / anchor, anchor=anchor)
+
+    finder = search(system, answer=answer, anchor=REVISIONS - 1, seed=seed)
+    assert told(finder.change_points_) == set(steps)
+
+
 def test_a_search_in_which_everything_fails_ends_without_a_word() -> None:
     system = System(flags(4), {})
     finder = search(system, answer=failing(system, lambda _: True, built=True), most=2000)

@@ -4,7 +4,6 @@ from bot.model.report import (
     ChangePoint,
     Influence,
     Report,
-    ResourceSuspect,
     Suspects,
 )
 from bot.model.report_assertions import AssertionGroup, AssertionOutcome
@@ -112,9 +111,6 @@ def test_what_later_analyses_find_has_its_place() -> None:
         share_of_change=0.72,
         terms=(("reduce_vars",),),
     )
-    resource = ResourceSuspect(
-        feature="memory", base=100.0, head=150.0, unit="MB", estimated_seconds=0.02, score=0.5
-    )
     group = AssertionGroup(
         expression="a > m",
         expected=(0.5, 0.5),
@@ -134,7 +130,7 @@ def test_what_later_analyses_find_has_its_place() -> None:
         method=None, term=("a",), influence=0.1, interval=(0.0, 0.2), share=0.3, error=0.05, noise_floor=0.01
     )
     found = builders.regression(
-        suspects=Suspects(options=(effect("a", ratio=1.2),), methods=(method,), resources=(resource,)),
+        suspects=Suspects(options=(effect("a", ratio=1.2),), methods=(method,)),
         assertions=(violated, held),
         change_points=(point,),
         influences=(influence,),
@@ -142,7 +138,6 @@ def test_what_later_analyses_find_has_its_place() -> None:
     assert rows(found, "methods") == [
         ["`lib.scope:figure_out`", "`lib/scope.js:12`", "200 ms to 310 ms", "72 %", "`reduce_vars` on"]
     ]
-    assert rows(found, "resources") == [["`memory`", "100 to 150 MB", "+50 %", "20 ms"]]
     assert section(found, "assertions").title == "Performance assertions: 1 violated, 1 held, 0 undecided"
     assert rows(found, "assertions") == [
         ["`m`", "`a > m`", "half of them slow, now most", "+80 % (70 to 90)", "90 / 91"]

@@ -27,8 +27,8 @@ class Attended:
     notes: tuple[str, ...]
 
 
-def attended(target: Target, jar: bytes, timed: Sequence[str] | None) -> Attended:
-    """One trial; `timed`: names of the methods to time, None: all are counted.
+def attended(target: Target, jar: bytes, timed: Sequence[str] | None, *, arguments: bool = False) -> Attended:
+    """One trial; `timed`: names of the methods to time, None: all are counted. arguments: summed up, too.
 
     Raises:
         OSError: the scratch folder cannot take the agent.
@@ -36,7 +36,9 @@ def attended(target: Target, jar: bytes, timed: Sequence[str] | None) -> Attende
     folder = tool_folder(target, "jvm")
     (folder / toolchain.AGENT).write_bytes(jar)
     if timed is not None:
-        (folder / "methods.txt").write_text("\n".join([str(MOST_KEPT), *timed, ""]), encoding="utf-8")
+        (folder / "methods.txt").write_text(
+            "\n".join([f"{MOST_KEPT}{' arguments' * arguments}", *timed, ""]), encoding="utf-8"
+        )
     for entry in folder.iterdir():
         entry.chmod(0o644)
     option = toolchain.quoted(f"-javaagent:{folder / toolchain.AGENT}={folder}")

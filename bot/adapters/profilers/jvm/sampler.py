@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.adapters.profilers.call_tree import CallTree, tree_costs
+from bot.adapters.profilers.call_tree import CallTree, TreeCosts, tree_costs
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.agent import attended, counts
 from bot.adapters.profilers.jvm.recording import Recorded, recorded_trial
 from bot.adapters.profilers.jvm.sources import Sources
-from bot.adapters.profilers.launching import Launched
+from bot.adapters.profilers.launching import Launched, another_fits
 from bot.adapters.profilers.reports import clean_name
 from bot.model.profiles import Method, Profile, Target, Tool
 
-ENOUGH_SAMPLES, MOST_ROUNDS = 1000, 3
-"""A trial is recorded until there are so many samples (a share of 10 % is right to 1 %), or so often."""
-FEW_SAMPLES = 400
+ENOUGH_SAMPLES, MOST_ROUNDS = 4000, 3
+"""A trial is recorded until there are so many samples, or so often: what is compiled when differs from trial
+to trial, which moves the shares of a short one more than chance does."""
+RECORDING_SHARE = 0.5
+"""Of the time there is for a profile; the rest is for counting calls and for reading source texts."""
+FEW_SAMPLES, MOST_ROUNDS_OF_FEW = 400, 6
 """Below this many, the share even of a dominant method is rough: its standard deviation exceeds 5 %."""
 WORTH = 0.5
 """CPU-time samples (JDK 25) are taken for shares from this part of the others' number on: timers of many
@@ -64,8 +68,11 @@ class JvmSampler:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(self.missing(target)))
         try:
             events = (toolchain.HERE / "sampling.jfc").read_text(encoding="utf-8")
+            began = time.monotonic()
             rounds = [recorded_trial(target, events, javac=javac)]
-            while _worth_another(rounds):
+            while _worth_another(rounds) and another_fits(
+                began, len(rounds), RECORDING_SHARE * target.seconds
+            ):
                 rounds.append(recorded_trial(target, events, javac=javac))
             launched, all_recorded = rounds[-1][0], [recorded for _, recorded in rounds]
             cpu = sum(one.cpu for one, _ in rounds) / len(rounds)
@@ -86,11 +93,10 @@ class JvmSampler:
 
 
 def _worth_another(rounds: Sequence[tuple[Launched, Recorded]]) -> bool:
-    """Whether a further round is needed, and more rounds than there may be are not."""
-    launched, last = rounds[-1]
+    """Whether a further round is needed: a few more than usual where trials are short, none without."""
     samples = sum(_samples(recorded).total() for _, recorded in rounds)
-    few = _samples(last).total() * MOST_ROUNDS < FEW_SAMPLES
-    return launched.outcome == "ok" and not few and samples < ENOUGH_SAMPLES and len(rounds) < MOST_ROUNDS
+    most = MOST_ROUNDS if samples >= FEW_SAMPLES else MOST_ROUNDS_OF_FEW
+    return rounds[-1][0].outcome == "ok" and 0 < samples < ENOUGH_SAMPLES and len(rounds) < most
 
 
 def _samples(recorded: Recorded) -> Counter[int]:
@@ -104,12 +110,8 @@ def _explained(
 ) -> Profile:
     """Names what was recorded in all rounds and sums it up for one."""
     sources = Sources(target.root)
-    tree = CallTree()
-    for recorded in rounds:
-        _graft(tree, recorded, sources, trials=len(rounds))
-    costs = tree_costs(tree)
+    costs, whole = _costs(rounds, sources)
     samples = sum(_samples(recorded).total() for recorded in rounds)
-    spent = sum(one.running + one.compiling + one.collecting for one in rounds) / 1e9 / len(rounds)
     version = _VERSION.search(rounds[0].version)
     notes = [*profile.notes, *(note for recorded in rounds for note in recorded.notes)]
     if 0 < samples < FEW_SAMPLES:
@@ -121,11 +123,27 @@ def _explained(
     return replace(
         profile,
         tool=replace(profile.tool, version=clean_name(version[1]) if version else ""),
-        methods=costs.methods(seen=max(sum(tree.own), spent), calls=known),
+        methods=costs.methods(seen=whole, calls=known),
         edges=costs.edge_costs(),
         samples=samples,
         notes=tuple(dict.fromkeys(notes)),
+        trials=[_alone(profile, recorded, sources) for recorded in rounds],
     )
+
+
+def _alone(profile: Profile, recorded: Recorded, sources: Sources) -> Profile:
+    """The time in one of the trials."""
+    costs, seen = _costs([recorded], sources)
+    return replace(profile, methods=costs.methods(seen=seen), samples=_samples(recorded).total(), notes=())
+
+
+def _costs(rounds: Sequence[Recorded], sources: Sources) -> tuple[TreeCosts, float]:
+    """What methods cost in a trial, the mean of these, and CPU seconds of all that was seen of it."""
+    tree = CallTree()
+    for recorded in rounds:
+        _graft(tree, recorded, sources, trials=len(rounds))
+    spent = sum(one.running + one.compiling + one.collecting for one in rounds) / 1e9 / len(rounds)
+    return tree_costs(tree), max(sum(tree.own), spent)
 
 
 def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int) -> None:
@@ -150,7 +168,8 @@ def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int)
         mine = named[method][0] or (None if caller else named[method][1])
         has_caller.append(caller or mine is not None)
         above = numbers[parent] if parent >= 0 else -1
-        numbers.append(tree.add(above, mine, (weight * samples[node] + by_node[node]) / 1e9 / trials))
+        own = (weight * samples[node] + by_node[node]) / 1e9 / trials
+        numbers.append(tree.add(above, mine, own, samples=samples[node]))
     for method, nanoseconds in unseen.items():
         tree.add(-1, named[method][0], nanoseconds / 1e9 / trials)
 

@@ -10,7 +10,7 @@ from bot.adapters.profilers.jvm.agent import attended
 from bot.adapters.profilers.watched import explained, validated
 from bot.model.profiles import Method, Profile, Target, Tool
 
-SECONDS_PER_CALL = 100e-9
+SECONDS_PER_CALL, WITH_ARGUMENTS = 100e-9, 400e-9
 """As measured on one machine; each run measures its own."""
 MOST_METHODS = 32_000
 """Their numbers are 16-bit constants in the woven code."""
@@ -20,11 +20,14 @@ class JvmWatcher:
     """Times each call of chosen methods; constructors are counted only.
 
     coarse: how often they are called; those that would cost more than `overhead` are left out (a share
-    of the trial).
+    of the trial). arguments: with a summary of what each call was given.
     """
 
-    def __init__(self, coarse: Profile | None = None, *, overhead: float = OVERHEAD) -> None:
-        self._coarse, self._overhead = coarse, overhead
+    def __init__(
+        self, coarse: Profile | None = None, *, overhead: float = OVERHEAD, arguments: bool = False
+    ) -> None:
+        self._coarse, self._overhead, self._arguments = coarse, overhead, arguments
+        self._cost = WITH_ARGUMENTS if arguments else SECONDS_PER_CALL
 
     @property
     def tool(self) -> Tool:
@@ -33,9 +36,13 @@ class JvmWatcher:
             name="Java agent",
             version="",
             grain="fine",
-            quantities=frozenset({"calls", "seconds", "edges", "durations"}),
+            quantities=frozenset(
+                {"calls", "seconds", "edges", "durations", "arguments"}
+                if self._arguments
+                else {"calls", "seconds", "edges", "durations"}
+            ),
             slowdown=1.05,
-            seconds_per_call=SECONDS_PER_CALL,
+            seconds_per_call=self._cost,
             blind=(
                 "Constructors and static initialisers are counted, not timed.",
                 "A watched method has a second frame on the stack and a private twin: code can see them.",
@@ -53,11 +60,16 @@ class JvmWatcher:
         if javac is None:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(self.missing(target)))
         methods, left = affordable(
-            methods, self._coarse, seconds_per_call=SECONDS_PER_CALL, overhead=self._overhead
+            methods, self._coarse, seconds_per_call=self._cost, overhead=self._overhead
         )
         watched = [m for m in methods if m.name.isprintable()][:MOST_METHODS]
         try:
-            trial = attended(target, toolchain.agent_jar(javac), [m.name for m in watched])
+            trial = attended(
+                target,
+                toolchain.agent_jar(javac),
+                [m.name for m in watched],
+                arguments=self._arguments,
+            )
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}",))
         reports, damaged = validated(trial.lines, len(watched))

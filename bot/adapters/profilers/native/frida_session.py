@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
 FUNCTIONS, CALLS, END = "functions", "calls", "end"
 """Files of a started program: what to watch, the calls of each that it becomes, how it ended."""
@@ -43,7 +43,8 @@ A process of its own: Frida would take a child's status away from us.
 Functions: TypeAlias = "Mapping[int, tuple[str, int]]"
 """Number, from 1 -> path of the object file, place in its memory."""
 Still: TypeAlias = "Callable[[Sequence[int]], AbstractContextManager[None]]"
-_GONE_SECONDS, _POLL_SECONDS, _STILL_SECONDS = 5.0, 0.02, 2.0
+_GONE_SECONDS, _POLL_SECONDS, _STILL_SECONDS, _ANSWER_SECONDS = 5.0, 0.02, 2.0, 20.0
+_Answer = TypeVar("_Answer")
 _HERE = Path(__file__).parent
 
 
@@ -57,6 +58,31 @@ def _told() -> Iterator[None]:
         yield
     except tuple(kinds) as error:
         raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def _answered(call: Callable[[], _Answer]) -> _Answer:
+    """What Frida answers; it knows no time limit of its own, and its agent may wait for what never comes.
+
+    Raises:
+        OSError: it does not answer, or fails.
+    """
+    answers: queue.SimpleQueue[tuple[_Answer | None, OSError | None]] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            with _told():
+                answers.put((call(), None))
+        except OSError as error:
+            answers.put((None, error))  # raised where the answer is waited for
+
+    threading.Thread(target=ask, daemon=True).start()  # not a pool's, which would be waited for at the end
+    try:
+        answer, error = answers.get(timeout=_ANSWER_SECONDS)
+    except queue.Empty:
+        raise OSError("Frida does not answer") from None
+    if error is not None:
+        raise error
+    return cast("_Answer", answer)
 
 
 class Session:
@@ -96,9 +122,10 @@ class Session:
         """
         hooks = (_HERE / "frida_hooks.c").read_text(encoding="utf-8")
         places = [[path, offset, number] for number, (path, offset) in functions.items()]
-        self._addresses = [int(a, 16) for a in self._script.exports_sync.prepare(hooks, places)]
+        prepared = _answered(lambda: self._script.exports_sync.prepare(hooks, places))
+        self._addresses = [int(a, 16) for a in prepared]
         self._while_still(still, lambda: self._script.exports_sync.hook(most))
-        self._script.exports_sync.begin()
+        _answered(self._script.exports_sync.begin)
 
     @_told()
     def unwatch(self, still: Still = lambda _: nullcontext()) -> int:
@@ -107,19 +134,19 @@ class Session:
         Nor are those that are still open.
         """
         self._while_still(still, self._script.exports_sync.unhook)
-        return int(self._script.exports_sync.end())
+        return int(_answered(self._script.exports_sync.end))
 
     def _while_still(self, still: Still, change: Callable[[], object]) -> None:
         with ThreadPoolExecutor(1) as pool:
             with still(self._addresses):
-                changed = pool.submit(change)
+                changed = pool.submit(_answered, change)
                 wait([changed], _STILL_SECONDS)  # a thread that stands may hold what Frida waits for
             changed.result()
 
     @_told()
     def threads(self) -> Sequence[int]:
         """Those of the program itself."""
-        return [int(thread) for thread in self._script.exports_sync.threads()]
+        return [int(thread) for thread in _answered(self._script.exports_sync.threads)]
 
     @_told()
     def detach(self) -> None:

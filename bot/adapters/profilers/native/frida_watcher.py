@@ -126,7 +126,7 @@ def fine_tool(bias: Bias | None) -> Tool:
         "fine",
         frozenset({"calls", "seconds", "durations"}),
         seconds_per_call=SECONDS_PER_CALL if bias is None else bias.own + bias.below,
-        bias=0.0 if bias is None else bias.own,
+        bias=0.0 if bias is None else bias.expected,
         blind=BLIND,
     )
 

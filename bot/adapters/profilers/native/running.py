@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,14 +90,25 @@ def unwatchable(process: Running) -> Sequence[str]:
             f"The file of {it} is not what runs (replaced since it was started, or in another container):"
             " start it again, or run Suspects where it runs.",
         )
-    told = _status(process.pid)
-    if told.get("TracerPid", "0") != "0":
-        return (f"{it} is being traced by process {told['TracerPid']}: end that one first.",)
-    if "shstk" in told.get("x86_Thread_features", ""):
-        return (f"{it} has a shadow stack, which does not let calls be watched: start it without.",)
+    if state := _unsuited(it, _status(process.pid)):
+        return (state,)
     if not read_object(Path(process.program)).loader:
         return (f"{it} is linked statically: Frida cannot be loaded into it. Link it dynamically.",)
     return tuple(f"{it} {why}" for why in unhookable(Path(process.program)))
+
+
+def _unsuited(it: str, told: Mapping[str, str]) -> str:
+    """Why its state, as the kernel tells it, does not let it be watched; empty: it does."""
+    if told.get("TracerPid", "0") != "0":
+        return f"{it} is being traced by process {told['TracerPid']}: end that one first."
+    if int(told.get("SigCgt", "0"), 16) >> (signal.SIGCHLD - 1) & 1:
+        return (
+            f"{it} looks after children of its own (it catches SIGCHLD), and would meet those by which Frida"
+            " stops threads: it might hang. Watch one of its processes that does not, or start it without."
+        )
+    if "shstk" in told.get("x86_Thread_features", ""):
+        return f"{it} has a shadow stack, which does not let calls be watched: start it without."
+    return ""
 
 
 def unhookable(program: Path) -> Sequence[str]:

@@ -21,12 +21,21 @@ MOST_BELOW = 0.5
 _NONE = np.empty(0)
 
 
+UNMEASURED = 1e-6
+"""Seconds; arbitrary."""
+
+
 @dataclass(frozen=True)
 class Bias:
     """Seconds of the tracer: in each call that it times, and in its callers for each call below them."""
 
     own: float = 0.0
     below: float = 0.0
+
+    @property
+    def expected(self) -> float:
+        """Seconds that calls may be too long: what was measured, or what slow machines take at most."""
+        return UNMEASURED if self == Bias() else self.own
 
 
 @dataclass(frozen=True)

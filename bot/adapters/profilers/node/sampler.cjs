@@ -3,6 +3,8 @@
 // What it saw is written beside this file when the thread ends. It never disturbs the program: no error leaves it.
 "use strict";
 const MAGLEV = 22; // the first version in which V8's middle compiler is on, and inlines
+const TELLS_GARBAGE = 20; // the first one in which its sampling of allocations keeps what was collected
+const BYTES = 65536; // between samples of allocations
 const PROFILER = "v8:ProfEvntProc"; // the thread that walks the sampled stacks
 try {
     const fs = require("fs");
@@ -10,6 +12,7 @@ try {
     const { isMainThread, threadId } = require("worker_threads");
     const { interval, inlining } = JSON.parse(fs.readFileSync(`${__dirname}/settings.json`, "utf8"));
 
+    const major = Number(process.versions.node.split(".")[0]);
     const mine = `${__dirname}/${process.pid}-${threadId}-${process.hrtime.bigint()}`;
     const { readFileSync, readdirSync, writeFileSync, renameSync } = fs; // a program may replace them
     const stringify = JSON.stringify;
@@ -52,10 +55,14 @@ try {
     if (interval > 0) {
         // Inlined code has gaps in V8's table of positions: time in them counts to the caller.
         const flags = ["--no-turbo-inlining"];
-        if (Number(process.versions.node.split(".")[0]) >= MAGLEV) flags.push("--no-maglev-inlining");
+        if (major >= MAGLEV) flags.push("--no-maglev-inlining");
         if (inlining) flags.length = 0;
         // Helping threads would hide what it costs to collect the garbage that a function makes.
         for (const flag of [...flags, "--no-parallel-scavenge"]) require("v8").setFlagsFromString(flag);
+        if (major >= TELLS_GARBAGE) {
+            const all = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true };
+            ask("HeapProfiler.startSampling", { samplingInterval: BYTES, ...all });
+        }
         ask("Profiler.setSamplingInterval", { interval });
         ask("Profiler.start");
         loading = inAll() - own;
@@ -73,7 +80,7 @@ try {
     process.once("exit", () => {
         try {
             const seen = interval > 0
-                ? { ...spent(), ...tree(ask("Profiler.stop").profile, interval) }
+                ? { ...spent(), ...tree(ask("Profiler.stop").profile, interval), heap: allocated(ask) }
                 : { counts: calls(ask("Profiler.takePreciseCoverage").result) };
             writeFileSync(`${mine}.part`, stringify({ node: process.version, ...seen }), { flag: "wx" });
             renameSync(`${mine}.part`, `${mine}.json`);
@@ -85,30 +92,50 @@ try {
     // See above.
 }
 
-/** Nodes in an order in which parents come first, with the microseconds and samples that each has itself. */
-function tree({ nodes, samples, timeDeltas }, interval) {
-    const byId = new Map(nodes.map((node) => [node.id, node]));
-    const [frames, parents, index] = [[], [], new Map()];
-    const work = [[nodes[0], -1]];
+/** Frames in an order in which parents come first, the parent of each, and visit(node, its place) of each node. */
+function ordered(root, childrenOf, visit) {
+    const [frames, parents, work] = [[], [], [[root, -1]]];
     while (work.length > 0) {
         const [node, parent] = work.pop();
         const { functionName, url, lineNumber, columnNumber } = node.callFrame;
-        index.set(node.id, frames.length);
-        for (const child of node.children ?? []) work.push([byId.get(child), frames.length]);
+        visit(node, frames.length);
+        for (const child of childrenOf(node)) work.push([child, frames.length]);
         frames.push([functionName.slice(0, 500), url.slice(0, 4000), lineNumber, columnNumber]);
         parents.push(parent);
     }
-    const [micros, hits] = [frames.map(() => 0), frames.map(() => 0)];
-    let working = 0; // the node that ran last: collecting garbage is part of its work
+    return { frames, parents };
+}
+
+/** What each node has itself: microseconds, samples, and microseconds of collecting garbage when it was there. */
+function tree({ nodes, samples, timeDeltas }, interval) {
+    const [byId, index] = [new Map(nodes.map((node) => [node.id, node])), new Map()];
+    const children = (node) => (node.children ?? []).map((id) => byId.get(id));
+    const { frames, parents } = ordered(nodes[0], children, (node, at) => index.set(node.id, at));
+    const [micros, hits, collecting] = [frames.map(() => 0), frames.map(() => 0), frames.map(() => 0)];
+    let working = 0; // the node that ran last
     for (const [at, id] of samples.entries()) {
-        const here = index.get(id);
-        const name = byId.get(id).callFrame.functionName;
-        if (name !== "(garbage collector)") working = here;
         // A longer wait was for a core, not work.
-        micros[working] += Math.max(0, Math.min(timeDeltas[at + 1] ?? interval, 10 * interval));
-        hits[working] += 1;
+        const took = Math.max(0, Math.min(timeDeltas[at + 1] ?? interval, 10 * interval));
+        if (byId.get(id).callFrame.functionName === "(garbage collector)") {
+            collecting[working] += took;
+        } else {
+            working = index.get(id);
+            micros[working] += took;
+            hits[working] += 1;
+        }
     }
-    return { frames, parents, micros, hits };
+    return { frames, parents, micros, hits, collecting };
+}
+
+/** Bytes that each node allocated itself, what was collected since included; none where V8 does not tell. */
+function allocated(ask) {
+    const bytes = [];
+    try {
+        const { head } = ask("HeapProfiler.stopSampling").profile;
+        return { ...ordered(head, (node) => node.children, (node) => bytes.push(node.selfSize)), bytes };
+    } catch {
+        return { frames: [], parents: [], bytes };
+    }
 }
 
 /** [url, [[start, end, calls, V8's own name], ...]] of each script, without functions that were never called. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +10,8 @@ from typing import Annotated, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bot.adapters.profilers.call_tree import CallTree, tree_costs
+from bot.adapters.profilers.call_tree import CallTree, TreeCosts, tree_costs
+from bot.adapters.profilers.launching import another_fits
 from bot.adapters.profilers.node import preloading
 from bot.adapters.profilers.node.preloading import Hooked
 from bot.adapters.profilers.node.sources import Frame, Sources, Span
@@ -18,11 +20,13 @@ from bot.model.profiles import Method, Profile, Target, Tool
 
 INTERVAL_SECONDS = 250e-6
 """10 % more CPU time than every millisecond, for four times the samples."""
-ENOUGH_SAMPLES, MOST_ROUNDS = 4000, 3
+ENOUGH_SAMPLES, MOST_ROUNDS = 20_000, 5
 """A trial is sampled again until there are so many samples, or so often: when V8 optimises what differs from
 trial to trial, which moves the shares of a short one more than chance does."""
 FEW_SAMPLES = 400
 """Below this many, the share even of a dominant method is rough: its standard deviation exceeds 5 %."""
+SAMPLING_SHARE = 0.4
+"""Of the time there is for a profile; the rest is for counting calls and for reading source texts."""
 MOST_SLOWDOWN = 5.0
 
 _Count = Annotated[int, Field(ge=0, le=1 << 53)]
@@ -38,29 +42,45 @@ class _Report(BaseModel):
     node: Annotated[str, Field(max_length=40)]
 
 
-class SampledReport(_Report):
-    """The tree of sampled stacks, parents first: frames, own elapsed microseconds and samples.
+class _Tree(BaseModel):
+    """Nodes of a tree, parents first, and columns of the same length."""
 
-    cpu: nanoseconds that the thread had a core meanwhile; 0: not known. whole: the same of all threads of the
-    process, V8's own included and the profiler's not, told by its main thread. alone: no other one of its
-    threads runs JavaScript.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    frames: list[tuple[str, str, _Place, _Place]]
+    parents: list[int]
+
+    @model_validator(mode="after")
+    def _is_a_tree(self) -> Self:
+        columns = [column for _, column in self if isinstance(column, list)]
+        if len({len(column) for column in columns}) != 1:
+            raise ValueError("columns of different lengths")
+        if any(not -1 <= parent < node for node, parent in enumerate(self.parents)):
+            raise ValueError("a parent that does not come first")
+        return self
+
+
+class Allocations(_Tree):
+    """Bytes that functions allocated, by the stacks that sampled it."""
+
+    bytes: list[_Count]
+
+
+class SampledReport(_Report, _Tree):
+    """The tree of sampled stacks: own elapsed microseconds and samples, without collections of garbage.
+
+    collecting: microseconds of these, where the program was when they came. cpu: nanoseconds that the thread
+    had a core meanwhile; 0: not known. whole: the same of all threads of the process, V8's own included and
+    the profiler's not, told by its main thread. alone: no other one of its threads runs JavaScript.
     """
 
     cpu: _Count
     whole: _Count
     alone: bool
-    frames: list[tuple[str, str, _Place, _Place]]
-    parents: list[int]
     micros: list[_Micros]
     hits: list[_Count]
-
-    @model_validator(mode="after")
-    def _is_a_tree(self) -> Self:
-        if not len(self.frames) == len(self.parents) == len(self.micros) == len(self.hits):
-            raise ValueError("columns of different lengths")
-        if any(not -1 <= parent < node for node, parent in enumerate(self.parents)):
-            raise ValueError("a parent that does not come first")
-        return self
+    collecting: list[_Micros]
+    heap: Allocations
 
 
 class CountedReport(_Report):
@@ -109,8 +129,8 @@ class NodeSampler:
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:  # noqa: ARG002 - sees all
         """Sampled trials, and one in which calls are counted if that was asked for."""
         try:
-            profile, sampled, rounds = self._sampled(target)
-            if not sampled:
+            profile, sampled = self._sampled(target)
+            if not any(sampled):
                 return _with_notes(profile, "No method was seen.")
             counted: list[CountedReport] = []
             notes: list[str] = []
@@ -120,26 +140,29 @@ class NodeSampler:
                 if hooked.launched.outcome != "ok":
                     counted = []
                     notes.append(hooked.launched.ended.reason("The trial whose calls were counted"))
-            return _explained(_with_notes(profile, *notes), (sampled, counted), target, rounds=rounds)
+            return _explained(_with_notes(profile, *notes), (sampled, counted), target)
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}.",))
 
-    def _sampled(self, target: Target) -> tuple[Profile, list[SampledReport], int]:
-        """What trials sampled until there is enough, and their number. Raises OSError as `run_hooked`."""
+    def _sampled(self, target: Target) -> tuple[Profile, list[list[SampledReport]]]:
+        """What each trial sampled, until there is enough. Raises OSError as `run_hooked`."""
         settings = {"interval": round(INTERVAL_SECONDS * 1e6), "inlining": self._inlining}
         profiles: list[Profile] = []
-        sampled: list[SampledReport] = []
+        sampled: list[list[SampledReport]] = []
+        began = time.monotonic()
         while True:
             hooked = preloading.run_hooked(target, "sampler.cjs", settings, slowdown=MOST_SLOWDOWN)
             reports, notes = _validated(hooked, SampledReport)
             profiles.append(_with_notes(_begun(self.tool, hooked), *notes))
-            sampled += reports
-            enough = sum(sum(report.hits) for report in sampled) >= ENOUGH_SAMPLES
-            if enough or profiles[-1].outcome != "ok" or not reports or len(profiles) == MOST_ROUNDS:
+            sampled.append(reports)
+            enough = sum(sum(report.hits) for one in sampled for report in one) >= ENOUGH_SAMPLES
+            late = not another_fits(began, len(profiles), SAMPLING_SHARE * target.seconds)
+            failed = profiles[-1].outcome != "ok" or not reports
+            if enough or late or failed or len(profiles) == MOST_ROUNDS:
                 break
         told = tuple(dict.fromkeys(note for profile in profiles for note in profile.notes))
         seconds = sum(profile.seconds for profile in profiles) / len(profiles)
-        return replace(profiles[-1], seconds=seconds, notes=told), sampled, len(profiles)
+        return replace(profiles[-1], seconds=seconds, notes=told), sampled
 
 
 def _begun(tool: Tool, hooked: Hooked) -> Profile:
@@ -168,62 +191,92 @@ def _validated(hooked: Hooked, kind: type[_AnyReport]) -> tuple[list[_AnyReport]
 
 def _explained(
     profile: Profile,
-    reports: tuple[Sequence[SampledReport], Sequence[CountedReport]],
+    reports: tuple[Sequence[Sequence[SampledReport]], Sequence[CountedReport]],
     target: Target,
-    *,
-    rounds: int,
 ) -> Profile:
-    """Names what the reports hold and sums it up, for one of so many sampled trials."""
+    """Names what the reports hold and sums it up, for one of the sampled trials."""
     sampled, counted = reports
     sources = Sources(target)
-    frames = {Frame(*frame) for report in sampled for frame in report.frames}
+    trees = [tree for one in sampled for report in one for tree in (report, report.heap)]
+    frames = {Frame(*frame) for tree in trees for frame in tree.frames}
     sources.parse(
         frames,
         {Span(name, url, start, end) for r in counted for url, fs in r.counts for start, end, _, name in fs},
     )
     named = {frame: sources.method(frame) for frame in frames}
-    tree = CallTree()
-    samples = sum(_graft(tree, r, named, rounds=rounds, one_core=target.one_core) for r in sampled)
-    costs = tree_costs(tree)
-    # Other threads (V8's compilers, say) cost time that no method has.
-    whole = min(profile.seconds, sum(report.whole for report in sampled) / 1e9 / rounds)
+    costs, seen, samples = _costs(profile, sampled, named, target)
     few = (f"Only {samples} samples: shares are rough.",) if samples < FEW_SAMPLES else ()
+    trials = []
+    for one in sampled:
+        own, whole, number = _costs(profile, [one], named, target)
+        trials.append(replace(profile, methods=own.methods(seen=whole), samples=number, notes=()))
     return replace(
         profile,
-        tool=replace(profile.tool, version=clean_name(sampled[0].node)),
-        methods=costs.methods(seen=max(sum(tree.own), whole), calls=_calls(counted, sources)),
+        tool=replace(profile.tool, version=clean_name(next(r.node for one in sampled for r in one))),
+        methods=costs.methods(seen=seen, calls=_calls(counted, sources)),
         edges=costs.edge_costs(),
         samples=samples,
         notes=(*profile.notes, *sources.notes, *few),
+        trials=trials,
     )
 
 
-def _graft(
+def _costs(
+    profile: Profile,
+    trials: Sequence[Sequence[SampledReport]],
+    named: Mapping[Frame, Method | None],
+    target: Target,
+) -> tuple[TreeCosts, float, int]:
+    """What methods cost in a trial, the mean of these; CPU seconds of all that was seen of it; samples."""
+    tree = CallTree()
+    for one in trials:
+        for report in one:
+            graft(tree, report, named, trials=len(trials), one_core=target.one_core)
+    # Other threads (V8's compilers, say) cost time that no method has.
+    whole = min(profile.seconds, sum(report.whole for one in trials for report in one) / 1e9 / len(trials))
+    return tree_costs(tree), max(sum(tree.own), whole), sum(tree.samples)
+
+
+def graft(
     tree: CallTree,
     report: SampledReport,
     named: Mapping[Frame, Method | None],
     *,
-    rounds: int,
+    trials: int,
     one_core: bool,
-) -> int:
-    """Adds one thread's stacks to the tree, in CPU seconds where they are known; its number of samples.
+) -> None:
+    """Adds one thread's stacks to the tree, in CPU seconds where they are known.
 
     The seconds are those of one of so many trials. Elapsed time is longer when others have the core: other
-    programs, or (one_core) V8's compilers and collectors, which mostly work for the
-    function that waits for them meanwhile.
+    programs, or (one_core) V8's compilers, which mostly work for the function that waits for them meanwhile.
+    Collections count to who allocates, by bytes, or else to where they came.
     """
     idle = [frame[0] == "(idle)" and not frame[1] for frame in report.frames]
-    elapsed = sum(micros for micros, waits in zip(report.micros, idle, strict=True) if not waits)
+    garbage, size = sum(report.collecting), sum(report.heap.bytes)
+    elapsed = sum(m for m, waits in zip(report.micros, idle, strict=True) if not waits) + garbage
     spent = min(report.whole / 1e3, elapsed) if one_core and report.alone else report.cpu / 1e3
-    scale = (spent / elapsed if spent and elapsed else 1.0) * 1e-6 / rounds
+    scale = (spent / elapsed if spent and elapsed else 1.0) * 1e-6 / trials
+    here = [0.0 if size else micros for micros in report.collecting]
+    own = [0.0 if waits else m + g for m, g, waits in zip(report.micros, here, idle, strict=True)]
+    hits = [0 if waits else number for number, waits in zip(report.hits, idle, strict=True)]
+    _plant(tree, report, named, [micros * scale for micros in own], hits)
+    each = garbage * scale / max(size, 1)
+    _plant(tree, report.heap, named, [each * count for count in report.heap.bytes])
+
+
+def _plant(
+    tree: CallTree,
+    told: _Tree,
+    named: Mapping[Frame, Method | None],
+    own: Sequence[float],
+    samples: Sequence[int] | None = None,
+) -> None:
+    """Adds the nodes of a reported tree, with their own seconds."""
     numbers: list[int] = []
-    samples = 0
-    rows = zip(report.frames, report.parents, report.micros, report.hits, idle, strict=True)
-    for frame, parent, micros, hits, waits in rows:
+    for node, (frame, parent) in enumerate(zip(told.frames, told.parents, strict=True)):
         above = numbers[parent] if parent >= 0 else -1
-        numbers.append(tree.add(above, named[Frame(*frame)], 0.0 if waits else micros * scale))
-        samples += 0 if waits else hits
-    return samples
+        count = samples[node] if samples else 0
+        numbers.append(tree.add(above, named[Frame(*frame)], own[node], samples=count))
 
 
 def _calls(reports: Iterable[CountedReport], sources: Sources) -> Counter[Method]:

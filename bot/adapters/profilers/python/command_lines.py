@@ -45,12 +45,12 @@ def python_start(target: Target) -> PythonStart | None:
     """How the target's command starts Python, itself or by a script's first line; None: not, or hidden."""
     words = list(target.words)
     for _ in range(_MOST_LINKS):
-        found = _find(words[0], target)
+        found = found_on_path(words[0], target)
         if found is None:
             return None
         if _INTERPRETER.match(os.path.basename(words[0])):  # noqa: PTH119
             return _parsed(words[0] if "/" in words[0] else found, words[1:])
-        line = _first_line(found)
+        line = first_line(found)
         if line is None:
             return None
         words = [*line, found if "/" not in words[0] else words[0], *words[1:]]
@@ -61,7 +61,7 @@ def python_start(target: Target) -> PythonStart | None:
     return None
 
 
-def _find(name: str, target: Target) -> str | None:
+def found_on_path(name: str, target: Target) -> str | None:
     """The file that is executed; relative to the working directory of the trial."""
     path = target.env.get("PATH", os.defpath)
     candidates = [name] if "/" in name else [f"{folder or '.'}/{name}" for folder in path.split(":")]
@@ -72,7 +72,7 @@ def _find(name: str, target: Target) -> str | None:
     return None
 
 
-def _first_line(path: str) -> list[str] | None:
+def first_line(path: str) -> list[str] | None:
     """The interpreter of a script, split at blanks (for `env -S` that is what it means); None: no script."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -93,7 +93,7 @@ class PythonFine:
         if coarse is None:
             return CallBudget(dict.fromkeys(methods, 1))
         known = {m: coarse.methods[m].calls or 0 for m in methods if m in coarse.methods}
-        seconds = coarse.seconds / max(1.0, coarse.tool.slowdown)
+        seconds = coarse.plain_seconds
         return call_budget({m: known.get(m, 0) for m in methods}, seconds=seconds, target=self._overhead)
 
     def _selected(self, planned: CallBudget) -> list[list[Any]]:

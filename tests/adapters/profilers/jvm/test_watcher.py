@@ -6,7 +6,10 @@ import json
 
 import pytest
 
+from bot.adapters.profilers.jvm import toolchain
+from bot.adapters.profilers.jvm.agent import attended
 from bot.adapters.profilers.jvm.watcher import JvmWatcher
+from bot.adapters.profilers.watched import validated
 from bot.model.profiles import CallSeries, Method, Profile
 from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
 from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, program
@@ -56,6 +59,14 @@ SHAPES = """
     }
     static int down(int n) { return n == 0 ? 0 : down(n - 1); }
 """
+TAKE = """
+    static long take(
+            String text, java.util.List<?> list, int[] numbers, Runnable run, double x, char c, boolean b) {
+        long until = System.nanoTime() + 100_000;
+        while (System.nanoTime() < until) { }
+        return until;
+    }
+"""
 USE = """
     One one = new One(3);
     boolean right = one.all(1L << 40, 2, 3.0, 4f, null, (byte) 5) == (1L << 40) + 7;
@@ -84,6 +95,39 @@ def test_every_kind_of_method_does_what_it_did_and_is_counted(make_jvm_target: M
     assert profile.outcome == "ok"
     assert {m.name: c.calls for m, c in profile.methods.items()} == expected
     assert all(len(one.path) <= 1 for one in profile.series), "a recursion has a short path"
+
+
+def test_arguments_are_told_by_kind_length_and_small_numbers(make_jvm_target: MakeJvmTarget) -> None:
+    names = ["Small.Whole.all", "Small.One.letter", "Small.One.same", "Small.down", "Small.take"]
+    body = USE + "take(\"a secret\", new java.util.ArrayList<>(), new int[3], () -> { }, -0.3, 'x', true);"
+    target = make_jvm_target(program(body, more=SHAPES + TAKE), *RUN_SMALL)
+    javac = toolchain.compiler(target)
+    assert javac is not None
+    trial = attended(target, toolchain.agent_jar(javac), names, arguments=True)
+    assert trial.launched.outcome == "ok", "the program found all as it was"
+    ((report,), damaged) = validated(trial.lines, len(names))
+    assert not damaged
+    given = {
+        names[one.method]: [report.texts[text].split("\n") for text in one.given] for one in report.series
+    }
+    assert given["Small.Whole.all"] == [["int ~2^40", "int 2", "float ~2^1", "float ~2^2", "null", "int 5"]]
+    assert given["Small.One.letter"] == [["null", "int 9"]]
+    assert given["Small.One.same"] == [["int 4"]]
+    taken = ["String length 8", "ArrayList length 0", "int[] length 3", "object", "float ~2^-2", "Character"]
+    assert given["Small.take"] == [[*taken, "boolean true"]]
+    powers = ["int ~2^9"] * 23 + ["int ~2^10"] * 977
+    assert [one for (one,) in given["Small.down"]] == [f"int {n}" for n in range(1001)] + powers
+
+
+def test_a_fine_profile_tells_arguments_where_asked(make_jvm_target: MakeJvmTarget) -> None:
+    take = Method("Small.take")
+    body = "for (int i = 0; i < 30; i++) take(\"a secret\", null, new int[i % 2], null, 1.0, 'x', true);"
+    profile = JvmWatcher(arguments=True).profile(
+        make_jvm_target(program(body, more=TAKE), *RUN_SMALL), [take]
+    )
+    (series,) = profile.series
+    assert "arguments" in profile.tool.quantities and len(series.arguments) == 30
+    assert {one[2] for one in series.arguments} == {"int[] length 0", "int[] length 1"}
 
 
 def test_many_calls_become_a_histogram_that_holds_all_of_them(make_jvm_target: MakeJvmTarget) -> None:

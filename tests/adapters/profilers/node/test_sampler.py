@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.profilers.call_tree import CallTree, tree_costs
 from bot.adapters.profilers.node.preloading import run_hooked
-from bot.adapters.profilers.node.sampler import NodeSampler, SampledReport
-from bot.model.profiles import MethodCost, Profile
+from bot.adapters.profilers.node.sampler import NodeSampler, SampledReport, graft
+from bot.adapters.profilers.node.sources import Frame
+from bot.model.profiles import Method, MethodCost, Profile
 from tests.adapters.profilers.node.conftest import MakeTarget
 
 BURN = "function burn(ms) { const end = Date.now() + ms; while (Date.now() < end); }\n"
@@ -36,7 +38,7 @@ def test_a_profile_names_who_takes_the_time_and_counts_the_calls(make_target: Ma
     )
     profile = NodeSampler().profile(make_target({"lib/press.js": program}, "node", "lib/press.js"))
     assert profile.outcome == "ok"
-    assert cost(profile, "lib/press:burn").self_share > 0.5
+    assert (cost(profile, "lib/press:burn").running_share or 0) > 0.5
     assert cost(profile, "lib/press:Press.turn").calls == 20
     assert cost(profile, "lib/press:idle").calls == 7
     squeeze, burn = cost(profile, "lib/press:Press.squeeze"), cost(profile, "lib/press:burn")
@@ -72,6 +74,34 @@ def test_on_one_core_what_waits_while_v8_compiles_and_collects_costs_that_too(
     target = replace(make_target({"a.js": BURN + "burn(300)"}, "node", "a.js"), one_core=True)
     known = cost(NodeSampler(counts=False).profile(target), "a:burn")
     assert 0.5 < known.self_share < 1.0001
+
+
+@pytest.mark.parametrize(("bytes_", "collected"), [([0, 90, 10], (0.36, 0.04)), ([0, 0, 0], (0.1, 0.3))])
+def test_collecting_garbage_counts_to_who_makes_it_and_is_not_what_runs(
+    bytes_: list[int], collected: tuple[float, float]
+) -> None:
+    frames = [("(root)", "", -1, -1), ("fill", "a.js", 0, 0), ("burn", "a.js", 9, 0)]
+    tree = {"frames": frames, "parents": [-1, 0, 0]}
+    columns = {"micros": [0, 2e5, 4e5], "hits": [0, 20, 40], "collecting": [0, 1e5, 3e5]}
+    report = SampledReport.model_validate(
+        {"node": "v20", "cpu": 1e9, "whole": 1e9, "alone": True, "heap": {**tree, "bytes": bytes_}}
+        | tree
+        | columns
+    )
+    named = {Frame(*frame): Method(frame[0]) if frame[1] else None for frame in frames}
+    grown = CallTree()
+    graft(grown, report, named, trials=1, one_core=True)
+    costs = tree_costs(grown)
+    told = costs.own[Method("fill")], costs.own[Method("burn")]
+    assert told == pytest.approx((0.2 + collected[0], 0.4 + collected[1]))
+    assert costs.running == pytest.approx({Method("fill"): 1 / 3, Method("burn"): 2 / 3})
+
+
+def test_each_trial_of_a_profile_is_kept(make_target: MakeTarget) -> None:
+    profile = NodeSampler(counts=False).profile(make_target({"a.js": BURN + "burn(40);"}, "node", "a.js"))
+    assert len(profile.trials) > 1 and {one.outcome for one in profile.trials} == {"ok"}
+    assert sum(one.samples or 0 for one in profile.trials) == profile.samples
+    assert any((cost(one, "a:burn").running_share or 0) > 0.5 for one in profile.trials)
 
 
 def test_anonymous_functions_and_built_ins_count_to_the_nearest_named_caller(make_target: MakeTarget) -> None:
@@ -164,6 +194,7 @@ def test_without_node_it_is_missing(make_target: MakeTarget) -> None:
     ]
 
 
+NO_HEAP: dict[str, list[int]] = {"frames": [], "parents": [], "bytes": []}
 FORGED = {
     "cut": "{",
     "other": "[]",
@@ -178,6 +209,8 @@ FORGED = {
             "parents": [0],
             "micros": [],
             "hits": [],
+            "collecting": [],
+            "heap": NO_HEAP,
         }
     ),
     "circle": json.dumps(
@@ -190,11 +223,14 @@ FORGED = {
             "parents": [0],
             "micros": [1],
             "hits": [1],
+            "collecting": [0],
+            "heap": NO_HEAP,
         }
     ),
     "infinite": (
         '{"node": "v1", "cpu": 1, "whole": 1, "alone": true, "frames": [["a", "", 0, 0]], "parents": [-1],'
-        ' "micros": [1e999], "hits": [1]}'
+        ' "micros": [1e999], "hits": [1], "collecting": [0],'
+        ' "heap": {"frames": [], "parents": [], "bytes": []}}'
     ),
 }
 

@@ -14,8 +14,11 @@ import java.util.Map;
 public final class Hook implements ClassFileTransformer {
     private final Map<String, Integer> timed; // null: all methods are counted
 
-    private Hook(Map<String, Integer> timed) {
+    private final boolean told;
+
+    private Hook(Map<String, Integer> timed, boolean told) {
         this.timed = timed;
+        this.told = told;
     }
 
     /** Begins in this JVM; `folder` has the settings and takes the report. */
@@ -23,7 +26,8 @@ public final class Hook implements ClassFileTransformer {
         String mine = ProcessHandle.current().pid() + "-" + System.nanoTime();
         Files.createFile(folder.resolve(mine + ".began"));
         Path settings = folder.resolve("methods.txt");
-        Map<String, Integer> timed = Files.exists(settings) ? named(Files.readAllLines(settings)) : null;
+        List<String> lines = Files.exists(settings) ? Files.readAllLines(settings) : null;
+        Map<String, Integer> timed = lines == null ? null : named(lines);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             try {
                 Path part = folder.resolve(mine + ".part");
@@ -37,7 +41,11 @@ public final class Hook implements ClassFileTransformer {
                 // As in Agent.
             }
         }));
-        instrumentation.addTransformer(new Hook(timed));
+        instrumentation.addTransformer(new Hook(timed, lines != null && told(lines)));
+    }
+
+    private static boolean told(List<String> lines) {
+        return lines.get(0).endsWith(" arguments");
     }
 
     private static Map<String, Integer> named(List<String> lines) {
@@ -45,7 +53,7 @@ public final class Hook implements ClassFileTransformer {
         for (String name : lines.subList(1, lines.size())) {
             numbers.put(name, numbers.size());
         }
-        Recorder.begin(numbers.size(), Integer.parseInt(lines.get(0)));
+        Recorder.begin(numbers.size(), Integer.parseInt(lines.get(0).split(" ")[0]), told(lines));
         return numbers;
     }
 
@@ -58,7 +66,7 @@ public final class Hook implements ClassFileTransformer {
         }
         try {
             String type = name.replace('/', '.');
-            return Weaver.woven(bytes, (method, synthetic) -> number(type, method, synthetic), timed != null);
+            return Weaver.woven(bytes, (method, synthetic) -> number(type, method, synthetic), timed != null, told);
         } catch (IOException | RuntimeException error) {
             return null; // this class stays as it is
         }

@@ -2,6 +2,7 @@ package suspects;
 
 import java.io.IOException;
 import java.io.Writer;
+import java.util.Arrays;
 
 /** The little JSON that reports need. */
 final class Json {
@@ -40,7 +41,13 @@ final class Json {
         numbers(out, trace.selves, trace.selves.length - 1);
         out.write(",\"begun\":");
         numbers(out, begun, begun.length);
-        out.write(",\"left\":" + trace.left + ",\"cost\":" + own[0] + ",\"bias\":" + own[1] + ",\"texts\":[]}\n");
+        out.write(",\"left\":" + trace.left + ",\"cost\":" + own[0] + ",\"bias\":" + own[1] + ",\"texts\":[");
+        comma = "";
+        for (String text : trace.texts.keySet()) {
+            out.write(comma + quoted(text));
+            comma = ",";
+        }
+        out.write("]}\n");
     }
 
     private static void write(Writer out, Trace.Context one) throws IOException {
@@ -55,7 +62,10 @@ final class Json {
                 comma = ",";
             }
         }
-        out.write("],\"given\":[]}");
+        boolean told = one.given != null && one.durations != null;
+        out.write("],\"given\":");
+        numbers(out, told ? Arrays.stream(one.given).asLongStream().toArray() : new long[0], told ? (int) one.calls : 0);
+        out.write("}");
     }
 
     private static void numbers(Writer out, long[] values, int length) throws IOException {

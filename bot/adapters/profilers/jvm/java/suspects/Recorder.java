@@ -23,6 +23,7 @@ public final class Recorder {
     });
     private static int methods;
     private static int kept;
+    private static boolean told;
     private static final ThreadLocal<Trace> TRACE = ThreadLocal.withInitial(() -> {
         Trace mine = new Trace(methods, kept);
         TRACES.add(mine);
@@ -31,8 +32,9 @@ public final class Recorder {
 
     private Recorder() {}
 
-    /** Before the first woven class: how many methods are timed, and durations kept in each context. */
-    public static void begin(int methods, int kept) {
+    /** Before the first woven class: how many methods are timed, durations kept in each context, arguments told. */
+    public static void begin(int methods, int kept, boolean told) {
+        Recorder.told = told;
         Recorder.methods = methods + 1; // one more for the calibration
         Recorder.kept = kept;
     }
@@ -54,7 +56,13 @@ public final class Recorder {
 
     public static Trace enter(int method) {
         Trace mine = TRACE.get();
-        mine.enter(method);
+        mine.enter(method, -1);
+        return mine;
+    }
+
+    public static Trace enter(int method, Object[] given) {
+        Trace mine = TRACE.get();
+        mine.enter(method, mine.numberOf(Summary.of(given)));
         return mine;
     }
 
@@ -100,6 +108,10 @@ public final class Recorder {
         }
     }
 
+    private static int given(Trace trace) {
+        return told ? trace.numberOf(Summary.of(new Object[] {"some", 1})) : -1;
+    }
+
     /** {cost, bias}: nanoseconds that a watched call adds to the run, and to its own duration. */
     private static long[] calibrated() {
         Trace trace = new Trace(methods, CALIBRATION_CALLS);
@@ -108,14 +120,14 @@ public final class Recorder {
             long began = System.nanoTime();
             for (int i = 0; i < CALIBRATION_CALLS; i++) {
                 TRACE.get();
-                trace.enter(methods - 1);
+                trace.enter(methods - 1, given(trace));
                 trace.leave();
             }
             took = (System.nanoTime() - began) / CALIBRATION_CALLS;
         }
         Trace fresh = new Trace(methods, CALIBRATION_CALLS);
         for (int i = 0; i < CALIBRATION_CALLS - 1; i++) {
-            fresh.enter(methods - 1);
+            fresh.enter(methods - 1, given(fresh));
             fresh.leave();
         }
         long[] durations = Arrays.copyOf(fresh.contexts.get(0).durations, CALIBRATION_CALLS - 1);

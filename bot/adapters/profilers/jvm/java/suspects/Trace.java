@@ -2,12 +2,15 @@ package suspects;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** What one thread's watched calls took: by calling context, each duration up to a number, then a histogram. */
 public final class Trace {
     static final int BINS_PER_OCTAVE = 32;
     private static final int MOST_CONTEXTS = 20_000;
+    private static final int MOST_TEXTS = 20_000;
     private static final int MOST_LINKS = 4_000_000; // from contexts to those below them
 
     /** Calls of one method over one path of watched callers. */
@@ -19,6 +22,7 @@ public final class Trace {
         long calls;
         long sum;
         long[] durations = new long[4];
+        int[] given; // the text of what each kept call was given
         int[] bins;
 
         Context(int method, int index, Context parent, int methods) {
@@ -28,13 +32,18 @@ public final class Trace {
             children = new Context[methods];
         }
 
-        void keep(long took, int kept) {
+        void keep(long took, int kept, int text) {
             sum += took;
             if (bins == null && calls < kept) {
                 if (calls == durations.length) {
                     durations = Arrays.copyOf(durations, (int) Math.min(2L * durations.length, kept));
                 }
                 durations[(int) calls] = took;
+                if (text >= 0) {
+                    given = given == null ? new int[4] : given;
+                    given = given.length <= calls ? Arrays.copyOf(given, durations.length) : given;
+                    given[(int) calls] = text;
+                }
             } else {
                 if (bins == null) {
                     bins = new int[BINS_PER_OCTAVE * 60];
@@ -42,6 +51,7 @@ public final class Trace {
                         bins[binOf(durations[i])]++;
                     }
                     durations = null;
+                    given = null;
                 }
                 bins[binOf(took)]++;
             }
@@ -54,12 +64,14 @@ public final class Trace {
     final long[] totals;
     final long[] selves;
     long left;
+    final Map<String, Integer> texts = new LinkedHashMap<>();
     private final int methods;
     private final int kept;
     private final int[] active;
     private Context[] stack = new Context[64];
     private long[] starts = new long[64];
     private long[] inner = new long[64];
+    private int[] given = new int[64];
     private int depth;
 
     Trace(int methods, int kept) {
@@ -71,15 +83,31 @@ public final class Trace {
         active = new int[methods];
     }
 
-    void enter(int method) {
+    /** The number of a text of what a call was given; past the most of them, of none. */
+    int numberOf(String text) {
+        Integer known = texts.get(text);
+        if (known == null) {
+            if (texts.size() >= MOST_TEXTS && !text.isEmpty()) {
+                return numberOf("");
+            }
+            known = texts.size();
+            texts.put(text, known);
+        }
+        return known;
+    }
+
+    /** text: the number of what the call was given, or -1. */
+    void enter(int method, int text) {
         Context context = contextOf(method);
         if (depth == stack.length) {
             stack = Arrays.copyOf(stack, 2 * depth);
             starts = Arrays.copyOf(starts, 2 * depth);
             inner = Arrays.copyOf(inner, 2 * depth);
+            given = Arrays.copyOf(given, 2 * depth);
         }
         stack[depth] = context;
         inner[depth] = 0;
+        given[depth] = text;
         active[method]++;
         starts[depth++] = System.nanoTime();
     }
@@ -95,7 +123,7 @@ public final class Trace {
         if (depth > 0) {
             inner[depth - 1] += took;
         }
-        context.keep(took, kept);
+        context.keep(took, kept, given[depth]);
     }
 
     /** A recursion counts to the context it began in, so that paths stay short. */

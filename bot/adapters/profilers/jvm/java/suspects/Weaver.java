@@ -24,6 +24,10 @@ final class Weaver {
     private static final int SYNTHETIC = 0x1000, VISIBILITY = 7, BRIDGE = 0x40, VARARGS = 0x80;
     private static final int PROLOGUE = 8; // a multiple of four: switches in the code stay aligned
 
+    private static final int DEEPEST = 6; // number, array twice, index, and a value of two
+    private static final Map<String, String> BOXES =
+            Map.of("I", "Integer", "J", "Long", "F", "Float", "D", "Double", "Z", "Boolean", "C", "Character");
+
     private final ByteBuffer in;
     private final ByteArrayOutputStream added = new ByteArrayOutputStream();
     private final DataOutputStream constants = new DataOutputStream(added);
@@ -33,14 +37,16 @@ final class Weaver {
     private int self;
     private boolean isInterface;
     private boolean changed;
+    private final boolean told;
 
-    private Weaver(byte[] bytes) {
+    private Weaver(byte[] bytes, boolean told) {
         in = ByteBuffer.wrap(bytes);
+        this.told = told;
     }
 
-    /** The class with its methods counted or timed; null when nothing was to do. */
-    static byte[] woven(byte[] bytes, Choice choice, boolean timed) throws IOException {
-        return new Weaver(bytes).weave(choice, timed);
+    /** The class with its methods counted or timed, arguments told; null when nothing was to do. */
+    static byte[] woven(byte[] bytes, Choice choice, boolean timed, boolean told) throws IOException {
+        return new Weaver(bytes, told).weave(choice, timed);
     }
 
     private static final class Attribute {
@@ -146,9 +152,11 @@ final class Weaver {
         DataOutputStream code = new DataOutputStream(buffer);
         code.writeByte(0x11); // sipush
         code.writeShort(number);
-        code.writeByte(0xb8); // invokestatic
-        code.writeShort(reference(10, type("suspects/Recorder"), nameAndType(utf8("enter"), utf8("(I)Lsuspects/Trace;"))));
         List<String> given = arguments(text(type));
+        if (told) {
+            boxed(code, given, isStatic ? 0 : 1);
+        }
+        call(code, "suspects/Recorder", "enter", told ? "(I[Ljava/lang/Object;)Lsuspects/Trace;" : "(I)Lsuspects/Trace;");
         ByteArrayOutputStream frameBuffer = new ByteArrayOutputStream();
         DataOutputStream frame = new DataOutputStream(frameBuffer);
         int slots = isStatic ? 0 : 1;
@@ -192,14 +200,41 @@ final class Weaver {
     private void leave(DataOutputStream code, int slot) throws IOException {
         code.writeByte(0x19); // aload
         code.writeByte(slot);
-        code.writeByte(0xb8);
-        code.writeShort(reference(10, type("suspects/Recorder"), nameAndType(utf8("leave"), utf8("(Lsuspects/Trace;)V"))));
+        call(code, "suspects/Recorder", "leave", "(Lsuspects/Trace;)V");
+    }
+
+    private void call(DataOutputStream code, String owner, String name, String type) throws IOException {
+        code.writeByte(0xb8); // invokestatic
+        code.writeShort(reference(10, type(owner), nameAndType(utf8(name), utf8(type))));
+    }
+
+    /** Leaves an array of the arguments on the stack. */
+    private void boxed(DataOutputStream code, List<String> given, int slot) throws IOException {
+        code.writeByte(0x11); // sipush
+        code.writeShort(given.size());
+        code.writeByte(0xbd); // anewarray
+        code.writeShort(type("java/lang/Object"));
+        for (int i = 0; i < given.size(); i++) {
+            String one = given.get(i);
+            code.writeByte(0x59); // dup
+            code.writeByte(0x11);
+            code.writeShort(i);
+            code.writeByte(0x15 + family(one));
+            code.writeByte(slot);
+            slot += one.equals("J") || one.equals("D") ? 2 : 1;
+            if (family(one) != 4) {
+                String plain = one.equals("B") || one.equals("S") ? "I" : one;
+                String box = "java/lang/" + BOXES.get(plain);
+                call(code, box, "valueOf", "(" + plain + ")L" + box + ";");
+            }
+            code.writeByte(0x53); // aastore
+        }
     }
 
     private byte[] code(int slots, byte[] code, int[] range, byte[] frame) throws IOException {
         ByteArrayOutputStream buffer = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(buffer);
-        out.writeShort(slots + 3);
+        out.writeShort(Math.max(slots + 3, DEEPEST));
         out.writeShort(slots + 1);
         out.writeInt(code.length);
         out.write(code);

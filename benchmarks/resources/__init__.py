@@ -1,0 +1,1 @@
+"""What resource features find: noise of counts, unit costs, known heads, false names."""

@@ -1,0 +1,1 @@
+"""Sources of resource counts: the kernel's accounting, a tracer of system calls, a simulation of caches."""

@@ -1,0 +1,58 @@
+"""Peak of the heap: the most bytes that one process of a trial had from malloc at a time."""
+
+from __future__ import annotations
+
+import re
+
+from bot.adapters import checkout
+from bot.adapters.profilers.evidence import folder_for
+from bot.adapters.profilers.launching import launch
+from bot.adapters.resources.around import seeded
+from bot.adapters.resources.streaming import stream
+from bot.model.profiles import Target
+
+LIBRARY = "libmemusage.so"
+"""Comes with the GNU C library."""
+SLOWDOWN = 10.0
+MOST_LINE = 1 << 12
+
+_PEAK = re.compile(rb"heap total: \d{1,18}, heap peak: (\d{1,18}), stack peak: \d")
+_ERRORS_ONLY = 'errors=$1; shift; exec "$@" >/dev/null 2>"$errors"'
+
+
+class Peaks:
+    """Finds in a program's errors what the library writes as a process ends; `largest`: bytes, or None."""
+
+    def __init__(self) -> None:
+        self.largest: float | None = None
+        self._rest = b""
+
+    def add(self, data: bytes) -> None:
+        """The next piece of output."""
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[:MOST_LINE]
+        for line in lines:
+            if (found := _PEAK.search(line[:MOST_LINE])) is not None:
+                self.largest = max(self.largest or 0.0, float(found[1]))
+
+
+def heap_peak(target: Target) -> float | None:
+    """Bytes, from one more trial at about its usual speed; None: not known.
+
+    Not known of static programs, of other C libraries, and when the trial fails. Of Python, all objects; of
+    runtimes with a heap of their own (Node, JVM), only what they have beside it.
+
+    Raises:
+        OSError: its folders could not be made ready.
+    """
+    folder = folder_for(target, "heap")
+    peaks, pipe = Peaks(), folder / "errors"
+    preload = " ".join(filter(None, (LIBRARY, target.env.get("LD_PRELOAD"))))
+    env = {"LD_PRELOAD": preload, "PYTHONMALLOC": "malloc", **seeded(target)}
+    try:
+        with stream(pipe, peaks.add, account=target.account):
+            words = ["sh", "-c", _ERRORS_ONLY, "sh", str(pipe), *target.words]
+            launched = launch(target, words, env=env, slowdown=SLOWDOWN, one_core=target.one_core)
+    finally:
+        checkout.remove(folder)
+    return peaks.largest if launched.outcome == "ok" else None

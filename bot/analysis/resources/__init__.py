@@ -1,0 +1,1 @@
+"""Resource features: unit costs of counted events, and which features a change costs."""

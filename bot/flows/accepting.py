@@ -1,0 +1,114 @@
+"""Marks the changes of a report that people accepted; what is accepted is shown, and alarms no longer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from bot.model.accepted import PATH, AcceptedChange
+from bot.model.comment_commands import term_text
+from bot.model.report import Acceptance, Effect, Report
+from bot.model.space import Space, Term
+from bot.report.words import worse
+
+LABEL = "suspects: accepted"
+"""On a pull request, it accepts all that this pull request changes for the worse."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What people accepted: the entries of a file, and whether the pull request has the label."""
+
+    today: date
+    entries: tuple[AcceptedChange, ...] = ()
+    labelled: bool = False
+
+    def of(self, report: Report, effect: Effect) -> Acceptance | None:
+        """The acceptance of an effect; None: it is for the better, or nobody accepted it."""
+        if not (effect.significant and worse(report, effect)):
+            return None
+        return self.by_entry(effect.term, effect.metric, effect.ratio) or (
+            Acceptance(source="label") if self.labelled else None
+        )
+
+    def by_entry(self, term: Term, metric: str, ratio: float) -> Acceptance | None:
+        """The acceptance of a change for the worse; None: no entry that still counts covers it."""
+        for entry in self.entries:
+            if self.today <= entry.until and entry.covers(term, metric, ratio):
+                return Acceptance(source="file", until=entry.until.isoformat(), reason=entry.reason)
+        return None
+
+
+def with_accepted(report: Report, accepted: Accepted) -> Report:
+    """The report of a pull request with its accepted changes marked, and the verdict of what is left.
+
+    Marks that it has are forgotten first, because a run of somebody else's may have made them up.
+    """
+    report = _unmarked(report)
+
+    def marked(effects: Iterable[Effect]) -> tuple[Effect, ...]:
+        return tuple(
+            e.model_copy(update={"accepted": found}) if (found := accepted.of(report, e)) else e
+            for e in effects
+        )
+
+    options = marked(report.suspects.options)
+    if options == report.suspects.options and not accepted.labelled:
+        return report
+    alarmed = not accepted.labelled and (
+        any(_harmful(report, e) and e.accepted is None for e in options) or _unexplained(report)
+    )
+    verdict = report.verdict
+    if not alarmed and verdict in ("regression", "mixed"):
+        verdict = "improvement" if verdict == "mixed" else "none"
+    return report.model_copy(
+        update={
+            "verdict": verdict,
+            "effects": marked(report.effects),
+            "suspects": report.suspects.model_copy(update={"options": options}),
+        }
+    )
+
+
+def stale(entries: Sequence[AcceptedChange], space: Space, today: date) -> list[str]:
+    """Of entries that no longer count, or never did: which, why, and what to do."""
+    notes = []
+    for place, entry in enumerate(entries):
+        unknown = [level for level in entry.term if level not in space.level_of]
+        if unknown:
+            what = f"`{unknown[0]}` is no level of this program: correct or remove the entry"
+            notes.append(f"{PATH}: accepted.{place}.term: {what}.")
+        elif entry.until < today:
+            what = f"`{term_text(entry.term)}` was accepted until {entry.until}"
+            notes.append(f"{PATH}: accepted.{place}.until: {what}: remove the entry, or name a later day.")
+    return notes
+
+
+def _unmarked(report: Report) -> Report:
+    """As it was before anything was accepted."""
+    options = report.suspects.options
+    verdict = report.verdict
+    if verdict in ("none", "improvement") and any(_harmful(report, e) and e.accepted for e in options):
+        verdict = "mixed" if verdict == "improvement" else "regression"
+    plain = [
+        tuple(e.model_copy(update={"accepted": None}) for e in found) for found in (report.effects, options)
+    ]
+    return report.model_copy(
+        update={
+            "verdict": verdict,
+            "effects": plain[0],
+            "suspects": report.suspects.model_copy(update={"options": plain[1]}),
+        }
+    )
+
+
+def _harmful(report: Report, effect: Effect) -> bool:
+    return effect.significant and worse(report, effect)
+
+
+def _unexplained(report: Report) -> bool:
+    """Whether something got worse that no named effect is about: nobody can have accepted that."""
+    named = {e.metric for e in report.suspects.options if _harmful(report, e)}
+    moved = {c.metric for c in report.configurations if c.state == "slower"} - {"instructions"}
+    return bool(moved - named) or any("got worse beyond chance" in note for note in report.notes)

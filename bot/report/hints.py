@@ -1,0 +1,19 @@
+"""What a reader can do about a failure whose cause shows in what the program said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EPERM", re.IGNORECASE)
+_TEMPORARY = re.compile(r"(?<![\w./-])(/(?:var/)?tmp)/(?!suspects-)")
+_JAVA = "TempFile"
+"""In a Java program's trace, which does not name the folder."""
+
+
+def remedy(reasons: Iterable[str]) -> tuple[str, str] | None:
+    """A folder that the sandbox kept closed, as it seems, and the key of the configuration that opens it."""
+    for reason in reasons:
+        if _CLOSED.search(reason) and ((found := _TEMPORARY.search(reason)) or _JAVA in reason):
+            return (found[1] if found else "/tmp"), "program.writable"  # noqa: S108  a text for people
+    return None

@@ -1,0 +1,37 @@
+"""A failure whose cause shows comes with its remedy; others come without."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.report.hints import remedy
+
+
+@pytest.mark.parametrize(
+    ("said", "folder"),
+    [
+        ("exit code 3: ./p.sh: 2: cannot create /tmp/my.1: Permission denied", "/tmp"),
+        ("PermissionError: [Errno 13] Permission denied: '/var/tmp/x'", "/var/tmp"),
+        ("Error: EACCES: permission denied, open '/tmp/cache/a'", "/tmp"),
+        ("java.io.IOException: Permission denied at java.io.File.createTempFile(File.java:2144)", "/tmp"),
+        ("java.nio.file.AccessDeniedException: /tmp/x1.so", "/tmp"),
+    ],
+)
+def test_a_program_that_may_not_write_the_machines_temporary_folder_is_told_how(
+    said: str, folder: str
+) -> None:
+    assert remedy(["exit code 1", said]) == (folder, "program.writable")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "cannot open /tmp/suspects-run-x/base/data: Permission denied",
+        "cannot open /srv/me/tmp/x: Permission denied",
+        "/tmp/x: No such file or directory",
+        "Permission denied",
+        "",
+    ],
+)
+def test_what_has_another_cause_has_no_such_remedy(said: str) -> None:
+    assert remedy([said]) is None
