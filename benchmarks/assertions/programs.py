@@ -14,7 +14,6 @@ import os
 import pickle
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -66,7 +65,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--program", choices=list(PROGRAMS), nargs="*", default=list(PROGRAMS))
     parser.add_argument("--executions", type=int, default=5)
-    parser.add_argument("--budget", type=float, default=120.0, help="seconds of one execution")
+    parser.add_argument("--budget", type=float, default=120.0, help="seconds of CPU time of one execution")
     parser.add_argument("--table", action="store_true", help="mine nothing, write the table only")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -110,18 +109,23 @@ def build(one: Wanted, place: Path) -> Iterator[Workshop]:
 
 def mine(one: Wanted, workshop: Workshop, *, budget: float) -> Execution:
     """One execution."""
-    what, never, began = subject(one.program, one.flags), threading.Event(), time.monotonic()
+    what, never, began = subject(one.program, one.flags), threading.Event(), core_seconds()
     mined = Mining(
         SiteProfiler(SiteTargets(what, workshop.sites(), scratch=workshop.scratch, stop=never.is_set)),
         ("other" if one.kind == "load" else "usual",),
-        time.monotonic,
+        core_seconds,
         began + budget,
         overhead=one.overhead,
         tell=lambda text: print(f"{one.file} {text}", flush=True),
     ).run()
-    found = Execution(one.program, one.kind, one.number, time.monotonic() - began, mined)
+    found = Execution(one.program, one.kind, one.number, core_seconds() - began, mined)
     print(found.told, *mined.notes, sep="\n  ", flush=True)
     return found
+
+
+def core_seconds() -> float:
+    """A clock that runs while a core works for us: on a machine with other work a budget buys as much."""
+    return sum(os.times()[:4])
 
 
 def write(folder: Path) -> None:
