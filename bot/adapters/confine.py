@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
         uid, gid: the account (only root can change it). network: False takes it away. limits: see `LIMITS`,
         numbers in seconds, bytes or counts. cpus: core numbers. new_session: default True. write, read: the
-        files it may touch besides the system's, calls: those to the system it may make, both where the kernel
-        can hold it to them.
+        files it may touch besides the system's, only: the only ones that it may read, calls: those to the
+        system it may make, all where the kernel can hold it to them.
         """
 
         uid: int | None
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
         new_session: bool
         write: Sequence[str] | None
         read: Sequence[str]
-        calls: Literal["ordinary", "profiler"] | None
+        only: Sequence[str]
+        calls: Literal["ordinary", "profiler", "reader"] | None
 
 
 LIMITS = {
@@ -146,10 +147,14 @@ def confine(spec: Spec) -> None:
         alien = uid is not None and os.geteuid() == 0
         network = spec.get("network", True)
         landlock.restrict(read=spec.get("read", ()), write=write, network=network, anonymous=alien)
-    become(spec.get("uid"), spec.get("gid"))
+    if "only" in spec and landlock.version() >= landlock.OLDEST:
+        landlock.only_read(spec["only"])
+    become(uid, spec.get("gid"))
     give_up_privileges()
     calls = spec.get("calls")
-    if calls is not None:
+    if calls == "reader" and seccomp.available():
+        seccomp.forbid_acting()
+    elif calls is not None:
         forbid_rare_calls(counters=calls == "profiler")
     os.umask(0o022)
     cwd = spec.get("cwd")

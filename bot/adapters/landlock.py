@@ -73,16 +73,7 @@ def restrict(*, read: Sequence[str], write: Sequence[str], network: bool, anonym
     Raises:
         OSError: the kernel cannot, or is too old.
     """
-    known = version()
-    if known < OLDEST:
-        raise OSError(errno.ENOSYS, "the kernel has no Landlock of version 2 or later")
-    handled = (1 << _RIGHTS[min(known, len(_RIGHTS) - 1)]) - 1
-    tcp = 0 if network or known < KNOWS_PORTS else _BIND_AND_CONNECT_TCP
-    scoped = _SIGNALS_AND_ABSTRACT_SOCKETS if known >= 6 else 0
-    attributes = struct.pack("=QQQ", handled, tcp, scoped)[
-        : 8 if known < KNOWS_PORTS else 16 if known < 6 else 24
-    ]
-    rules = _call(_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0)
+    rules, handled = _rules(network=network)
     writing = handled & ~_MAKE_DEVICES & ~_CONTROL_DEVICE
     try:
         _allow(rules, (*SYSTEM, *read), _READING & handled)
@@ -92,6 +83,22 @@ def restrict(*, read: Sequence[str], write: Sequence[str], network: bool, anonym
         _allow(rules, (*SHARED_MEMORY, *write), writing)
         if anonymous:
             _allow(rules, TEMPORARY, _FILLING & handled)
+        _enforce(rules)
+    finally:
+        os.close(rules)
+
+
+def only_read(paths: Sequence[str]) -> None:
+    """From now on files in these places can be read, and nothing else: no others, nor any of them written.
+
+    Missing paths are left out. No TCP, and where the kernel can, no signal to anything that is not in here.
+
+    Raises:
+        OSError: the kernel cannot, or is too old.
+    """
+    rules, _ = _rules(network=False)
+    try:
+        _allow(rules, paths, _READ_FILE | _READ_FOLDER)
         _enforce(rules)
     finally:
         os.close(rules)
@@ -110,6 +117,20 @@ def only_port(port: int) -> None:
         _enforce(rules)
     finally:
         os.close(rules)
+
+
+def _rules(*, network: bool) -> tuple[int, int]:
+    """A descriptor of new rules, which allow nothing yet, and the kinds of access that they are about."""
+    known = version()
+    if known < OLDEST:
+        raise OSError(errno.ENOSYS, "the kernel has no Landlock of version 2 or later")
+    handled = (1 << _RIGHTS[min(known, len(_RIGHTS) - 1)]) - 1
+    tcp = 0 if network or known < KNOWS_PORTS else _BIND_AND_CONNECT_TCP
+    scoped = _SIGNALS_AND_ABSTRACT_SOCKETS if known >= 6 else 0
+    attributes = struct.pack("=QQQ", handled, tcp, scoped)[
+        : 8 if known < KNOWS_PORTS else 16 if known < 6 else 24
+    ]
+    return _call(_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0), handled
 
 
 def _enforce(rules: int) -> None:

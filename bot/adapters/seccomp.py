@@ -34,6 +34,26 @@ _FORBIDDEN = {
     "clock_adjtime": (305, 266), "sethostname": (170, 161), "setdomainname": (171, 162),
 }  # fmt: skip
 """Name -> numbers on x86_64 and aarch64 of calls that answer EPERM: keys, kernel code, mounts, clocks."""
+_ACTING = {
+    "fork": (57, 220), "vfork": (58, 220), "clone": (56, 220), "execve": (59, 221), "execveat": (322, 281),
+    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "pidfd_send_signal": (424, 424),
+    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "pidfd_open": (434, 434),
+    "pidfd_getfd": (438, 438), "ptrace": (101, 117), "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271), "process_madvise": (440, 440), "kcmp": (312, 272),
+    "socketpair": (53, 199), "setpriority": (141, 140), "ioprio_set": (251, 30), "prlimit64": (302, 261),
+    "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
+    "chmod": (90, 53), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "chown": (92, 54), "fchown": (93, 55), "lchown": (94, 54), "fchownat": (260, 54),
+    "utime": (132, 88), "utimes": (235, 88), "futimesat": (261, 88), "utimensat": (280, 88),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
+    "truncate": (76, 45), "ftruncate": (77, 46), "fallocate": (285, 47),
+    "rename": (82, 38), "renameat": (264, 38), "renameat2": (316, 276), "link": (86, 37), "linkat": (265, 37),
+    "unlink": (87, 35), "unlinkat": (263, 35), "rmdir": (84, 35), "mkdir": (83, 34), "mkdirat": (258, 34),
+    "symlink": (88, 36), "symlinkat": (266, 36), "mknod": (133, 33), "mknodat": (259, 33),
+    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190),
+    "mq_open": (240, 180), "inotify_init1": (294, 26), "flock": (73, 32),
+}  # fmt: skip
+"""What a process that only reads and computes does not need: processes, signals, changes of files."""
 _UNKNOWN = {"clone3": 435, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427}
 """Calls that answer ENOSYS, so that libraries fall back: a filter cannot look into what they are given."""
 _OTHER_TABLE = 0x40000000  # numbers from here on belong to x32, which would go round the filter
@@ -104,6 +124,17 @@ def forbid_the_rare(*, counters: bool = False) -> None:
         OSError: the kernel has no filters, or another table of system calls.
     """
     _install(ORDINARY, (*_FORBIDDEN.values(), *([] if counters else [_PERF_EVENT_OPEN])))
+
+
+def forbid_acting() -> None:
+    """For what only reads and computes: no process, signal or socket, no change of a file's name or mode.
+
+    Files can still be opened for writing: that is Landlock's.
+
+    Raises:
+        OSError: the kernel has no filters, or another table of system calls.
+    """
+    _install((), (*_FORBIDDEN.values(), _PERF_EVENT_OPEN, *_ACTING.values()))
 
 
 def program(

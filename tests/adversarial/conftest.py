@@ -1,5 +1,6 @@
-"""The same place as the end-to-end tests have."""
+"""The same places as other tests have."""
 
+from tests.adapters.conftest import open_path
 from tests.end_to_end.conftest import place
 
-__all__ = ["place"]
+__all__ = ["open_path", "place"]

@@ -6,10 +6,14 @@ import errno
 import os
 import stat
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
+from bot.adapters.reader import read
 from bot.model.profiles import Target
+
+T = TypeVar("T")
 
 
 def folder_for(target: Target, what: str) -> Path:
@@ -56,3 +60,12 @@ def read_file(path: Path, *, most: int) -> bytes:
     if len(data) > most:
         raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB", str(path))
     return data
+
+
+def told(target: Target, function: Callable[..., T], *arguments: object, files: Iterable[Path]) -> T:
+    """What a reader of ours says of files that a target's program could have written; see `reader.read`.
+
+    Raises:
+        OSError: it could not read them, in one line.
+    """
+    return read(function, *arguments, files=files, account=target.account, stop=target.stop)

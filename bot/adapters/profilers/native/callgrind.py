@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
@@ -11,20 +10,15 @@ from pathlib import Path
 
 from bot.adapters import checkout
 from bot.adapters.process import PATH, run_trusted
-from bot.adapters.profilers.evidence import folder_for, read_file
+from bot.adapters.profilers.evidence import folder_for, told
 from bot.adapters.profilers.launching import Launched, launch
-from bot.adapters.profilers.native.callgrind_file import Counts, Place, parse
+from bot.adapters.profilers.native.callgrind_file import MOST_FILES, Counts, Place, read_profiles
 from bot.adapters.profilers.native.functions import Functions, Known, Seen, without_names
 from bot.adapters.request import CALLGRIND_FACTOR
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Target, Tool
 
-MOST_FILES = 2000
-MOST_BYTES = 512 << 20
-"""Of profiles read in one trial; each process writes one, and one more before each fork."""
-MOST_NOTES = 5
 SLOWDOWN = 12.0
 
-_PROFILE = re.compile(r"profile\.(\d+)(?:\.\d+)?")
 _BLIND = (
     "what a process did before it replaced itself by another program (exec)",
     "time: instructions do not wait for memory or for the kernel",
@@ -66,7 +60,7 @@ class Callgrind:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No place for a profile: {error}.",))
         try:
             launched = self._launch(target, folder)
-            counts, notes = _read(folder)
+            counts, notes = _read(folder, target)
         finally:
             checkout.remove(folder)
         costs, edges, more = summarise(counts, functions)
@@ -148,30 +142,22 @@ def _known(places: set[Place], functions: Functions) -> Sequence[Known]:
     return [methods[Seen(p.object, p.symbol, p.file)] for p in places]
 
 
-def _read(folder: Path) -> tuple[Counts, Sequence[str]]:
-    """The sum of all readable profiles in a folder; the largest, when there are too many."""
-    files = sorted(folder.iterdir(), key=lambda p: (-p.lstat().st_size, p.name))
-    profiles = [p for p in files if _PROFILE.fullmatch(p.name)]
-    counts, notes, left = Counts(), [], MOST_BYTES
-    for path in profiles[:MOST_FILES]:
-        try:
-            data = read_file(path, most=left)
-            left -= len(data)
-            counts.add(parse(data.decode("utf-8", "backslashreplace").split("\n")))
-        except (OSError, ValueError) as error:
-            notes.append(f"The callgrind profile of one process is not used: {error}.")
-    if len(profiles) > MOST_FILES:
-        notes.append(f"Only the {MOST_FILES} largest of {len(profiles)} callgrind profiles were read.")
-    began = {p.name.removeprefix("log.") for p in files if p.name.startswith("log.")}
-    # What a process did up to its last fork has a number at its end; the rest is written when it ends.
-    lost = len(began - {p.name.removeprefix("profile.") for p in profiles})
-    if len(notes) > MOST_NOTES:
-        notes[MOST_NOTES:] = [f"And {len(notes) - MOST_NOTES} more callgrind profiles could not be used."]
-    if lost:
-        processes = "1 process was" if lost == 1 else f"{lost} processes were"
-        it = "it wrote all of its" if lost == 1 else "they wrote all of their"
+def _read(folder: Path, target: Target) -> tuple[Counts, Sequence[str]]:
+    """What all processes counted, and what a reader must know of it."""
+    try:
+        read = told(target, read_profiles, folder, files=[folder])
+    except OSError as error:
+        return Counts(), [f"The callgrind profiles cannot be read: {error}."]
+    notes = [f"The callgrind profile of one process is not used: {reason}." for reason in read.reasons]
+    if read.profiles > MOST_FILES:
+        notes.append(f"Only the {MOST_FILES} largest of {read.profiles} callgrind profiles were read.")
+    if (more := read.refused - len(read.reasons)) > 0:
+        notes.append(f"And {more} more callgrind profiles could not be used.")
+    if read.lost:
+        processes = "1 process was" if read.lost == 1 else f"{read.lost} processes were"
+        it = "it wrote all of its" if read.lost == 1 else "they wrote all of their"
         notes.append(f"{processes} killed before {it} callgrind profile.")
-    return counts, notes
+    return read.counts, notes
 
 
 def _ending(launched: Launched) -> Sequence[str]:

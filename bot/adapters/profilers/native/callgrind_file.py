@@ -9,12 +9,26 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
+from typing import Annotated, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from bot.adapters.answers import MOST_NOTE, Reasons, Told
+from bot.adapters.profilers.evidence import read_file
 
 UNKNOWN = "???"
 MOST = 1 << 62
 """Larger counts are not counts."""
+MOST_FILES = 2000
+MOST_BYTES = 512 << 20
+"""Of profiles read in one trial; each process writes one, and one more before each fork."""
+MOST_REASONS = 5
 
+_PROFILE = re.compile(r"profile\.(\d+)(?:\.\d+)?")
+
+_Number = Annotated[int, Field(ge=0, lt=1 << 31)]
+_Count = Annotated[int, Field(ge=0, lt=1 << 100)]
 _COMPRESSED = re.compile(r"\((\d+)\)(?: (.*))?")
 _RECURSION = re.compile(r"'\d+$")
 _KINDS = {"ob": "ob", "cob": "ob", "fn": "fn", "cfn": "fn", "jfn": "fn"} | dict.fromkeys(
@@ -44,6 +58,65 @@ class Counts:
         for edge, (calls, cost) in part.edges.items():
             before = self.edges.get(edge, (0, 0))
             self.edges[edge] = (before[0] + calls, before[1] + cost)
+
+
+class ToldCounts(Told):
+    """Counts as a reader tells them: own by place; edges by the numbers of two places, with calls and cost.
+
+    reasons: why profiles are not used, the first of them; refused: how many; profiles: of all there are;
+    lost: processes without one.
+    """
+
+    places: list[Place]
+    own: list[tuple[_Number, _Count]]
+    edges: list[tuple[_Number, _Number, _Count, _Count]]
+    reasons: Reasons
+    refused: _Number
+    profiles: _Number
+    lost: _Number
+
+    @model_validator(mode="after")
+    def _refers_to_what_is_there(self) -> Self:
+        size = len(self.places)
+        if any(n >= size for n, _ in self.own) or any(a >= size or b >= size for a, b, _, _ in self.edges):
+            raise ValueError("a place that is not there")
+        return self
+
+    @property
+    def counts(self) -> Counts:
+        """The same, by place."""
+        return Counts(
+            {self.places[n]: cost for n, cost in self.own},
+            {(self.places[a], self.places[b]): (calls, cost) for a, b, calls, cost in self.edges},
+        )
+
+
+def read_profiles(folder: Path) -> ToldCounts:
+    """The sum of all readable profiles in a folder; of the largest, when there are too many."""
+    files = sorted(folder.iterdir(), key=lambda p: (-p.lstat().st_size, p.name))
+    profiles = [p for p in files if _PROFILE.fullmatch(p.name)]
+    counts, reasons, refused, left = Counts(), [], 0, MOST_BYTES
+    for path in profiles[:MOST_FILES]:
+        try:
+            data = read_file(path, most=left)
+            left -= len(data)
+            counts.add(parse(data.decode("utf-8", "backslashreplace").split("\n")))
+        except (OSError, ValueError) as error:
+            refused += 1
+            reasons.append(str(error)[:MOST_NOTE])
+    began = {p.name.removeprefix("log.") for p in files if p.name.startswith("log.")}
+    # What a process did up to its last fork has a number at its end; the rest is written when it ends.
+    lost = len(began - {p.name.removeprefix("profile.") for p in profiles})
+    numbers: dict[Place, int] = {}
+    own = [(numbers.setdefault(place, len(numbers)), cost) for place, cost in counts.own.items()]
+    edges = [
+        (numbers.setdefault(a, len(numbers)), numbers.setdefault(b, len(numbers)), calls, cost)
+        for (a, b), (calls, cost) in counts.edges.items()
+    ]
+    return ToldCounts(
+        places=list(numbers), own=own, edges=edges, reasons=reasons[:MOST_REASONS], refused=refused,
+        profiles=len(profiles), lost=lost,
+    )  # fmt: skip
 
 
 def parse(lines: Iterable[str]) -> Counts:
