@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -98,6 +99,18 @@ class Settings(BaseModel):
     def on_github(self) -> bool:
         """Whether a workflow runs us (logs are then read as commands)."""
         return self.event_path is not None
+
+    def event(self) -> dict[str, Any]:
+        """What GitHub says of the event that started us.
+
+        Raises:
+            UsageError: there is none, or it cannot be read.
+        """
+        try:
+            payload: dict[str, Any] = json.loads((self.event_path or Path()).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"the event {self.event_path} cannot be read: {error}") from error
+        return payload
 
     def address(self, repository: str | None = None) -> str:
         """Where people read the files of a repository (None: ours); "" when that is not known."""

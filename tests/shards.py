@@ -47,17 +47,8 @@ def extreme(size: float) -> Callable[[Configuration], float]:
 
 def shards(count: int, *, budget: float = 10.0, seed: int = 1, **changes: Any) -> tuple[Shard, ...]:
     """The shards of a plan; budget: of each."""
-    first = Shard(
-        shard=0,
-        shards=count,
-        base="b" * 40,
-        head="h" * 40,
-        budget=budget,
-        seed=0,
-        sample_seed=seed,
-        plan="0" * 16,
-    )
-    return planned(first.model_copy(update=changes)).include
+    wanted = {"base": "b" * 40, "head": "h" * 40, "budget": budget * count, "sample_seed": seed, **changes}
+    return planned(count, **wanted).include
 
 
 def merging_job(wanted: Subject | None = None) -> Job:

@@ -148,11 +148,9 @@ def measured(case: Case, seed: int) -> Report:
     if len(case.fleet) == 1:
         return pull_request(job_of(case, case.fleet[0], [seed, 0], case.budget))
     count = len(case.fleet)
-    first = Shard(
-        shard=0, shards=count, base=COMPARED.base.id, head=COMPARED.head.id,
-        budget=case.budget / count, seed=0, sample_seed=seed, plan="0" * 16,
-    )  # fmt: skip
-    left = [shard_of(case, shard, seed) for shard in planned(first).include]
+    base, head = COMPARED.base.id, COMPARED.head.id
+    plan = planned(count, base=base, head=head, budget=case.budget, sample_seed=seed)
+    left = [shard_of(case, shard, seed) for shard in plan.include]
     job = job_of(case, case.fleet[0], [seed, 99], case.budget)
     default = job.solver
     assert isinstance(default, ConstraintSolver)

@@ -125,11 +125,9 @@ def left(folder: Path, subject: Subject, ends: tuple[str, str], shape: tuple[int
     shards, metrics, kinds = shape
     solver = ConstraintSolver(subject.space)
     sample = pull_request_sample(subject.space, solver, CONFIGURATIONS, rng=np.random.default_rng(1))
-    first = Shard(
-        shard=0, shards=shards, base=ends[0], head=ends[1], budget=60.0, seed=0, sample_seed=1, plan="0" * 16
-    )
     rows = 0
-    for shard in planned(first).include:
+    plan = planned(shards, base=ends[0], head=ends[1], budget=60.0 * shards, sample_seed=1)
+    for shard in plan.include:
         kind = f"kind {shard.shard % kinds}"
         found = trials(shard, subject, metrics, kind, sample)
         rows += len(found)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.adapters.runner import Runner
 from bot.event import Mode, Plan, choose, read_event
@@ -75,11 +74,7 @@ def action(settings: Settings, abilities: Abilities) -> int:
 def _plan(settings: Settings) -> Plan:
     if settings.event_name is None or settings.event_path is None:
         raise UsageError("suspects action runs inside GitHub Actions; use suspects pr here")
-    try:
-        payload: dict[str, Any] = json.loads(settings.event_path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"the event {settings.event_path} cannot be read: {error}") from error
-    facts = read_event(settings.event_name, payload, ref=settings.ref)
+    facts = read_event(settings.event_name, settings.event(), ref=settings.ref)
     return choose(facts, mode=settings.inputs.mode, range=settings.inputs.range)
 
 

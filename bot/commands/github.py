@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.commands import options
+from bot.commands.of_job import asked_night, asked_question, asked_range
 from bot.commands.outcome import write
 from bot.commands.shard_modes import merge_of_job, one_of_many, shard_of_job
 from bot.model.errors import HistoryError, UsageError
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from bot.model.report import Report
     from bot.settings import Settings
 
-BUILDS = "suspects-builds"
-"""Folder of built trees below the runner's temporary one."""
 HISTORY = "suspects-history"
 """Folder of the history below the workspace, and the artifact's name."""
 RESULTS = "suspects-report"
@@ -100,52 +98,23 @@ def connector(settings: Settings) -> Connect:
 def pull_request(settings: Settings, plan: Plan, progress: Progress) -> Report:
     """The analysis of a pull request."""
     from bot.compose.measuring import analyse
-    from bot.compose.subjects import Asked
 
     assert plan.base is not None and plan.head is not None
-    asked = Asked(
-        base=plan.base,
-        head=plan.head,
-        config=settings.inputs.config,
-        budget=settings.inputs.budget,
-        repository=settings.workspace or Path(),
-        cache=Path(tempfile.gettempdir(), BUILDS),
-        simulated=False,
-        pull=plan.pull,
-    )
-    return analyse(asked, progress)
+    return analyse(asked_question(settings, plan), progress)
 
 
 def bisection(settings: Settings, plan: Plan, progress: Progress) -> Report:
     """The bisection of the range that was asked for."""
-    from bot.commands.bisect import ends
-    from bot.compose.bisecting import AskedRange, bisected
+    from bot.compose.bisecting import bisected
 
-    good, bad = ends(plan.range or "")
-    asked = AskedRange(
-        good=good,
-        bad=bad,
-        config=settings.inputs.config,
-        budget=settings.inputs.budget,
-        repository=settings.workspace or Path(),
-        cache=Path(tempfile.gettempdir(), BUILDS),
-        simulated=False,
-    )
-    return bisected(asked, progress)
+    return bisected(asked_range(settings, plan), progress)
 
 
 def nightly(settings: Settings, plan: Plan, progress: Progress) -> Report:  # noqa: ARG001  the same for all
     """The night of the default branch; the whole history is left where the workflow uploads it."""
-    from bot.compose.nightly import AskedNight, spent_night
+    from bot.compose.nightly import spent_night
 
-    asked = AskedNight(
-        settings=settings,
-        config=settings.inputs.config,
-        budget=settings.inputs.budget,
-        repository=settings.workspace or Path(),
-        cache=Path(tempfile.gettempdir(), BUILDS),
-        simulated=False,
-    )
+    asked = asked_night(settings)
     return with_history_left(asked, spent_night(asked, progress))
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.commands.of_job import asked_night, asked_question
 from bot.model.errors import UsageError
 
 if TYPE_CHECKING:
     from bot.commands.action import Measured
-    from bot.compose.nightly import AskedNight
-    from bot.compose.subjects import Asked
     from bot.event import Plan
     from bot.flows.ports import Progress
     from bot.model.report import Report
@@ -26,7 +24,6 @@ SHARD = "suspects-shard"
 """Folder below the workspace that a shard leaves, and how the names of its artifact begin."""
 SHARDS = "suspects-shards"
 """Folder below the workspace to which the shards' artifacts are downloaded."""
-BUILDS = "suspects-builds"
 
 
 def shard_of_job(settings: Settings, plan: Plan, progress: Progress) -> Report:
@@ -40,8 +37,8 @@ def shard_of_job(settings: Settings, plan: Plan, progress: Progress) -> Report:
     try:
         with left_in(workspace, SHARD) as folder:
             if shard.mode == "nightly":
-                return measure_night_shard(shard, _night(settings), folder, progress)
-            return measure_shard(shard, _asked(settings, plan), folder, progress)
+                return measure_night_shard(shard, asked_night(settings), folder, progress)
+            return measure_shard(shard, asked_question(settings, plan), folder, progress)
     except OSError as error:
         raise UsageError(f"{workspace / SHARD}: cannot be written: {error.strerror}") from None
 
@@ -67,37 +64,9 @@ def merge_of_job(settings: Settings, plan: Plan, progress: Progress) -> Report:
 
     folders = [(settings.workspace or Path()) / SHARDS]
     if plan.head is not None:
-        return merged(AskedMerge(folders, _asked(settings, plan)), progress)
-    asked = _night(settings)
+        return merged(AskedMerge(folders, asked_question(settings, plan)), progress)
+    asked = asked_night(settings)
     return with_history_left(asked, merged_night(folders, asked, progress))
-
-
-def _night(settings: Settings) -> AskedNight:
-    from bot.compose.nightly import AskedNight
-
-    return AskedNight(
-        settings=settings,
-        config=settings.inputs.config,
-        budget=settings.inputs.budget,
-        repository=settings.workspace or Path(),
-        cache=Path(tempfile.gettempdir(), BUILDS),
-        simulated=False,
-    )
-
-
-def _asked(settings: Settings, plan: Plan) -> Asked:
-    from bot.compose.subjects import Asked
-
-    return Asked(
-        base=plan.base or "",
-        head=plan.head or "",
-        config=settings.inputs.config,
-        budget=settings.inputs.budget,
-        repository=settings.workspace or Path(),
-        cache=Path(tempfile.gettempdir(), BUILDS),
-        simulated=False,
-        pull=plan.pull,
-    )
 
 
 def _shard(settings: Settings, plan: Plan) -> Shard:
@@ -132,5 +101,5 @@ def _matrix(settings: Settings, plan: Plan, shards: int) -> Matrix:
     from bot.compose.sharding_nights import plan_night
 
     if plan.head is None:
-        return plan_night(shards, _night(settings), ("",))
-    return planned(AskedPlan(shards, _asked(settings, plan)))
+        return plan_night(shards, asked_night(settings), ("",))
+    return planned(AskedPlan(shards, asked_question(settings, plan)))

@@ -13,8 +13,8 @@ from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
 from bot.compose.estimators import estimator
-from bot.compose.measuring import stop_on_signals
 from bot.compose.ranging import bisected_range
+from bot.compose.runs import stop_on_signals
 from bot.compose.searching import AskedRange, search_of
 from bot.compose.subjects import CONFIG, Subjected, load_checked, refuse_simulated
 from bot.flows.bisect import RangeJob, bisect

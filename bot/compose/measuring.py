@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -10,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
-from types import FrameType
 
 import numpy as np
 
@@ -25,10 +23,11 @@ from bot.adapters.threads import one_thread
 from bot.adapters.touched import changed_lines
 from bot.compose.accepted import with_accepted_changes
 from bot.compose.asserted import with_assertions
+from bot.compose.estimators import estimator
 from bot.compose.machines import on_this_machine
 from bot.compose.opening import Opener
 from bot.compose.remembering import AskedHistory, opened_history
-from bot.compose.runs import Run
+from bot.compose.runs import Run, stop_on_signals
 from bot.compose.subjects import (
     CONFIG,
     Asked,
@@ -119,10 +118,8 @@ def line_of_base(question: Question) -> list[str]:
 def opened_question(asked: Asked) -> Iterator[Question]:
     """Reads subject and revisions; nothing is built. Raises as `analyse`."""
     notes: tuple[str, ...] = ()
-    if asked.estimator == "published":
+    if estimator(asked.estimator) == "published":
         notes = ("No published algorithm decides on a pull request: ours was used.",)
-    elif asked.estimator != "ours":
-        raise UsageError(f"--estimator {asked.estimator}: not known; published or ours is allowed")
     with ExitStack() as stack:
         stack.enter_context(one_thread())
         stop = stack.enter_context(stop_on_signals())
@@ -201,7 +198,7 @@ def real_job(
         raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
     cache = asked.cache or own_cache(repository.top)
     opener = Opener(repository, subject, comparison, run, given.of, cache, passed)
-    sampling, measuring, deciding, proving, learning = np.random.default_rng(asked.seed).spawn(5)
+    sampling, measuring, deciding, proving, learning = _generators(asked)
     solver = ConstraintSolver(subject.space)
     aim = Aim(
         partial(changed_lines, repository),
@@ -232,7 +229,7 @@ def _simulated_job(
 ) -> Job:
     """The job of a table or a callable: nothing is built, pinned or slept."""
     subject = local.subject
-    sampling, measuring, deciding = np.random.default_rng(asked.seed).spawn(3)
+    sampling, measuring, deciding, *_ = _generators(asked)
     source = known or load_source(subject, local.folder)
     comparison = simulated_comparison(asked.base, asked.head, source.revisions)
     solver = ConstraintSolver(subject.space)
@@ -251,6 +248,18 @@ def _simulated_job(
         rng=deciding,
         notes=(*local.notes, *_default_note(solver)),
     )
+
+
+def _generators(asked: Asked) -> list[np.random.Generator]:
+    """For the sample, the trials, the decision, the proof, and what the sample aims at.
+
+    The first and the last are drawn alike by all machines that share an analysis.
+    """
+    own = np.random.default_rng(asked.seed).spawn(5)
+    if asked.sample_seed is None:
+        return own
+    shared = np.random.default_rng(asked.sample_seed).spawn(5)
+    return [shared[0], *own[1:4], shared[4]]
 
 
 def own_cache(top: Path) -> Path:
@@ -272,29 +281,3 @@ def _default_note(solver: ConstraintSolver) -> tuple[str, ...]:
 def _file_at(repository: Repository, comparison: Comparison) -> FileAt:
     revisions = {r.id: r for r in (comparison.base, comparison.head)}
     return lambda revision, path: repository.read_file(revisions[revision], path)
-
-
-@contextmanager
-def stop_on_signals() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set: the run ends early with an honest, partial report.
-
-    A second signal has its usual effect. Outside the main thread signals are left alone.
-    """
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-    for number in previous:
-        signal.signal(number, ask)
-    try:
-        yield stop
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

@@ -16,8 +16,8 @@ from bot.adapters.run_folder import run_folder
 from bot.adapters.threads import one_thread
 from bot.compose.asserted import ASSERTIONS, known_assertions, with_assertions
 from bot.compose.estimators import estimator
-from bot.compose.measuring import real_job, stop_on_signals
-from bot.compose.runs import Run
+from bot.compose.measuring import real_job
+from bot.compose.runs import Run, stop_on_signals
 from bot.compose.subjects import CONFIG, Asked, Subjected, local_subject, read_checked
 from bot.flows.asserting import Proposal, proposal
 from bot.flows.assertion_findings import AssertionFindings, check_assertions

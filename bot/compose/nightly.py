@@ -12,10 +12,10 @@ from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.exchanging import exported
-from bot.compose.measuring import stop_on_signals
 from bot.compose.nightly_git import night_of_branch
 from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of, teaching_of
 from bot.compose.remembering import AskedHistory, opened_history
+from bot.compose.runs import stop_on_signals
 from bot.compose.subjects import CONFIG, Subjected, load_checked
 from bot.flows.night import NightJob, night
 from bot.flows.night_past import anchor_of, nights

@@ -11,8 +11,8 @@ from bot.adapters.stress import StressNg
 from bot.adapters.threads import one_thread
 from bot.compose.estimators import estimator
 from bot.compose.machines import event_costs, machine_run
-from bot.compose.measuring import stop_on_signals
 from bot.compose.remembering import AskedHistory, configured_history, opened_history
+from bot.compose.runs import stop_on_signals
 from bot.compose.subjects import CONFIG, load_checked
 from bot.flows import fingerprinting
 from bot.flows.influence_learning import TIMES, cost_metric

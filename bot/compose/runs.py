@@ -1,11 +1,14 @@
-"""What one run holds until it ends."""
+"""What one run holds until it ends, and what asks it to end."""
 
 from __future__ import annotations
 
+import signal
 import threading
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 
 @dataclass(frozen=True)
@@ -15,3 +18,29 @@ class Run:
     stop: threading.Event
     stack: ExitStack
     folder: Path
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[threading.Event]:
+    """An event that SIGINT and SIGTERM set: the run ends early with an honest, partial report.
+
+    A second signal has its usual effect. Outside the main thread signals are left alone.
+    """
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+    for number in previous:
+        signal.signal(number, ask)
+    try:
+        yield stop
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -29,10 +28,8 @@ from bot.flows.sharding import Sharing
 from bot.model.errors import ArtifactError, NothingMeasuredError, UsageError
 from bot.model.history import Measurements, RunRecord, known_options, program_fingerprint
 from bot.model.report import Report
-from bot.model.shards import MOST_SHARDS, Manifest, Plan, Shard, ShardMode, planned
+from bot.model.shards import Manifest, Plan, Shard, ShardMode, planned
 from bot.sampling.constraints import ConstraintSolver
-from bot.sampling.pull_request import pull_request_sample
-from bot.sampling.weighted import weighted_sample
 from bot.settings import Settings, environment
 
 
@@ -51,22 +48,17 @@ def plan(asked: AskedPlan) -> Plan:
     Raises:
         UsageError: the options, the configuration file or the repository are wrong.
     """
-    if not 1 <= asked.shards <= MOST_SHARDS:
-        raise UsageError(f"--shards {asked.shards}: 1 to {MOST_SHARDS} jobs can be in one matrix")
     with opened_question(asked.question) as question:
         total = asked.question.budget or question.local.subject.budget.pull_request
         compared = question.comparison
-    first = Shard(
-        shard=0,
-        shards=asked.shards,
+    return planned(
+        asked.shards,
         base=compared.base.id,
         head=compared.head.id,
-        budget=total / asked.shards,
-        seed=0,
+        budget=total,
         sample_seed=asked.question.seed,
-        plan="0" * 16,
+        runners=asked.runners,
     )
-    return planned(first, asked.runners)
 
 
 def measure_shard(shard: Shard, asked: Asked, out: Path, progress: Progress) -> Report:
@@ -75,7 +67,14 @@ def measure_shard(shard: Shard, asked: Asked, out: Path, progress: Progress) -> 
     Raises:
         UsageError: the options, the file or the repository are wrong, or the folder cannot be written.
     """
-    asked = replace(asked, base=shard.base, head=shard.head, exact_base=True, seed=shard.seed)
+    asked = replace(
+        asked,
+        base=shard.base,
+        head=shard.head,
+        exact_base=True,
+        seed=shard.seed,
+        sample_seed=shard.sample_seed,
+    )
     written(out, lambda: cleared(out))  # a run that is killed leaves nothing that looks finished
     with opened_job(asked, progress) as job:
         record = RunRecord(
@@ -90,7 +89,7 @@ def measure_shard(shard: Shard, asked: Asked, out: Path, progress: Progress) -> 
             metrics={m.name: m.unit for m in job.subject.metrics if m.unit},
         )
         dealing = np.random.default_rng([shard.sample_seed, 1])
-        found = Sharing(_sampling_together(job, shard), shard, dealing).run(record)
+        found = Sharing(job, shard, dealing).run(record)
     manifest = Manifest(shard=shard, architecture=platform.machine(), version=__version__, notes=found.notes)
     rows = [found.trials] if found.trials is not None else []
     written(out, lambda: write_shard(out, manifest, report=found.report, rows=rows))
@@ -146,7 +145,6 @@ def merged(asked: AskedMerge, progress: Progress) -> Report:
         chosen = choose(left, lambda shard: _unwanted(shard, opened, asked.plan))
         chosen = replace(chosen, notes=(*chosen.notes, *refused))
         job = _merging_job(opened, question, chosen, progress)
-        job = with_accepted_changes(question, job, opened.repository)
         return merge(job, chosen)
 
 
@@ -221,20 +219,6 @@ def _no_bench(_seconds: float) -> Bench:
     raise AssertionError("merging measures nothing")
 
 
-def _sampling_together(job: Job, shard: Shard) -> Job:
-    """The job with a sample that is drawn alike on all machines; its orders are its own."""
-    sampling, _, _, _, learning = np.random.default_rng(shard.sample_seed).spawn(5)
-    space, solver = job.subject.space, ConstraintSolver(job.subject.space)
-    aim = job.aim and replace(
-        job.aim,
-        sampler=lambda count, terms: weighted_sample(space, solver, count, terms=terms, rng=sampling),
-        rng=learning,
-    )
-    return replace(
-        job, aim=aim, sampler=lambda count: pull_request_sample(space, solver, count, rng=sampling)
-    )
-
-
 def revisions_here() -> tuple[str, str]:
     """Base and head of the pull request whose event started us; else the newest commit and the one before.
 
@@ -244,10 +228,6 @@ def revisions_here() -> tuple[str, str]:
     settings = Settings.read(environment())
     if settings.event_name != "pull_request" or settings.event_path is None:
         return "HEAD~1", "HEAD"
-    try:
-        payload = json.loads(settings.event_path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"the event {settings.event_path} cannot be read: {error}") from error
-    pull = read_event(settings.event_name, payload).pull
+    pull = read_event(settings.event_name, settings.event()).pull
     assert pull is not None
     return pull.base_sha, pull.head_sha

@@ -34,7 +34,7 @@ from bot.model.errors import ArtifactError, HistoryError, NothingMeasuredError, 
 from bot.model.history import Measurements, program_fingerprint
 from bot.model.report import Report, Spent
 from bot.model.revisions import Revision
-from bot.model.shards import MOST_SHARDS, Manifest, Plan, Shard, planned
+from bot.model.shards import Manifest, Plan, Shard, planned
 from bot.model.subject import Program, Subject, TableProgram
 
 
@@ -44,20 +44,15 @@ def plan_night(shards: int, asked: AskedNight, runners: tuple[str, ...]) -> Plan
     Raises:
         UsageError: the options, the configuration file or the repository are wrong.
     """
-    if not 1 <= shards <= MOST_SHARDS:
-        raise UsageError(f"--shards {shards}: 1 to {MOST_SHARDS} jobs can be in one matrix")
     local = _subject(asked)
-    first = Shard(
-        shard=0,
-        shards=shards,
+    return planned(
+        shards,
         mode="nightly",
         head=_revisions(asked, local, Measurements.empty())[-1].id,
-        budget=(asked.budget or local.subject.budget.nightly) / shards,
-        seed=0,
+        budget=asked.budget or local.subject.budget.nightly,
         sample_seed=asked.seed,
-        plan="0" * 16,
+        runners=runners,
     )
-    return planned(first, runners)
 
 
 def measure_night_shard(shard: Shard, asked: AskedNight, out: Path, progress: Progress) -> Report:
@@ -173,7 +168,7 @@ def _job(
         metric=metric,
         budget=plan.budget * plan.shards,
         search=search_of(subject, len(revisions), past, rng=np.random.default_rng(plan.sample_seed)),
-        bench=PastRange(_sum(spent), machine or tonight.shards[0].report.environment),
+        bench=PastRange(Spent.together(spent), machine or tonight.shards[0].report.environment),
         past=past,
         store=None,
         issues=remembered.issues,
@@ -183,17 +178,6 @@ def _job(
         notes=(*local.notes, *remembered.notes(past, writes=asked.writes)),
         partner=partner,
         higher_is_better=rule is not None and rule.better == "higher",
-    )
-
-
-def _sum(each: Sequence[Spent]) -> Spent:
-    return Spent(
-        seconds=sum(one.seconds for one in each),
-        build_seconds=max((one.build_seconds for one in each), default=0.0),
-        trials=sum(one.trials for one in each),
-        pairs=sum(one.pairs for one in each),
-        builds=sum(one.builds for one in each),
-        failed_trials=sum(one.failed_trials for one in each),
     )
 
 

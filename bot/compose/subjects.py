@@ -20,6 +20,7 @@ class Asked:
 
     simulated: whether a table or a callable may be the subject (a callable is code of the working directory,
     run as ourselves: the action refuses it). history: `--history`. pull: what `run_on` may leave out.
+    sample_seed: of the sample alone, where machines share an analysis; None: `seed` seeds all.
     """
 
     base: str
@@ -34,6 +35,7 @@ class Asked:
     simulated: bool = True
     history: str | None = None
     pull: PullFacts | None = None
+    sample_seed: int | None = None
 
 
 @dataclass(frozen=True)

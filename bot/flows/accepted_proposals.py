@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
+from bot.flows.accepting import harmful
 from bot.flows.comment_commands import Act, web_link
 from bot.flows.disarm import disarm
 from bot.flows.night_proposing import Proposals, digest
@@ -109,9 +110,7 @@ class Acceptor:
     def _entries(self, report: Report, command: Accept) -> tuple[AcceptedChange, ...]:
         """One for each metric in which the term is reported to be worse."""
         alarmed = {
-            (e.term, e.metric): e
-            for e in (*report.suspects.options, *report.effects)
-            if e.significant and words.worse(report, e)
+            (e.term, e.metric): e for e in (*report.suspects.options, *report.effects) if harmful(report, e)
         }
         found = [e for e in alarmed.values() if command.term in (e.term, *e.aliases)]
         if not found:

@@ -26,7 +26,7 @@ class Accepted:
 
     def of(self, report: Report, effect: Effect) -> Acceptance | None:
         """The acceptance of an effect; None: it is for the better, or nobody accepted it."""
-        if not (effect.significant and worse(report, effect)):
+        if not harmful(report, effect):
             return None
         return self.by_entry(effect.term, effect.metric, effect.ratio) or (
             Acceptance(source="label") if self.labelled else None
@@ -57,7 +57,7 @@ def with_accepted(report: Report, accepted: Accepted) -> Report:
     if options == report.suspects.options and not accepted.labelled:
         return report
     alarmed = not accepted.labelled and (
-        any(_harmful(report, e) and e.accepted is None for e in options) or _unexplained(report)
+        any(harmful(report, e) and e.accepted is None for e in options) or _unexplained(report)
     )
     verdict = report.verdict
     if not alarmed and verdict in ("regression", "mixed"):
@@ -89,7 +89,7 @@ def _unmarked(report: Report) -> Report:
     """As it was before anything was accepted."""
     options = report.suspects.options
     verdict = report.verdict
-    if verdict in ("none", "improvement") and any(_harmful(report, e) and e.accepted for e in options):
+    if verdict in ("none", "improvement") and any(harmful(report, e) and e.accepted for e in options):
         verdict = "mixed" if verdict == "improvement" else "regression"
     plain = [
         tuple(e.model_copy(update={"accepted": None}) for e in found) for found in (report.effects, options)
@@ -103,12 +103,13 @@ def _unmarked(report: Report) -> Report:
     )
 
 
-def _harmful(report: Report, effect: Effect) -> bool:
+def harmful(report: Report, effect: Effect) -> bool:
+    """Whether an effect alarms unless somebody accepted it."""
     return effect.significant and worse(report, effect)
 
 
 def _unexplained(report: Report) -> bool:
     """Whether something got worse that no named effect is about: nobody can have accepted that."""
-    named = {e.metric for e in report.suspects.options if _harmful(report, e)}
+    named = {e.metric for e in report.suspects.options if harmful(report, e)}
     moved = {c.metric for c in report.configurations if c.state == "slower"} - {"instructions"}
     return bool(moved - named) or any("got worse beyond chance" in note for note in report.notes)

@@ -71,7 +71,7 @@ def merge(job: Job, chosen: Chosen) -> Report:
     read, notes = _read(job, chosen)
     shares, said = quiet(read, rules(job.subject)[0])
     notes += said
-    spent = _spent(chosen.shards)
+    spent = Spent.together([one.report.spent for one in chosen.shards])
     recalled = recall(job.memory, job.subject, rules(job.subject), job.solver)
     if not shares:
         failures = {f.side: f for one in chosen.shards for f in one.report.build_failures}
@@ -112,16 +112,6 @@ def _why(found: Report) -> str:
     if found.build_failures:
         return f": {found.build_failures[0].side} could not be built there"
     return f": {found.notes[0].rstrip('.')}" if found.notes and found.verdict == "none" else ""
-
-
-def _spent(shards: Sequence[LeftShard]) -> Spent:
-    """What all machines together cost; builds ran at the same time."""
-    each = [one.report.spent for one in shards]
-    return Spent(
-        seconds=sum(one.seconds for one in each),
-        build_seconds=max((one.build_seconds for one in each), default=0.0),
-        builds=sum(one.builds for one in each),
-    )
 
 
 def _environment(shares: Sequence[Share]) -> Environment:

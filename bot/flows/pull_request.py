@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.analysis.diagnose import PairedEstimator, Rule
@@ -16,6 +16,7 @@ from bot.flows.ports import Bench
 from bot.flows.resource_inquiry import counting_seconds
 from bot.model.report import BuildFailure, Report, Spent
 from bot.model.revisions import Build
+from bot.model.space import Configuration
 from bot.model.subject import Program, Subject, TableProgram
 from bot.model.trials import Side
 from bot.sampling.schedule import MOST, Schedule
@@ -138,14 +139,21 @@ def _settle(job: Job, schedule: Schedule, evidence: Evidence, recalled: Recalled
         evidence.rules.append(Rule("wall", "lower", job.subject.threshold))
     evidence.start(
         schedule.configurations,
-        lambda: PairedEstimator(
-            space=job.subject.space,
-            configurations=schedule.configurations,
-            rules=evidence.rules,
-            false_alarms=job.subject.false_alarms,
-            equivalent=job.solver.equivalent,
-            possible=job.solver.possible,
-            rng=job.rng,
-            experience=recalled.experience,
-        ),
+        lambda: paired_estimator(job, schedule.configurations, evidence.rules, recalled),
+    )
+
+
+def paired_estimator(
+    job: Job, configurations: Sequence[Configuration], rules: Sequence[Rule], recalled: Recalled
+) -> PairedEstimator:
+    """What decides on these configurations, with what history knows."""
+    return PairedEstimator(
+        space=job.subject.space,
+        configurations=configurations,
+        rules=rules,
+        false_alarms=job.subject.false_alarms,
+        equivalent=job.solver.equivalent,
+        possible=job.solver.possible,
+        rng=job.rng,
+        experience=recalled.experience,
     )

@@ -25,8 +25,6 @@ NOISY, FAR_NOISIER = 0.10, 5.0
 of all shards, a machine's pairs say too little."""
 BIASED = 4.0
 """Standard errors (and one margin) by which base may not differ from base."""
-GROWTH = 8
-"""A batch is this part of all pairs before it, and about one round at least."""
 UNKNOWN = "an unknown machine"
 
 

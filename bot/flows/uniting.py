@@ -15,7 +15,7 @@ from bot.analysis.unlike_machines import Machine, MachinesEstimator
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled
 from bot.flows.job import Job
-from bot.flows.pull_request import rules, timed
+from bot.flows.pull_request import paired_estimator, rules, timed
 from bot.flows.shard_shares import Share
 from bot.model.history import TRACKS
 from bot.model.space import Configuration
@@ -130,16 +130,7 @@ def _united(job: Job, evidence: Evidence, shares: Sequence[Share]) -> United:
 
 def _estimator(job: Job, evidence: Evidence, united: United, recalled: Recalled) -> PairedEstimator:
     if len(united.kinds) < 2:
-        return PairedEstimator(
-            space=job.subject.space,
-            configurations=[configuration for configuration, _ in united.cells],
-            rules=evidence.rules,
-            false_alarms=job.subject.false_alarms,
-            equivalent=job.solver.equivalent,
-            possible=job.solver.possible,
-            rng=job.rng,
-            experience=recalled.experience,
-        )
+        return paired_estimator(job, [c for c, _ in united.cells], evidence.rules, recalled)
     kind_of = np.array([kind for _, kind in united.cells])[united.rows]
     machines = []
     for kind in united.kinds:

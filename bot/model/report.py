@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
@@ -179,6 +180,18 @@ class Spent(Part):
     builds: int = 0
     failed_trials: int = 0
     budget_seconds: float | None = None
+
+    @classmethod
+    def together(cls, each: Sequence[Spent]) -> Spent:
+        """Of machines that worked at the same time: their builds took as long as the longest."""
+        return cls(
+            seconds=sum(one.seconds for one in each),
+            build_seconds=max((one.build_seconds for one in each), default=0.0),
+            trials=sum(one.trials for one in each),
+            pairs=sum(one.pairs for one in each),
+            builds=sum(one.builds for one in each),
+            failed_trials=sum(one.failed_trials for one in each),
+        )
 
 
 class Noise(Part):

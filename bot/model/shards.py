@@ -7,6 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.model.errors import UsageError
+
 ShardMode: TypeAlias = Literal["pull_request", "nightly"]
 MOST_SHARDS = 256
 """Jobs that a matrix of GitHub Actions may have."""
@@ -72,8 +74,34 @@ class Manifest(_Strict):
     notes: tuple[Annotated[str, Field(max_length=4000)], ...] = Field((), max_length=100)
 
 
-def planned(first: Shard, runners: tuple[str, ...] = ("",)) -> Plan:
-    """All shards of an analysis of which one is known; labels are dealt out in turn."""
+def planned(
+    shards: int,
+    *,
+    head: str,
+    base: str = "",
+    mode: ShardMode = "pull_request",
+    budget: float,
+    sample_seed: int,
+    runners: tuple[str, ...] = ("",),
+) -> Plan:
+    """All shards of an analysis; each has an equal part of the budget (seconds), runners are dealt out.
+
+    Raises:
+        UsageError: no matrix has so many jobs.
+    """
+    if not 1 <= shards <= MOST_SHARDS:
+        raise UsageError(f"--shards {shards}: 1 to {MOST_SHARDS} jobs can be in one matrix")
+    first = Shard(
+        shard=0,
+        shards=shards,
+        mode=mode,
+        base=base,
+        head=head,
+        budget=budget / shards,
+        seed=0,
+        sample_seed=sample_seed,
+        plan="0" * 16,
+    )
     return Plan(include=tuple(_shard(first, k, runners[k % len(runners)]) for k in range(first.shards)))
 
 

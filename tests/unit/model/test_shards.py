@@ -12,7 +12,7 @@ from tests.shards import shards
 
 
 def test_a_plan_is_a_matrix_of_github_actions() -> None:
-    plan = planned(shards(3)[0], ("x64", "arm64"))
+    plan = planned(3, head="h", budget=30.0, sample_seed=1, runners=("x64", "arm64"))
     content = json.loads(plan.model_dump_json(by_alias=True))
     assert list(content) == ["include"]
     assert [one["runs-on"] for one in content["include"]] == ["x64", "arm64", "x64"]
