@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.assertions.subjects import PROGRAMS, USUAL
 from bot.analysis.assertions.comparing import Alignment, aligned, merged
-from bot.analysis.assertions.modelling import model
+from bot.analysis.assertions.replication import replicated
 from bot.analysis.assertions.wording import asserted
 from bot.flows.mining_state import Mined
 from bot.model.assertions import PathModel
@@ -67,7 +67,8 @@ class Execution:
     def models(self) -> dict[str, PathModel]:
         """By method, as the analysis is now: what was observed is kept, and models are derived."""
         seen = self.mined.observations
-        return {method.name: model(method.name, method.file, those) for method, those in seen.items()}
+        made = ((method, replicated(method.name, method.file, those)) for method, those in seen.items())
+        return {method.name: model for method, model in made if model is not None}
 
     @property
     def grouped(self) -> dict[str, PathModel]:

@@ -6,24 +6,21 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from bot.analysis.assertions.borders import borders, published_borders
-from bot.analysis.assertions.modelling import MOSTLY, joined, model
+from bot.analysis.assertions.modelling import MOSTLY, joined
 from bot.analysis.assertions.stability import LAST, SHARE, first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
 from bot.flows.mining_choice import Price, choose, with_callers
-from bot.flows.mining_state import LEAST_OBSERVATIONS, Candidate, Mined
+from bot.flows.mining_state import LEAST_OBSERVATIONS, UNSETTLED, Candidate, Estimator, Mined
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
 from bot.model.assertions import CallObservation, Floats
 from bot.model.profiles import Method, Profile, Tool
 from bot.model.space import Configuration
-
-Estimator: TypeAlias = Literal["ours", "published"]
 
 HOT = 40
 """Methods that mining begins with, the hottest."""
@@ -251,6 +248,8 @@ class Mining:
             candidate.stage = "paths"
             if not self._tool.callers:
                 candidate.callers, candidate.earlier, candidate.observations = True, seen, []
+        elif not enough and candidate.model(self.estimator) is None:
+            return
         else:
             candidate.stage = "known"
             self._begin(graph.coarse, graph.callers.get(candidate.method, ()))
@@ -262,32 +261,31 @@ class Mining:
         )
 
     def _mined(self, graph: CallGraph, *, finished: bool) -> Mined:
-        usable = [c for c in self._candidates.values() if c.enough]
+        every = sorted((c for c in self._candidates.values() if c.enough), key=lambda c: c.method)
+        models = {c.method: made for c in every if (made := c.model(self.estimator)) is not None}
         refused: dict[str, list[Method]] = defaultdict(list)
         for c in self._candidates.values():
             if c.stage == "refused":
                 refused[c.reason].append(c.method)
+            elif c.enough and c.method not in models:
+                refused[UNSETTLED].append(c.method)
         added, plain = self._spent
         hot = graph.hot[:HOT]
-        covered = {c.method for c in usable}
         shares = graph.coarse.methods
         if not finished:
             self._notes.say(
                 f"Mining stopped before all was known: {self._left()} methods were still watched."
             )
         return Mined(
-            models=[
-                model(c.method.name, c.method.file, c.enough, estimator=self.estimator)
-                for c in sorted(usable, key=lambda c: c.method)
-            ],
-            observations={c.method: tuple(c.enough) for c in usable},
-            shifts={c.method: c.shift for c in usable},
+            models=list(models.values()),
+            observations={c.method: tuple(c.enough) for c in every},
+            shifts={c.method: c.shift for c in every if c.method in models},
             refused=dict(refused),
             hot=(
                 sum(shares[m].self_share for m in hot),
-                sum(shares[m].self_share for m in hot if m in covered),
+                sum(shares[m].self_share for m in hot if m in models),
             ),
-            within=graph.within(covered),
+            within=graph.within(models),
             overhead=added / plain if plain else None,
             trials=self._watched,
             finished=finished,

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from bot.analysis.assertions.replication import replicated
 from bot.model.assertions import CallObservation, PathModel
 from bot.model.profiles import Method
 
 Stage: TypeAlias = Literal["timing", "paths", "known", "refused"]
-
+Estimator: TypeAlias = Literal["ours", "published"]
 
 LEAST_OBSERVATIONS = 3
 """Trials until a method may be known."""
+UNSETTLED = "its groups of call paths are others in every other trial"
+"""Why a method that was watched long enough has no model."""
 
 
 @dataclass
@@ -59,12 +62,17 @@ class Candidate:
         """Observations for a model; empty: there are too few."""
         return next((o for o in (self.observations, self.earlier) if len(o) >= LEAST_OBSERVATIONS), [])
 
+    def model(self, estimator: Estimator) -> PathModel | None:
+        """Of what is enough; None: the groups of its call paths would be others next time."""
+        return replicated(self.method.name, self.method.file, self.enough, estimator=estimator)
+
 
 @dataclass(frozen=True)
 class Mined:
     """What mining came to.
 
-    models: of methods that were watched long enough. shifts: see `Candidate`. refused: by reason, those that
+    models: of methods that were watched long enough. observations: of these, and of those whose groups would
+    be others next time, which are refused. shifts: see `Candidate`. refused: by reason, those that
     cannot be mined. hot: share of the time in the hottest methods, and in those of them that were mined.
     within: of all time that of the mined ones' calls, callees included. overhead: what watching added to the
     CPU time of all trials, with and without; None: not measured. finished: whether there was nothing left to

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bot.flows.mining import HOPELESS, Mining
-from bot.flows.mining_state import Mined
+from bot.flows.mining import HOPELESS, MOST_OBSERVATIONS, Mining
+from bot.flows.mining_state import UNSETTLED, Mined
 from bot.model.assertions import NamedPath
 from bot.model.profiles import CallSeries, EdgeCost, Method, MethodCost, Profile, Tool
 from bot.model.space import Configuration
@@ -244,3 +244,23 @@ def test_calls_that_are_too_short_for_the_tool_are_refused() -> None:
     assert {m.method for m in mined.models} == {"read"} or not mined.models
     assert any("too short" in reason or "so short" in reason for reason in mined.refused)
     assert all(shift <= 0.1 for shift in mined.shifts.values())
+
+
+def test_a_method_whose_groups_are_others_in_every_other_trial_is_watched_longer_and_then_refused() -> None:
+    world = World(TWO_WAYS)
+
+    def in_turns(seen: Profile) -> Profile:
+        """In every other trial `read` is slow whoever calls it."""
+        odd = len(world.asked) % 2
+        series = [
+            replace(s, durations=s.durations * SLOW / FAST) if odd and s.path[-1].name == "load" else s
+            for s in seen.series
+        ]
+        return replace(seen, series=series)
+
+    world.altered = in_turns
+    mined = mine(world, hints=["read"])
+    assert [m.name for m in mined.refused[UNSETTLED]] == ["read"]
+    assert "read" not in {m.method for m in mined.models}
+    assert "read" in {m.name for m in mined.observations}
+    assert sum("read" in asked for asked in world.asked) == MOST_OBSERVATIONS["paths"]
