@@ -107,7 +107,7 @@ class AttachedProfiler:
     def missing(self) -> Sequence[str]:
         """What stands in the way of watching this process, one sentence each."""
         try:
-            found = (*unwatchable(self._process), *frida_watcher.lacking(), *stacks.lacking())
+            found = (*unwatchable(self._target, self._process), *frida_watcher.lacking(), *stacks.lacking())
         except PermissionError:
             return (f"Process {self._pid} is another account's: run as that account, or as root.",)
         except OSError:

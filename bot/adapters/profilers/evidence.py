@@ -10,9 +10,25 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
+from bot.adapters.readable import readable
 from bot.adapters.reader import read
 from bot.model.profiles import Target
 
+MOST_ANSWER = 64 << 20
+"""Bytes that a tool answers which reads for us."""
+LIBRARIES = (
+    "/usr",
+    "/bin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+)
+"""Where programs of the machine and their libraries lie."""
 T = TypeVar("T")
 
 
@@ -60,6 +76,22 @@ def read_file(path: Path, *, most: int) -> bytes:
     if len(data) > most:
         raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB", str(path))
     return data
+
+
+def mapped_by(target: Target, path: Path) -> list[Path]:
+    """Where a file may lie that a target's program maps, whatever it says: where the program itself may read.
+
+    Without a sandbox that is anywhere: then it is the file alone.
+    """
+    if target.read is None:
+        return [path]
+    return [*map(Path, (*LIBRARIES, *readable(target.words, target.env, target.read)))]
+
+
+def lines(answer: Path) -> list[str]:
+    """A reader: the lines of a tool's answer."""
+    text = read_file(answer, most=MOST_ANSWER).decode("utf-8", "backslashreplace")
+    return text.removesuffix("\n").split("\n")
 
 
 def told(target: Target, function: Callable[..., T], *arguments: object, files: Iterable[Path]) -> T:

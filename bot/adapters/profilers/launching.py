@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from bot.adapters import checkout
 from bot.adapters.process import PLAIN_ENVIRONMENT, Ended, run
-from bot.adapters.profilers.evidence import folder_for, read_file
+from bot.adapters.profilers.evidence import MOST_ANSWER, folder_for, told
 from bot.adapters.readable import Box, readable
 from bot.model.profiles import Target
 from bot.model.sites import Account
@@ -22,7 +23,7 @@ from bot.model.trials import Outcome
 READING_SECONDS = 60.0
 READING_KIBIBYTES = 4 << 20
 """Time and memory of a tool that reads what a program left, which may be made to hurt it."""
-MOST_ANSWER = 64 << 20
+T = TypeVar("T")
 
 _WITH_INPUT = 'input=$1; shift; exec "$@" <"$input"'
 _BETWEEN_FILES = 'ulimit -v "$1"; ulimit -f "$2"; cd "$3"; shift 3; exec "$@" <asked >answer'
@@ -95,10 +96,10 @@ def _on_one_core() -> Iterator[None]:
         os.sched_setaffinity(0, cores)
 
 
-def ask(target: Target, words: Sequence[str], asked: bytes) -> bytes:
-    """What a reading tool (a demangler, say) answers to `asked`, its standard input.
+def ask(target: Target, words: Sequence[str], asked: bytes, read: Callable[[Path], T]) -> T:
+    """What a reading tool (a demangler, say) answers to `asked`, its standard input, and `read` makes of it.
 
-    It runs as the target's account in a plain environment: its input comes from the program under test.
+    Both run as the target's account in a plain environment: their input comes from the program under test.
 
     Raises:
         OSError: it failed, took too long, or had too much to say.
@@ -117,7 +118,7 @@ def ask(target: Target, words: Sequence[str], asked: bytes) -> bytes:
         )
         if ended.outcome != "ok":
             raise OSError(ended.reason(f"`{words[0]}`"))
-        return read_file(folder / "answer", most=MOST_ANSWER)
+        return told(target, read, folder / "answer", files=[folder])
     finally:
         checkout.remove(folder)
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.adapters.process import PATH, accounts
 from bot.adapters.profilers import launching
-from bot.adapters.profilers.evidence import folder_for, open_file, read_file
+from bot.adapters.profilers.evidence import folder_for, lines, open_file, read_file
 from bot.adapters.profilers.launching import ask, launch
 from bot.model.profiles import Target
 
@@ -89,9 +89,9 @@ def test_cpu_seconds_are_those_of_all_processes_of_the_command(target: Target) -
 
 
 def test_a_reading_tool_answers_as_the_targets_account(target: Target) -> None:
-    assert ask(target, ["sh", "-c", "cat; id -u"], b"x\n").split() == [
-        b"x",
-        str(os.geteuid() if ACCOUNT is None else ACCOUNT.uid).encode(),
+    assert ask(target, ["sh", "-c", "cat; id -u"], b"x\n", lines) == [
+        "x",
+        str(os.geteuid() if ACCOUNT is None else ACCOUNT.uid),
     ]
     assert list(target.scratch.iterdir()) == []
 
@@ -99,12 +99,12 @@ def test_a_reading_tool_answers_as_the_targets_account(target: Target) -> None:
 def test_a_reading_tool_cannot_fill_disk_or_memory(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launching, "MOST_ANSWER", 1 << 16)
     with pytest.raises(OSError, match="SIGXFSZ"):
-        ask(target, ["yes"], b"")
+        ask(target, ["yes"], b"", lines)
     with pytest.raises(OSError, match="exit code"):
-        ask(target, ["sh", "-c", "python3 -c 'bytearray(5 << 30)'"], b"")
+        ask(target, ["sh", "-c", "python3 -c 'bytearray(5 << 30)'"], b"", lines)
     monkeypatch.setattr(launching, "READING_SECONDS", 0.2)
     with pytest.raises(OSError, match="longer than"):
-        ask(target, ["sleep", "50"], b"")
+        ask(target, ["sleep", "50"], b"", lines)
 
 
 def test_evidence_is_a_regular_file_of_bounded_size(target: Target) -> None:

@@ -14,17 +14,14 @@ from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.adapters import checkout
 from bot.adapters.confine import NO_SUCH_COMMAND
-from bot.adapters.profilers.evidence import folder_for, read_file
+from bot.adapters.profilers.evidence import folder_for, lines, told
 from bot.adapters.profilers.launching import Launched, ask, launch
 from bot.adapters.profilers.native import frida_session
-from bot.adapters.profilers.native.frida_recording import Reader
 from bot.adapters.profilers.native.functions import Functions
+from bot.adapters.profilers.native.recordings import FridaEnd, read_frida
 from bot.adapters.profilers.native.running import unhookable
 from bot.adapters.profilers.native.samples import Spot
 from bot.adapters.profilers.native.sampling import preloadable, program_of
@@ -48,18 +45,6 @@ BLIND = (
 
 _INSTALLED = find_spec("frida")
 _FILES = ("frida_session.py", "frida_agent.js", "frida_hooks.c")
-_MOST_BYTES = 384 << 20
-
-
-class _End(BaseModel):
-    """What the program that started it says of the end; without a status it could not be started."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
-    cpu: float
-    status: Annotated[int, Field(ge=0, lt=1 << 16)] | None = None
-    refused: tuple[int, ...] = ()
-    errors: tuple[str, ...] = ()
-    error: str = ""
 
 
 class FridaWatcher:
@@ -76,7 +61,7 @@ class FridaWatcher:
     def missing(self, target: Target) -> Sequence[str]:
         """Frida, a processor that its hooks are written for, and a program that can load its library."""
         name = target.words[0].rpartition("/")[2]
-        why = [f"`{name}` {what}" for what in unhookable(program_of(target))]
+        why = [f"`{name}` {what}" for what in unhookable(target, program_of(target))]
         return (*lacking(), *preloadable(target, "Frida"), *why)
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
@@ -184,10 +169,10 @@ def _record(target: Target, functions: Functions, watch: Watch) -> tuple[Launche
         python = ["env", f"TMPDIR={folder}", *_python(target, folder / _FILES[0], folder)]
         words = [*python, target.env.get("TMPDIR", ""), *target.words]
         launched = launch(target, words, slowdown=SLOWDOWN + STARTS / target.timeout)
-        end = _end(folder)
-        recording = _read(folder, spots)
+        read = told(target, read_frida, folder, spots, files=[folder])
     finally:
         checkout.remove(folder)
+    end, recording = read.end, read.calls.recording
     if end is None:
         recording.notes.append("What Frida recorded last is missing: it was ended, too.")
         return launched, recording
@@ -207,7 +192,7 @@ def _python(target: Target, script: Path, folder: Path) -> list[str]:
 
 def _usable(target: Target) -> bool:
     try:
-        ask(target, [sys.executable, "-I", "-c", "import frida"], b"")
+        ask(target, [sys.executable, "-I", "-c", "import frida"], b"", lines)
     except OSError:
         return False
     return True
@@ -226,27 +211,6 @@ def _copied() -> Path:
     return folder
 
 
-def _read(folder: Path, spots: Mapping[int, Spot]) -> Recording:
-    """The calls of all programs."""
-    recording, left = Recording(), _MOST_BYTES
-    for path in sorted(folder.glob(f"{frida_session.CALLS}*"))[: frida_session.MOST_PROGRAMS]:
-        try:
-            data = read_file(path, most=left)
-        except OSError as error:
-            recording.notes.append(f"The calls of one program are not used: {error}.")
-            continue
-        left -= len(data)
-        Reader().read(data, spots, recording)
-    return recording
-
-
-def _end(folder: Path) -> _End | None:
-    try:
-        return _End.model_validate_json(read_file(folder / frida_session.END, most=1 << 16))
-    except (OSError, ValidationError):
-        return None
-
-
-def _ended(launched: Launched, end: _End, target: Target) -> Launched:
+def _ended(launched: Launched, end: FridaEnd, target: Target) -> Launched:
     """As the program ended, without the CPU seconds of what started it."""
     return replace(as_the_program(launched, end.status, target), cpu=max(0.0, launched.cpu - end.cpu))

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bot.adapters.process import PATH
+from bot.adapters.profilers.evidence import lines
 from bot.adapters.profilers.launching import ask
 from bot.adapters.profilers.native.names import Name, bare, readable, tidy
-from bot.adapters.profilers.native.objects import NOTHING, ObjectFile, read_object
+from bot.adapters.profilers.native.objects import NOTHING, ObjectFile, object_of
 from bot.model.profiles import Method, Target
 
 NAMELESS_SHARE = 0.05
@@ -59,7 +60,7 @@ class Functions:
     """Finds out about the functions of one target; `notes` says what could not be found out."""
 
     def __init__(self, target: Target) -> None:
-        self._target = target
+        self.target = target
         self._roots = [os.path.normpath(target.root), os.path.realpath(target.root)]
         self._objects: dict[str, ObjectFile] = {}
         self.notes: list[str] = []
@@ -67,7 +68,7 @@ class Functions:
     def object(self, path: str) -> ObjectFile:
         """The object file at a path, read once."""
         if path not in self._objects:
-            self._objects[path] = read_object(Path(path))
+            self._objects[path] = object_of(self.target, Path(path))
         return self._objects[path]
 
     def ours(self, path: str) -> bool:
@@ -153,7 +154,7 @@ class Functions:
 
     def _there(self, relative: str) -> bool:
         try:
-            return (self._target.root / relative).is_file()
+            return (self.target.root / relative).is_file()
         except (OSError, ValueError):
             return False
 
@@ -222,11 +223,10 @@ class Functions:
             self.notes.append(f"`{words[0]}` ({package}) is not installed: {what} are unknown.")
             return ()
         try:
-            answers = ask(self._target, words, asked).decode("utf-8", "backslashreplace")
+            rows = ask(self.target, words, asked, lines)
         except OSError as error:
             self.notes.append(f"{what[0].upper()}{what[1:]} could not be found out: {error}")
             return ()
-        rows = answers.removesuffix("\n").split("\n")
         if len(rows) != count:
             self.notes.append(f"{what[0].upper()}{what[1:]} could not be found out.")
             return ()

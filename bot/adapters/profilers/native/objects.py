@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from string import hexdigits
-from typing import BinaryIO, TypeAlias
+from typing import Annotated, BinaryIO, Self, TypeAlias
 
 import numpy as np
 from elftools.common.exceptions import ELFError
@@ -16,8 +16,11 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, Section
 from elftools.elf.segments import InterpSegment
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
-from bot.adapters.profilers.evidence import open_file
+from bot.adapters.answers import Column, Told
+from bot.adapters.profilers.evidence import mapped_by, open_file, told
+from bot.model.profiles import Target
 
 LARGEST = 2 << 30
 """Bytes of an object file that is read."""
@@ -29,6 +32,7 @@ MOST_SYMBOLS = 4_000_000
 _SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
 )
+_Offset = Annotated[int, Field(ge=0, lt=1 << 64)]
 _FUNCTION_TYPES = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
 _DEBUG_SYMBOLS = Path("/usr/lib/debug/.build-id")
 DAMAGED = (
@@ -87,6 +91,24 @@ class ObjectFile:
         return found
 
 
+class ToldObject(Told):
+    """An object file as a reader tells it: addresses as signed numbers."""
+
+    starts: Column
+    ends: Column
+    symbols: list[str]
+    segments: list[tuple[_Offset, _Offset, _Offset]]
+    has_lines: bool
+    patchable: bool
+    loader: str
+
+    @model_validator(mode="after")
+    def _has_as_many_of_each(self) -> Self:
+        if not len(self.starts) == len(self.ends) == len(self.symbols):
+            raise ValueError("columns of different lengths")
+        return self
+
+
 NOTHING = ObjectFile(np.empty(0, np.uint64), np.empty(0, np.uint64), ())
 
 
@@ -100,6 +122,37 @@ def read_object(path: Path) -> ObjectFile:
             return _read(file)
     except DAMAGED:
         return NOTHING
+
+
+def tell_object(path: Path) -> ToldObject:
+    """A reader: the same, told."""
+    read = read_object(path)
+    return ToldObject(
+        starts=read.starts.view(np.int64),
+        ends=read.ends.view(np.int64),
+        symbols=list(read.symbols),
+        segments=list(read.segments),
+        has_lines=read.has_lines,
+        patchable=read.patchable,
+        loader=read.loader,
+    )
+
+
+def object_of(target: Target, path: Path) -> ObjectFile:
+    """An object file that a target's program maps, or consists of."""
+    try:
+        read = told(target, tell_object, path, files=[*mapped_by(target, path), _DEBUG_SYMBOLS])
+    except OSError:
+        return NOTHING
+    return ObjectFile(
+        read.starts.view(np.uint64),
+        read.ends.view(np.uint64),
+        read.symbols,
+        read.segments,
+        read.has_lines,
+        read.patchable,
+        read.loader,
+    )
 
 
 def _read(file: BinaryIO) -> ObjectFile:

@@ -8,13 +8,14 @@ import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from bot.adapters.profilers.evidence import open_file
+from bot.adapters.profilers.evidence import mapped_by, open_file, told
 from bot.adapters.profilers.native.functions import Functions, Known, Seen
-from bot.adapters.profilers.native.objects import DAMAGED, LARGEST, read_object
+from bot.adapters.profilers.native.objects import DAMAGED, LARGEST, object_of
 from bot.adapters.profilers.native.samples import MAPS_LINE, AddressSpace
 from bot.model.profiles import Method, Target
 
@@ -75,7 +76,7 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def unwatchable(process: Running) -> Sequence[str]:
+def unwatchable(target: Target, process: Running) -> Sequence[str]:
     """Why calls cannot be timed in it, and what would help; empty: nothing is known."""
     name = process.program.rpartition("/")[2]
     it = f"Process {process.pid} (`{name}`)"
@@ -92,9 +93,9 @@ def unwatchable(process: Running) -> Sequence[str]:
         )
     if state := _unsuited(it, _status(process.pid)):
         return (state,)
-    if not read_object(Path(process.program)).loader:
+    if not object_of(target, Path(process.program)).loader:
         return (f"{it} is linked statically: Frida cannot be loaded into it. Link it dynamically.",)
-    return tuple(f"{it} {why}" for why in unhookable(Path(process.program)))
+    return tuple(f"{it} {why}" for why in unhookable(target, Path(process.program)))
 
 
 def _unsuited(it: str, told: Mapping[str, str]) -> str:
@@ -111,27 +112,32 @@ def _unsuited(it: str, told: Mapping[str, str]) -> str:
     return ""
 
 
-def unhookable(program: Path) -> Sequence[str]:
+def unhookable(target: Target, program: Path) -> Sequence[str]:
     """What of a program's file does not bear hooks, as the rest of a sentence; they would crash it."""
-    sections, wanted = _sections(program)
-    if ".gopclntab" in sections:
+    try:
+        read = told(target, stacks_of, program, files=mapped_by(target, program))
+    except OSError:
+        return ()
+    if read == "Go":
         return ("was written in Go, whose stacks move: its calls cannot be watched.",)
-    if _OTHER_STACKS & wanted:
+    if read == "own":
         return ("switches stacks by itself (swapcontext): its calls cannot be watched.",)
     return ()
 
 
-def _sections(path: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Names of a file's sections, and of what it wants of libraries."""
+def stacks_of(path: Path) -> Literal["ordinary", "Go", "own"]:
+    """A reader: whose stacks a program runs on, from its sections and what it wants of libraries."""
     try:
         with open_file(path, most=LARGEST, links=True) as file:
             elf = ELFFile(file)
             symbols = elf.get_section_by_name(".dynsym")
             every = symbols.iter_symbols() if isinstance(symbols, SymbolTableSection) else ()
-            wanted = (symbol.name for symbol in every if symbol["st_shndx"] == "SHN_UNDEF")
-            return frozenset(s.name for s in elf.iter_sections()), frozenset(wanted)
+            wanted = frozenset(symbol.name for symbol in every if symbol["st_shndx"] == "SHN_UNDEF")
+            if ".gopclntab" in (s.name for s in elf.iter_sections()):
+                return "Go"
+            return "own" if _OTHER_STACKS & wanted else "ordinary"
     except DAMAGED:
-        return frozenset(), frozenset()
+        return "ordinary"
 
 
 def _same(process: Running) -> bool:

@@ -7,11 +7,20 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from pydantic import Field
+
+from bot.adapters.answers import MOST_NOTE, Reasons, Told
+from bot.adapters.profilers.evidence import lines, read_file
 
 MOST_MAPPINGS = 100_000
+MOST_BYTES, MOST_FILES, MOST_REASONS = 256 << 20, 1000, 3
+"""Of profiles of gperftools: one a process."""
+
+_Count = Annotated[int, Field(ge=0, lt=1 << 64)]
 
 _PERF_MAP = re.compile(
     r"\s*(-?\d+) PERF_RECORD_MMAP2? (?:-?\d+)/(?:-?\d+): "
@@ -57,11 +66,43 @@ class AddressSpace:
         return AddressSpace(self.starts.copy(), self.mapped.copy())
 
 
-def read_perf(lines: Iterable[str]) -> Counter[Spot]:
+class ToldSpots(Told):
+    """Samples by place. reasons: why those of a process are not used, the first of them."""
+
+    spots: list[tuple[Spot, _Count]]
+    reasons: Reasons = Field(default_factory=list)
+
+    @property
+    def counts(self) -> Counter[Spot]:
+        """The same, to count with."""
+        return Counter(dict(self.spots))
+
+
+def tell_perf(answer: Path) -> ToldSpots:
+    """A reader: what `perf script` answered."""
+    return ToldSpots(spots=list(read_perf(lines(answer)).items()))
+
+
+def tell_gperftools(folder: Path) -> ToldSpots:
+    """A reader: the sum of the profiles of all processes."""
+    spots: Counter[Spot] = Counter()
+    reasons: list[str] = []
+    left = MOST_BYTES
+    for path in sorted(folder.iterdir())[:MOST_FILES]:
+        try:
+            data = read_file(path, most=left)
+            left -= len(data)
+            spots += read_gperftools(data)
+        except (OSError, ValueError) as error:
+            reasons.append(str(error)[:MOST_NOTE])
+    return ToldSpots(spots=list(spots.items()), reasons=reasons[:MOST_REASONS])
+
+
+def read_perf(text: Iterable[str]) -> Counter[Spot]:
     """Samples from `perf script -F pid,ip --show-mmap-events --show-task-events`; other lines are skipped."""
     spaces: dict[int, AddressSpace] = defaultdict(AddressSpace)
     spots: Counter[Spot] = Counter()
-    for line in lines:
+    for line in text:
         if match := _PERF_SAMPLE.fullmatch(line):
             spots[spaces[int(match[1])].spot(int(match[2], 16))] += 1
         elif match := _PERF_MAP.fullmatch(line):

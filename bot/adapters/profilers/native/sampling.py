@@ -13,11 +13,11 @@ from pathlib import Path
 
 from bot.adapters import checkout, confine
 from bot.adapters.process import PATH, run_trusted
-from bot.adapters.profilers.evidence import folder_for, read_file
+from bot.adapters.profilers.evidence import folder_for, lines, told
 from bot.adapters.profilers.launching import Launched, ask, launch
 from bot.adapters.profilers.native.functions import Functions, without_names
-from bot.adapters.profilers.native.objects import read_object
-from bot.adapters.profilers.native.samples import Spot, read_gperftools, read_perf
+from bot.adapters.profilers.native.objects import object_of
+from bot.adapters.profilers.native.samples import Spot, tell_gperftools, tell_perf
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 from bot.model.sites import Account
 
@@ -25,8 +25,6 @@ FREQUENCY = 999
 """Hertz of CPU time. The kernel's tick holds gperftools to 250 on most machines."""
 FEW_SAMPLES = 200
 """With fewer, a method that has a tenth of the time is off by a fifth. Arbitrary."""
-MOST_BYTES = 256 << 20
-MOST_FILES = 1000
 
 _SMALL = "methods with less than 3 % of the time: their shares are mostly chance"
 _LIBRARY = re.compile(r"libprofiler\.so\.0 \(libc6,[^)]*\) => (\S+)")
@@ -54,7 +52,7 @@ class Perf:
             return ("`perf` is not installed.",)
         if target.account not in self._refused:
             try:
-                ask(target, [*_record(Path("tried")), "true"], b"")
+                ask(target, [*_record(Path("tried")), "true"], b"", lines)
                 self._refused[target.account] = False
             except OSError:
                 self._refused[target.account] = True
@@ -73,8 +71,8 @@ class Perf:
         launched = launch(target, [*_record(written), *target.words], slowdown=self.tool.slowdown)
         try:
             fields = ["-F", "pid,ip", "--show-mmap-events", "--show-task-events"]
-            text = ask(target, ["perf", "script", "--input", str(written), *fields], b"")
-            spots = read_perf(text.decode("utf-8", "backslashreplace").split("\n"))
+            words = ["perf", "script", "--input", str(written), *fields]
+            spots = ask(target, words, b"", tell_perf).counts
         except OSError as error:
             notes.append(f"The samples of perf could not be read: {error}")
         finally:
@@ -124,7 +122,7 @@ class Gperftools:
                 f"CPUPROFILE_FREQUENCY={FREQUENCY}",
             ]
             launched = launch(target, ["env", *variables, *target.words], slowdown=self.tool.slowdown)
-            spots, notes = _read_all(folder)
+            spots, notes = _read_all(folder, target)
         finally:
             checkout.remove(folder)
         each = launched.cpu / max(1, spots.total())
@@ -133,7 +131,7 @@ class Gperftools:
 
 def preloadable(target: Target, what: str) -> Sequence[str]:
     """Why a library cannot be loaded into a target's program; empty: it can, as far as one can tell."""
-    program = read_object(program_of(target))
+    program = object_of(target, program_of(target))
     name = target.words[0].rpartition("/")[2]
     if program.segments and not program.loader:
         return (f"`{name}` is linked statically: {what} cannot be loaded into it.",)
@@ -157,19 +155,13 @@ def _record(written: Path) -> list[str]:
     return ["perf", "record", *quiet, "-e", "cpu-clock:u", "-F", str(FREQUENCY), "-o", str(written), "--"]
 
 
-def _read_all(folder: Path) -> tuple[Counter[Spot], list[str]]:
+def _read_all(folder: Path, target: Target) -> tuple[Counter[Spot], list[str]]:
     """The sum of the profiles of all processes."""
-    spots: Counter[Spot] = Counter()
-    notes: list[str] = []
-    left = MOST_BYTES
-    for path in sorted(folder.iterdir())[:MOST_FILES]:
-        try:
-            data = read_file(path, most=left)
-            left -= len(data)
-            spots += read_gperftools(data)
-        except (OSError, ValueError) as error:
-            notes.append(f"The samples of one process are not used: {error}.")
-    return spots, notes[:3]
+    try:
+        read = told(target, tell_gperftools, folder, files=[folder])
+    except OSError as error:
+        return Counter(), [f"The samples of gperftools could not be read: {error}."]
+    return read.counts, [f"The samples of one process are not used: {reason}." for reason in read.reasons]
 
 
 def _profile(

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from elftools.common.exceptions import DWARFError
 from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
+from pydantic import Field
 
-from bot.adapters.process import run_trusted
-from bot.adapters.profilers.evidence import open_file
+from bot.adapters.profilers.evidence import mapped_by, open_file, told
 from bot.adapters.profilers.native.names import tidy
 from bot.adapters.profilers.native.objects import DAMAGED, LARGEST
+from bot.model.profiles import Target
 
 REGISTERS = 6
 """That whole numbers and pointers arrive in (System V ABI for x86-64, section 3.2.3)."""
 MOST_ENTRIES = 400_000
 """Entries of debug information that are looked at: about four seconds."""
 DEEPEST_TYPE = 20
-MEMORY, SECONDS = 2 << 30, 30
-"""Bytes, and of CPU time, for reading."""
 SMALL = 1000
 """Numbers up to here are told; of larger ones only how large they are."""
 
@@ -40,8 +37,8 @@ class Parameter(NamedTuple):
 
     name: str
     kind: str
-    register: int | None = None
-    bytes: int = 0
+    register: Annotated[int, Field(ge=0, lt=REGISTERS)] | None = None
+    bytes: Annotated[int, Field(ge=0, le=8)] = 0
     signed: bool = False
 
     def told(self, registers: Sequence[int]) -> str:
@@ -82,16 +79,18 @@ def signatures(path: Path, starts: Iterable[int]) -> Mapping[int, Sequence[Param
     return found
 
 
-def signatures_in_a_child(path: Path, starts: Iterable[int]) -> Mapping[int, Sequence[Parameter]]:
-    """The same, read by a process of bounded memory and time: debug information can be made to hurt."""
-    limits = ["prlimit", f"--as={MEMORY}", f"--cpu={SECONDS}"]
-    command = [sys.executable, "-I", "-m", __name__, str(path), *(str(start) for start in starts)]
-    done = run_trusted([*limits, *command])
+def signatures_of(target: Target, path: Path, starts: Iterable[int]) -> Mapping[int, Sequence[Parameter]]:
+    """The same, read where it does no harm: debug information can be made to hurt."""
     try:
-        answer = json.loads(done.output)
-        return {int(start): [Parameter(*row) for row in rows] for start, rows in answer.items()}
-    except (ValueError, TypeError):
+        found = told(target, tell_signatures, path, list(starts), files=mapped_by(target, path))
+    except OSError:
         return {}
+    return dict(found)
+
+
+def tell_signatures(path: Path, starts: list[int]) -> list[tuple[int, list[Parameter]]]:
+    """A reader: what `signatures` finds."""
+    return [(start, list(parameters)) for start, parameters in signatures(path, starts).items()]
 
 
 def _functions(dwarf: DWARFInfo, wanted: set[int]) -> Iterator[DIE]:
@@ -192,7 +191,3 @@ def _type(entry: DIE) -> DIE | None:
 def _name(entry: DIE) -> str:
     name = _meant(entry).attributes.get("DW_AT_name")
     return "_" if name is None else tidy(name.value.decode("utf-8", "replace"))
-
-
-if __name__ == "__main__":
-    json.dump(signatures(Path(sys.argv[1]), map(int, sys.argv[2:])), sys.stdout)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from bot.adapters import checkout
 from bot.adapters.process import PATH, run_trusted
-from bot.adapters.profilers.evidence import folder_for
+from bot.adapters.profilers.evidence import folder_for, told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.names import bare, tidy
+from bot.adapters.profilers.native.recordings import read_uftrace
 from bot.adapters.profilers.native.sampling import preloadable, program_of
 from bot.adapters.profilers.native.series import Bias
-from bot.adapters.profilers.native.signatures import REGISTERS, Parameter, signatures_in_a_child
+from bot.adapters.profilers.native.signatures import REGISTERS, Parameter, signatures_of
 from bot.adapters.profilers.native.tracing import (
     PATCH_FLAG,
     Described,
@@ -28,7 +29,7 @@ from bot.adapters.profilers.native.tracing import (
     listed,
     traced,
 )
-from bot.adapters.profilers.native.uftrace_file import Recording, exit_status, read_recording
+from bot.adapters.profilers.native.uftrace_file import Recording
 from bot.adapters.profilers.native.watching import Watch, find, pattern, spelled
 from bot.model.profiles import Method, Profile, Target, Tool
 
@@ -164,7 +165,7 @@ def _signatures(functions: Functions, watch: Watch) -> Described:
             .items()
             for start in several
         }
-        for start, parameters in signatures_in_a_child(Path(path), starts).items():
+        for start, parameters in signatures_of(functions.target, Path(path), starts).items():
             found[path, start, starts[start]] = parameters
     return found
 
@@ -173,7 +174,7 @@ def _record(target: Target, watch: Watch, described: Collection[str] = ()) -> tu
     """One trial under uftrace, and what it recorded; `described`: symbols whose arguments are recorded.
 
     Raises:
-        OSError: there is no place for the trace.
+        OSError: there is no place for the trace, or it cannot be read.
     """
     folder = folder_for(target, "uftrace")
     try:
@@ -186,8 +187,9 @@ def _record(target: Target, watch: Watch, described: Collection[str] = ()) -> tu
             *target.words,
         ]
         launched = launch(target, words, slowdown=SLOWDOWN)
-        recording = read_recording(folder / "trace")
-        return as_the_program(launched, exit_status(folder / "trace"), target), recording
+        trace = folder / "trace"
+        read = told(target, read_uftrace, trace, files=[trace])
+        return as_the_program(launched, read.status, target), read.recording
     finally:
         checkout.remove(folder)
         _remove_buffers(target)

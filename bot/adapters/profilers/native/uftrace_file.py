@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +28,7 @@ MOST_FILES = 2000
 DEEPEST = 64
 """Callers in a path; deeper recursion counts to the path at this depth."""
 MOST_PATHS = 20_000
+PIECE = 1 << 16
 ARGUMENT_ROWS = 3
 """Records of 16 bytes that the six registers of arguments take after an entry."""
 
@@ -205,6 +206,15 @@ class _Call:
             self.node.given.append(self.given)
 
 
+def _rows(
+    columns: Sequence[NDArray[np.int64]], begin: int, end: int
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Numbered rows; a few at a time become Python's numbers, which are larger than the columns'."""
+    for first in range(begin, end, PIECE):
+        parts = (column[first : min(first + PIECE, end)].tolist() for column in columns)
+        yield from enumerate(zip(*parts, strict=True), first)
+
+
 class _Replay:
     """Follows one thread through its records."""
 
@@ -217,8 +227,7 @@ class _Replay:
         stack: list[_Call] = []
         unfinished = 0
         columns = (records.times, records.kinds, records.depths, records.addresses)
-        rows = zip(*(column[begin:end].tolist() for column in columns), strict=True)
-        for row, (time, kind, depth, address) in enumerate(rows, begin):
+        for row, (time, kind, depth, address) in _rows(columns, begin, end):
             if kind == _LOST:
                 self._recording.lost += address
                 stack.clear()  # who called whom is not known any more

@@ -6,11 +6,12 @@ import os
 import re
 import struct
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.adapters.profilers.evidence import open_file
+from bot.adapters.profilers.evidence import open_file, told
 from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.objects import LARGEST
 from bot.adapters.profilers.native.sampling import program_of
@@ -63,18 +64,26 @@ def spelled(symbol: str) -> str:
     return "^" + re.sub(r"([^A-Za-z0-9_])", r"[\1]", symbol) + "$"
 
 
-def _objects(target: Target) -> Iterator[str]:
+def _objects(target: Target) -> list[str]:
     program = os.path.realpath(program_of(target))
-    yield program
+    with suppress(OSError):
+        read = told(target, linked_in, target.root, files=[target.root])
+        return [program, *(path for path in read if path != program)]
+    return [program]
+
+
+def linked_in(root: Path) -> list[str]:
+    """A reader: programs and shared libraries of a checkout."""
+    found: list[str] = []
     count = 0
-    for folder, _, names in os.walk(target.root):
+    for folder, _, names in os.walk(root):
         for name in sorted(names):
             count += 1
-            path = str(Path(folder, name))
             if count > MOST_ENTRIES:
-                return
-            if path != program and _is_linked(Path(path)):
-                yield path
+                return found
+            if _is_linked(Path(folder, name)):
+                found.append(str(Path(folder, name)))
+    return found
 
 
 def _is_linked(path: Path) -> bool:

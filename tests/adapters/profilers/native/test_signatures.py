@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.profilers.native.objects import read_object
-from bot.adapters.profilers.native.signatures import Parameter, signatures, signatures_in_a_child
+from bot.adapters.profilers.native.signatures import Parameter, signatures, signatures_of
 from tests.adapters.profilers.native.conftest import Forge
 
 TYPES = """
@@ -81,9 +81,9 @@ def test_damaged_debug_information_does_no_harm(forge: Forge) -> None:
     begin = whole.index(b"plain") - 3000
     for place in range(max(begin, 4096), len(whole) - 64, 1200):
         path.write_bytes(whole[:place] + b"\xff\x00\x7f" * 5 + whole[place + 15 :])
-        signatures_in_a_child(path, starts)
+        signatures_of(forge.target(), path, starts)
     path.write_bytes(whole)
-    assert signatures_in_a_child(path, starts) == signatures(path, starts)
+    assert signatures_of(forge.target(), path, starts) == signatures(path, starts)
 
 
 def test_a_magnitude_is_told_of_large_numbers() -> None:
