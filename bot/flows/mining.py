@@ -229,13 +229,15 @@ class Mining:
     def _advance(self, candidate: Candidate, graph: CallGraph) -> None:
         """The next stage of figure 3, when there is enough data; then its callers become candidates."""
         seen = candidate.observations
-        if candidate.stage not in MOST_OBSERVATIONS or len(seen) < LEAST_OBSERVATIONS:
-            return
-        if candidate.points < LEAST_CALLS * len(seen):
-            candidate.refuse(_SELDOM)
+        if candidate.stage not in MOST_OBSERVATIONS or not seen:
             return
         if candidate.shift > MOST_SHIFT:
             candidate.refuse(f"calls so short that more than {MOST_SHIFT:.0%} of them is the tool's own time")
+            return
+        if len(seen) < LEAST_OBSERVATIONS:
+            return
+        if candidate.points < LEAST_CALLS * len(seen):
+            candidate.refuse(_SELDOM)
             return
         parts, share = (joined(seen), MOSTLY) if self.estimator == "ours" else (seen[-LAST:], SHARE)
         found = stable_borders(parts, share=share, find=self._find)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bot.flows.mining import HOPELESS, MOST_OBSERVATIONS, Mining
-from bot.flows.mining_state import UNSETTLED, Mined
+from bot.flows.mining_state import LEAST_OBSERVATIONS, UNSETTLED, Mined
 from bot.model.assertions import NamedPath
 from bot.model.profiles import CallSeries, EdgeCost, Method, MethodCost, Profile, Tool
 from bot.model.space import Configuration
@@ -264,3 +264,9 @@ def test_a_method_whose_groups_are_others_in_every_other_trial_is_watched_longer
     assert "read" not in {m.method for m in mined.models}
     assert "read" in {m.name for m in mined.observations}
     assert sum("read" in asked for asked in world.asked) == MOST_OBSERVATIONS["paths"]
+
+
+def test_a_method_that_is_too_short_is_not_watched_again() -> None:
+    world = World(TWO_WAYS, altered=lambda seen: replace(seen, tool=replace(seen.tool, bias=SLOW)))
+    mined = mine(world)
+    assert not mined.models and len(world.asked) < LEAST_OBSERVATIONS
