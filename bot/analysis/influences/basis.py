@@ -13,6 +13,8 @@ from bot.model.space import Configuration, Option, Space
 
 STRONGEST = 24
 """Columns of a target that may form products: most telling first; 24 of them make 276 products."""
+LEVELS = 8
+"""A number with no more values may be a choice in disguise (a compression level): each step counts."""
 DOUBLING = 40.0
 """Numbers up to here may be exponents of two (rounds, memory as a power)."""
 
@@ -67,7 +69,13 @@ def _functions(option: Option) -> list[tuple[_Function, bool]]:
         forms.append((np.reciprocal, False))
     if np.abs(numbers).max() <= DOUBLING and len(numbers) > 2:
         forms.append((np.exp2, False))
+    if 2 < len(numbers) <= LEVELS:
+        forms += [(_from(border), False) for border in np.sort(numbers)[1:].tolist()]
     return [(_scaled(form, numbers), smooth) for form, smooth in forms]
+
+
+def _from(border: float) -> Callable[[Floats], Floats]:
+    return lambda x: (x >= border).astype(np.float64)
 
 
 def _smallest_step(numbers: Floats) -> float:

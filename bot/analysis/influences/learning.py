@@ -17,8 +17,8 @@ from bot.analysis.influences.screening import FULL, Effort, efforts, main_quanti
 from bot.analysis.influences.selection import CAP, FEWEST, GOOD, Chosen, choose
 from bot.model.space import Configuration
 
-COUNTED, TIMED = ("constant", "few factors"), ("constant", "small tree")
-"""What methods are worth that cost next to nothing: counts may be exact, time is noise or a step."""
+COUNTED, TIMED = ("constant", "few factors", "small tree", "few terms"), ("constant", "small tree")
+"""What methods are worth that cost next to nothing: counts may be exact or steps, time is noise or a step."""
 PROBE = 0.2
 """Share of the sample that is held out at random when no probe was measured."""
 USELESS = 0.25

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, Self
 
 import numpy as np
@@ -206,6 +206,23 @@ class Forest:
     def predict(self, columns: Columns) -> Floats:
         """Costs, the mean of the trees' logarithms."""
         return np.asarray(np.exp(self._forest.predict(columns.values[:, columns.smooth])))
+
+
+class Mean:
+    """The mean of several models."""
+
+    def __init__(self, models: Sequence[Model]) -> None:
+        self.models = models
+
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
+        """Learns each of them."""
+        for model in self.models:
+            model.fit(columns, y, rng=rng)
+        return self
+
+    def predict(self, columns: Columns) -> Floats:
+        """Costs, the mean of theirs."""
+        return np.asarray(np.mean([model.predict(columns) for model in self.models], axis=0))
 
 
 class Gaussian:

@@ -11,9 +11,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.costs import Floats, relative_errors
-from bot.analysis.influences.models import KINDS, Constant, Model, maker
+from bot.analysis.influences.models import KINDS, Constant, Mean, Model, maker
 
 FOLDS = 5
+QUICK_ROWS = 100
+"""Held-out configurations that are enough to choose a model of a cheap method; small samples have fewer."""
 LEVEL_FOLDS = 3
 """Folds that leave out a whole level of a number: designs have few levels, and programs all between them."""
 FEWEST = 10
@@ -25,6 +27,9 @@ TIE = 1.03
 EXACT = 1e-6
 GOOD = 1.2
 """Times the noise floor: a model that near it leaves nothing to find for more complex kinds."""
+CLOSE = 1.3
+"""Kinds whose error is at most so many times the smallest one may be averaged."""
+AVERAGED = 4
 LOOK = 2
 HOPELESS = 1.5
 """A kind whose error on the first `LOOK` folds is so many times the best one's is not tried on the others."""
@@ -54,7 +59,7 @@ class Switched:
         active = y > 0
         self._switch: DecisionTreeClassifier | None = None
         if not active.all():
-            self._switch = DecisionTreeClassifier(random_state=int(rng.integers(2**31)))
+            self._switch = DecisionTreeClassifier(random_state=0)  # all kinds agree on where it is called
             self._switch.fit(columns.values, active)
         if active.sum() < 3:
             self.model = Constant()
@@ -86,7 +91,7 @@ def choose(
     """The kind with the smallest cross-validated error, fitted to all; None: too little is known.
 
     y: shape (n,), NaN: unknown, 0: not called. floor: relative error that noise alone makes (NaN: unknown).
-    Folds are random parts, and single levels of numbers; quick: one random part only.
+    Folds are random parts, and single levels of numbers; quick: so many random parts as `QUICK_ROWS` need.
     """
     known = np.flatnonzero(np.isfinite(y))
     seen = int((y[known] > 0).sum())
@@ -95,28 +100,40 @@ def choose(
     kinds = kinds if seen >= FEWEST else ["constant"]
     columns, cost = rows(columns, known), y[known]
     folds = random_folds(len(cost), rng)
-    folds = folds[:1] if quick else folds + level_folds(columns, rng)
+    some = -(-QUICK_ROWS // max(len(folds[0]), 1))
+    folds = folds[:some] if quick else folds + level_folds(columns, rng)
     best: _Judged | None = None
+    tried: list[_Judged] = []
+    enough = max(EXACT, GOOD * float(np.nan_to_num(floor)))
     for kind in kinds:
         judged = _judge(columns, cost, folds, kind=kind, rng=rng, best=best)
-        if judged is not None and (best is None or judged.beats(best)):
-            best = judged
-        if best is not None and best.error < max(EXACT, GOOD * np.nan_to_num(floor)):
+        if judged is not None:
+            tried.append(judged)
+            best = judged if best is None or judged.beats(best) else best
+        if best is not None and best.error < enough:
             break
     if best is None:  # all that is known of it was held out
         return None
+    if best.error >= enough and not quick:
+        best = _averaged(cost, tried, best)
     everywhere = np.full(len(y), np.nan)
-    everywhere[known] = best.held_out
-    model = Switched(KINDS[best.kind]()).fit(columns, cost, rng=rng)
-    return Chosen(best.kind, model, best.error, everywhere)
+    everywhere[known] = best.held_out(len(known))
+    made = [KINDS[kind]() for kind in best.kinds]
+    model = Switched(made[0] if len(made) == 1 else Mean(made)).fit(columns, cost, rng=rng)
+    return Chosen(" + ".join(best.kinds), model, best.error, everywhere)
 
 
 @dataclass(frozen=True)
 class _Judged:
-    """Predictions of the random folds; relative errors of all folds and their weights, shape (n_errors,)."""
+    """Predictions of one or several kinds for all folds; their errors and weights, shape (n_guesses,).
 
-    kind: str
-    held_out: Floats
+    rows: the row of each prediction. random: how many of them, the first ones, are of random folds.
+    """
+
+    kinds: tuple[str, ...]
+    rows: NDArray[np.intp]
+    guesses: Floats
+    random: int
     errors: Floats
     weights: Floats
 
@@ -124,6 +141,12 @@ class _Judged:
     def error(self) -> float:
         """Mean relative error, in which both sorts of folds weigh the same."""
         return float(self.weights @ self.errors)
+
+    def held_out(self, count: int) -> Floats:
+        """Predictions of the random folds by row, shape (count,); NaN: in none."""
+        found = np.full(count, np.nan)
+        found[self.rows[: self.random]] = self.guesses[: self.random]
+        return found
 
     def beats(self, simpler: _Judged) -> bool:
         """Whether it is better than a simpler kind by more than a tie and than the chance of these folds."""
@@ -145,25 +168,58 @@ def _judge(
     """Errors of a kind on all folds; None: it is far from the best, or no fold is left to learn from."""
     active = np.flatnonzero(y > 0)
     make = maker(kind, rows(columns, active), y[active], rng=rng)
-    held_out = np.full(len(y), np.nan)
-    errors: list[list[Floats]] = [[], []]
+    places: list[NDArray[np.intp]] = []
+    guesses: list[Floats] = []
+    random = 0
     for i, held in enumerate(folds):
         train = np.setdiff1d(np.arange(len(y)), held)
         if not (y[train] > 0).any():
             continue
-        found = Switched(make()).fit(rows(columns, train), y[train], rng=rng).predict(rows(columns, held))
-        if i < FOLDS:
-            held_out[held] = found
-        errors[i >= FOLDS].append(np.minimum(relative_errors(y[held], found), CAP))
+        places.append(held)
+        guesses.append(
+            Switched(make()).fit(rows(columns, train), y[train], rng=rng).predict(rows(columns, held))
+        )
+        random += len(held) if i < FOLDS else 0
         if i + 1 == LOOK and best is not None:
-            seen = np.concatenate(errors[0])
+            seen = np.minimum(relative_errors(y[np.concatenate(places)], np.concatenate(guesses)), CAP)
             if seen.mean() > HOPELESS * best.errors[: len(seen)].mean():
                 return None
-    sorts = [np.concatenate(e) for e in errors if e]
-    if not sorts:
+    if not places:
         return None
-    weights = [np.full(len(e), 1.0 / (len(e) * len(sorts))) for e in sorts]
-    return _Judged(kind, held_out, np.concatenate(sorts), np.concatenate(weights))
+    return _scored(y, (kind,), np.concatenate(places), np.concatenate(guesses), random)
+
+
+def _scored(
+    y: Floats, kinds: tuple[str, ...], places: NDArray[np.intp], guesses: Floats, random: int
+) -> _Judged:
+    """Both sorts of folds weigh the same, if there are both."""
+    sizes = [size for size in (random, len(places) - random) if size]
+    weights = np.repeat([1.0 / (size * len(sizes)) for size in sizes], sizes)
+    errors = [
+        np.minimum(relative_errors(y[part], guess), CAP)
+        for part, guess in zip(np.split(places, [random]), np.split(guesses, [random]), strict=True)
+        if len(part)
+    ]
+    return _Judged(kinds, places, guesses, random, np.concatenate(errors), weights)
+
+
+def _averaged(y: Floats, tried: Sequence[_Judged], best: _Judged) -> _Judged:
+    """The mean of the kinds that predict about as well, when that predicts better than the best of them.
+
+    Where noise, or too few configurations, leave it open which kind is right, each errs in its own way
+    (Breiman, Stacked regressions, 1996; equal weights: a few dozen errors cannot tell better ones).
+    """
+    order = sorted(tried, key=lambda one: one.error)[:AVERAGED]
+    for count in range(len(order), 1, -1):
+        members = [one for one in order[:count] if one.error <= CLOSE * order[0].error]
+        if len(members) < count:
+            continue
+        kinds = tuple(one.kinds[0] for one in members)
+        guess = np.mean([one.guesses for one in members], axis=0)
+        blend = _scored(y, kinds, best.rows, guess, best.random)
+        if blend.error * TIE < best.error:
+            return blend
+    return best
 
 
 def random_folds(count: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:

@@ -40,6 +40,22 @@ def test_every_method_is_learnt_to_near_its_noise_floor() -> None:
     assert found.predict(probe.configurations, "calls")[:, 2] == pytest.approx(1.0)
 
 
+def test_counts_of_cheap_methods_are_learnt_exactly_when_they_are_steps_or_sums() -> None:
+    rng = np.random.default_rng(11)
+    cheap: Program = {
+        "work": {"calls": lambda _: 1.0, "seconds": lambda c: 1.0 + c["compress"]},
+        "step": {
+            "calls": lambda c: 40.0 if c["encrypt"] and c["blocks"] >= 8 else 3.0,
+            "seconds": lambda _: 1e-7,
+        },
+        "sum": {"calls": lambda c: 5.0 + 2.0 * c["blocks"] + 100.0 * c["log"], "seconds": lambda _: 1e-7},
+    }
+    sample, probe = (measured(drawn(n, rng), cheap, noise=0.02, rng=rng) for n in (60, 50))
+    found = InfluenceModels(rng=rng).fit(sample, probe)
+    assert [m.effort for m in found.models_["calls"]] == ["full", "cheap", "cheap"]
+    assert [m.error for m in found.models_["calls"]] == pytest.approx([0.0] * 3, abs=1e-6)
+
+
 def test_the_probe_is_drawn_anew_and_shares_nothing_with_the_sample() -> None:
     rng = np.random.default_rng(3)
     costs = measured(drawn(60, rng), PROGRAM, rng=rng)

@@ -95,11 +95,43 @@ def test_predictions_stay_within_reach_of_what_was_seen() -> None:
 
 def test_what_is_only_known_of_held_out_configurations_is_too_little() -> None:
     rng = np.random.default_rng(8)
-    seen = Basis(SPACE).columns(drawn(20, rng))
-    y = np.zeros(20)
+    seen = Basis(SPACE).columns(drawn(20, rng) * 25)
+    y = np.zeros(500)
     y[3] = 1.0
     found = [
         choose(seen, y, kinds=["constant"], rng=np.random.default_rng(seed), quick=True) for seed in range(20)
     ]
-    # In one of several random parts the only call is held out.
+    # In one of several random parts the only call is held out; of so many configurations one part is enough.
     assert None in found and any(one is not None for one in found)
+
+
+def test_a_level_of_a_number_that_is_a_choice_in_disguise_costs_what_it_costs() -> None:
+    rng = np.random.default_rng(9)
+    steps = {1: 5.0, 2: 80.0, 4: 6.0, 8: 6.5, 16: 90.0}
+
+    def cost(c: Mapping[str, Any]) -> float:
+        return steps[c["blocks"]] + (100.0 if c["encrypt"] else 0.0) + (7.0 if c["log"] else 0.0)
+
+    seen, y = _data(cost, 50, rng)
+    asked, truth = _data(cost, 60, rng)
+    assert mape(truth, FewTerms(logarithmic=False).fit(seen, y, rng=rng).predict(asked)) < 1e-6
+
+
+def test_two_kinds_that_err_differently_are_averaged_when_that_predicts_better() -> None:
+    rng = np.random.default_rng(0)
+
+    def cost(c: Mapping[str, Any]) -> float:
+        late = 3.0 if c["encrypt"] and c["log"] and c["blocks"] >= 8 else 1.0
+        return float((2.0 + c["compress"] + (c["codec"] == "best")) * c["blocks"] ** 0.5 * late)
+
+    seen, y = _data(cost, 40, rng)
+    asked, truth = _data(cost, 80, rng)
+    y *= np.exp(rng.normal(0, 0.1, 40))
+
+    def error(*kinds: str) -> float:
+        found = choose(seen, y, kinds=kinds, rng=np.random.default_rng(1))
+        assert found is not None
+        assert found.kind == " + ".join(kinds)
+        return mape(truth, found.model.predict(asked))
+
+    assert error("few terms", "forest") < min(error("few terms"), error("forest"))
