@@ -35,6 +35,7 @@ from bot.adapters.profilers.native.tracing import doubts, traced
 from bot.adapters.profilers.native.uftrace_file import Recording
 from bot.adapters.profilers.native.watching import find_in
 from bot.model.profiles import Method, Profile, Target, Tool
+from bot.model.sites import Site
 from bot.model.space import Configuration
 from bot.model.trials import Outcome, Side
 
@@ -203,8 +204,7 @@ class AttachedProfiler:
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         """Source texts, as far as the folder of sources has them."""
-        del side
-        return sources.bodies(self._root, methods)
+        return sources.bodies_at(Site(side, self._root), methods)
 
     def _watched(
         self, spots: Sequence[Spot], share: float, seconds: float, cost: float

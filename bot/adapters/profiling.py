@@ -85,4 +85,4 @@ class SiteProfiler:
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         """Source texts, from the side's checkout."""
-        return sources.bodies(self._targets.sites[side].root, methods)
+        return sources.bodies_at(self._targets.sites[side], methods)

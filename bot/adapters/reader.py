@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, NamedTuple, TypeVar
@@ -30,17 +31,22 @@ T = TypeVar("T")
 
 
 class Limits(NamedTuple):
-    """Of one reading: seconds of wall time and of CPU time; bytes of memory, and of an answer."""
+    """Of one reading: seconds of wall time and of CPU time; bytes of memory, and of an answer.
+
+    cut_seconds: that are left to it once the run has to end.
+    """
 
     seconds: float = 120.0
     cpu_seconds: int = 90
     memory: int = 4 << 30
     answer: int = 256 << 20
+    cut_seconds: float = 5.0
 
 
 LIMITS = Limits()
 MOST_ERROR = 200
 GRACE_SECONDS = 10.0
+_STOPPED = "was stopped with the run"
 POLL_SECONDS, PIECE = 0.1, 1 << 20
 _LIBRARIES = tuple(
     dict.fromkeys(
@@ -163,7 +169,7 @@ class Reading(Generic[T]):
 
     def _heard(self, stop: Callable[[], bool] | None, until: float) -> bytearray:
         """All that it says until it ends, or closes its mouth."""
-        said = bytearray()
+        said, cut = bytearray(), inf
         poll = select.poll()
         poll.register(self._said, select.POLLIN)
         while True:
@@ -174,10 +180,12 @@ class Reading(Generic[T]):
                 said += piece
             if len(said) > self._limits.answer:
                 raise OSError(f"{self._what} said more than {self._limits.answer >> 20} MiB")
-            if time.monotonic() > until:
-                raise OSError(f"{self._what} took longer than {self._limits.seconds:g} s")
-            if stop is not None and stop():
-                raise OSError(f"{self._what} was stopped with the run")
+            now = time.monotonic()
+            if now > min(until, cut):
+                cause = f"took longer than {self._limits.seconds:g} s" if now > until else _STOPPED
+                raise OSError(f"{self._what} {cause}")
+            if cut == inf and stop is not None and stop():
+                cut = now + self._limits.cut_seconds
 
 
 def _ending(status: int) -> str:

@@ -15,7 +15,7 @@ from bot.adapters.config_files import ConfigFiles
 from bot.adapters.counting import SiteCounter
 from bot.adapters.git import Repository
 from bot.adapters.partial_revert import without
-from bot.adapters.profilers.sources import extent
+from bot.adapters.profilers.sources import extent_at
 from bot.adapters.profiling import SiteProfiler
 from bot.adapters.site_targets import SiteTargets
 from bot.adapters.starting import Place
@@ -84,7 +84,7 @@ class Opener:
         self, method: Method, seconds: float, *, rng: np.random.Generator
     ) -> tuple[Bench | None, str]:
         """Pairs of head without the change of a method (as base) and head; None, and why: there are none."""
-        lines = extent(self.workshop.sites()["head"].root, method)
+        lines = extent_at(self.workshop.sites()["head"], method)
         try:
             revision = without(self.repository, self.comparison, method.file or "", lines)
         except OSError as error:

@@ -112,8 +112,9 @@ def test_words_of_a_reader_are_plain_text_of_one_line() -> None:
 
 
 def test_a_reading_is_ended_with_the_run() -> None:
+    limits = QUICK._replace(seconds=60.0, cut_seconds=0.1)
     with pytest.raises(OSError, match="sleep was stopped with the run"):
-        read(readers.sleep, files=[], account=ACCOUNT, stop=lambda: True)
+        read(readers.sleep, files=[], account=ACCOUNT, stop=lambda: True, limits=limits)
 
 
 def test_no_reading_knows_of_another() -> None:

@@ -78,13 +78,13 @@ def read_file(path: Path, *, most: int) -> bytes:
     return data
 
 
-def mapped_by(target: Target, path: Path) -> list[Path]:
-    """Where a file may lie that a target's program maps, whatever it says: where the program itself may read.
+def readable_by(target: Target) -> list[Path]:
+    """Where a file may lie that a target's program uses, whatever it says: where the program itself may read.
 
-    Without a sandbox that is anywhere: then it is the file alone.
+    Without a sandbox that is anywhere.
     """
     if target.read is None:
-        return [path]
+        return [Path("/")]
     return [*map(Path, (*LIBRARIES, *readable(target.words, target.env, target.read)))]
 
 

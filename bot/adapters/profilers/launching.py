@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,16 +17,18 @@ from bot.adapters import checkout
 from bot.adapters.process import PLAIN_ENVIRONMENT, Ended, run
 from bot.adapters.profilers.evidence import MOST_ANSWER, folder_for, told
 from bot.adapters.readable import Box, readable
+from bot.adapters.reader import LIMITS
 from bot.model.profiles import Target
 from bot.model.sites import Account
 from bot.model.trials import Outcome
 
-READING_SECONDS = 60.0
+READING_SECONDS, POURING_SECONDS = 60.0, 600.0
 READING_KIBIBYTES = 4 << 20
 """Time and memory of a tool that reads what a program left, which may be made to hurt it."""
 T = TypeVar("T")
 
 _WITH_INPUT = 'input=$1; shift; exec "$@" <"$input"'
+_INTO = 'exec "$@" >"$0"'
 _BETWEEN_FILES = 'ulimit -v "$1"; ulimit -f "$2"; cd "$3"; shift 3; exec "$@" <asked >answer'
 
 
@@ -121,6 +124,33 @@ def ask(target: Target, words: Sequence[str], asked: bytes, read: Callable[[Path
         return told(target, read, folder / "answer", files=[folder])
     finally:
         checkout.remove(folder)
+
+
+def pour(target: Target, words: Sequence[str], output: Path, source: Path) -> Ended:
+    """Runs a reading tool as `ask` does, with its output into a pipe; source: what it reads."""
+    box = _box(target)
+    return run(
+        ["sh", "-c", _INTO, str(output), *words],
+        cwd=Path("/"),
+        env=PLAIN_ENVIRONMENT,
+        account=target.account,
+        timeout=POURING_SECONDS,
+        box=None if box is None else box._replace(read=(*box.read, source)),
+        stop=_later(target),
+    )
+
+
+def _later(target: Target) -> Callable[[], bool]:
+    """Asks the target whether it is over, and leaves some seconds then, as readers have them."""
+    since = inf
+
+    def stop() -> bool:
+        nonlocal since
+        if since == inf and target.over:
+            since = time.monotonic()
+        return time.monotonic() > since + LIMITS.cut_seconds
+
+    return stop
 
 
 def _box(target: Target) -> Box | None:

@@ -6,9 +6,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from bot.adapters.profilers.evidence import read_file
+from bot.adapters.profilers.reports import ToldMethod
+from bot.adapters.reader import read
 from bot.model.profiles import Method
+from bot.model.sites import Site
 
 MOST_BYTES = 8 << 20
 """Of a source file."""
@@ -17,6 +23,7 @@ MOST_LINES = 3000
 LINES_BEFORE = 6
 """An optimised function may seem to begin a few lines after its name."""
 
+_Line = Annotated[int, Field(ge=0, lt=1 << 31)]
 _LAST_WORD = re.compile(r"\w+(?=\W*$)")
 _INNERMOST = re.compile(r"<[^<>]*>")
 _BEFORE_CALL = re.compile(r"[{;=]|\b(?:return|if|while|for|switch)\b")
@@ -52,6 +59,40 @@ def extent(root: Path, method: Method) -> range:
     """Lines of a method in its file, from 1; empty where its text is not found."""
     placed = None if method.file is None else _placed(_lines(root, method.file), method)
     return range(0) if placed is None else range(placed[0] + 1, placed[0] + 2 + placed[1].count("\n"))
+
+
+def bodies_at(site: Site, methods: Iterable[Method]) -> Mapping[Method, str]:
+    """The same of a side's checkout, read where it does no harm; none, if they cannot be read."""
+    several = list(methods)
+    asked = [ToldMethod(method.name, method.file, method.line) for method in several]
+    try:
+        found = read(tell_bodies, site.root, asked, files=[site.root], account=site.account)
+    except OSError:
+        return {}
+    return {several[number]: text for number, text in found if 0 <= number < len(several)}
+
+
+def extent_at(site: Site, method: Method) -> range:
+    """The same of a side's checkout, read where it does no harm; empty, if it cannot be read."""
+    asked = ToldMethod(method.name, method.file, method.line)
+    try:
+        found = read(tell_extent, site.root, asked, files=[site.root], account=site.account)
+    except OSError:
+        return range(0)
+    return range(*found)
+
+
+def tell_bodies(root: Path, asked: list[ToldMethod]) -> list[tuple[int, str]]:
+    """A reader: texts by the number of the method that was asked for."""
+    methods = [told.method for told in asked]
+    found = bodies(root, methods)
+    return [(number, found[method]) for number, method in enumerate(methods) if method in found]
+
+
+def tell_extent(root: Path, asked: ToldMethod) -> tuple[_Line, _Line]:
+    """A reader: the first line, and the one behind the last."""
+    lines = extent(root, asked.method)
+    return lines.start, lines.stop
 
 
 def _placed(lines: Sequence[str], method: Method) -> tuple[int, str] | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from bot.adapters.answers import Told
 from bot.adapters.profilers.call_series import MOST_BINS, MOST_KEPT, Watched, merged, trusted
-from bot.adapters.profilers.reports import clean_name
+from bot.adapters.profilers.reports import ToldReports, clean_name, read_as
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile
 
 _Nanoseconds = Annotated[int, Field(ge=0, le=1 << 62)]
@@ -18,13 +20,7 @@ _Count = Annotated[int, Field(ge=0, le=1 << 53)]
 _Bin = Annotated[int, Field(ge=0, le=MOST_BINS)]
 
 
-class Strict(BaseModel):
-    """What comes from outside: nothing unknown in it, all numbers finite."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class SeriesReport(Strict):
+class SeriesReport(Told):
     """Calls of one method in one context; `given`: for each kept duration the number of a text."""
 
     method: int
@@ -36,7 +32,7 @@ class SeriesReport(Strict):
     given: list[int]
 
 
-class WatchedReport(Strict):
+class WatchedReport(Told):
     """What a hook wrote when a thread ended; parents of contexts come first, times in nanoseconds."""
 
     runtime: Annotated[str, Field(max_length=40)]
@@ -64,20 +60,9 @@ class WatchedReport(Strict):
         return self
 
 
-def validated(contents: Iterable[bytes], methods: int) -> tuple[list[WatchedReport], list[str]]:
-    """The reports that are what they should be for this many methods, and a note on those that are not."""
-    reports, refused = [], 0
-    for content in contents:
-        try:
-            report = WatchedReport.model_validate_json(content)
-        except ValidationError:
-            refused += 1
-            continue
-        if len(report.totals) == methods:
-            reports.append(report)
-        else:
-            refused += 1
-    return reports, [f"{refused} profile files were damaged and left out."] if refused else []
+def tell_watched(folder: Path, methods: int, lines: bool) -> ToldReports[WatchedReport]:
+    """A reader: reports on this many methods; `lines`: several in a file."""
+    return read_as(folder, WatchedReport, by_line=lines, fits=lambda one: len(one.totals) == methods)
 
 
 def explained(

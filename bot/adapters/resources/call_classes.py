@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Annotated
 
+from pydantic import Field
+
+from bot.adapters.answers import Told
 from bot.model.resources import SOURCE_OF, Count
 
 MOST_NAMES = 1000
@@ -28,6 +32,28 @@ OF_NAME: Mapping[Count, str] = {
 CLASSES = tuple(count for count, source in SOURCE_OF.items() if source == "calls")
 
 COUNT_OF: Mapping[str, Count] = {name: count for count, names in OF_NAME.items() for name in names.split()}
+
+
+_Name = Annotated[str, Field(pattern=r"^[a-z_0-9]{1,40}$")]
+
+
+class ToldCalls(Told):
+    """Calls by class and name, as a reader tells them.
+
+    ended: whether the first process has, and exit_code, its own; None: a signal killed it. lost: events.
+    """
+
+    details: dict[Count, dict[_Name, Annotated[int, Field(ge=0, lt=1 << 62)]]]
+    ended: bool = False
+    exit_code: Annotated[int, Field(ge=0, le=255)] | None = None
+    lost: Annotated[int, Field(ge=0)] = 0
+
+    @property
+    def calls(self) -> CallCounts:
+        """The same, to count with."""
+        found = CallCounts()
+        found.details = {count: Counter(names) for count, names in self.details.items()}
+        return found
 
 
 class CallCounts:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bot.adapters.resources.call_classes import CallCounts
+from bot.adapters.reader_child import Descriptor
+from bot.adapters.resources.call_classes import CallCounts, ToldCalls
 from bot.adapters.resources.descriptors import OPENINGS, PAIRS, Arguments, Descriptors
 from bot.model.resources import Count
 
+PIECE = 1 << 20
 MOST_LINE = 1 << 10
 """Bytes: names of threads, which have 15 at most, are all that is not a number in a line."""
 _REFUSED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
@@ -23,6 +26,16 @@ _CALL = re.compile(
 )
 _TASK = re.compile(rb" *\d+/\d+ +PERF_RECORD_(?:FORK\((\d+):\d+\):\((\d+):\d+\)|EXIT\((\d+):(\d+)\).*)")
 _LOST = re.compile(rb".{0,60} PERF_RECORD_LOST\w* lost (\d+)")
+
+
+def count_events(pipe: Descriptor, tell: Descriptor, names: Mapping[int, str], first: int) -> ToldCalls:
+    """A reader of what `perf script` writes."""
+    del tell
+    events = CallEvents(names, first)
+    while data := os.read(pipe, PIECE):
+        events.add(data)
+    details = {count: dict(+names) for count, names in events.details.items()}
+    return ToldCalls(details=details, lost=events.lost)
 
 
 class _Pending(NamedTuple):

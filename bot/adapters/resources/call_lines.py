@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 
-from bot.adapters.resources.call_classes import CallCounts
+from bot.adapters.reader_child import Descriptor
+from bot.adapters.resources.call_classes import CallCounts, ToldCalls
 from bot.model.resources import Count
 
+PIECE = 1 << 20
 MOST_LINE = 1 << 14
 """Bytes of a line that are kept: its beginning says which call it is."""
 
@@ -42,6 +45,20 @@ class CallLines(CallCounts):
             elif (found := _END.match(line)) is not None and found[1] == self._first:
                 self.ended = True
                 self.exit_code = None if found[2] is None else int(found[2])
+
+
+def count_lines(pipe: Descriptor, tell: Descriptor) -> ToldCalls:
+    """A reader of what strace writes; it says when the first process has ended."""
+    lines, told = CallLines(), False
+    while data := os.read(pipe, PIECE):
+        lines.add(data)
+        if lines.ended and not told:
+            told = bool(os.write(tell, b"."))
+    return ToldCalls(
+        details={count: dict(names) for count, names in lines.details.items()},
+        ended=lines.ended,
+        exit_code=lines.exit_code,
+    )
 
 
 def _of_descriptor(kind: bytes | None) -> Count:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+from typing import Annotated
+
+from pydantic import Field
 
 from bot.adapters import checkout
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import launch
+from bot.adapters.reader_child import Descriptor
 from bot.adapters.resources.around import seeded
 from bot.adapters.resources.streaming import stream
 from bot.model.profiles import Target
@@ -14,7 +19,7 @@ from bot.model.profiles import Target
 LIBRARY = "libmemusage.so"
 """Comes with the GNU C library."""
 SLOWDOWN = 10.0
-MOST_LINE = 1 << 12
+MOST_LINE, PIECE = 1 << 12, 1 << 20
 
 _PEAK = re.compile(rb"heap total: \d{1,18}, heap peak: (\d{1,18}), stack peak: \d")
 _ERRORS_ONLY = 'errors=$1; shift; exec "$@" >/dev/null 2>"$errors"'
@@ -36,6 +41,15 @@ class Peaks:
                 self.largest = max(self.largest or 0.0, float(found[1]))
 
 
+def find_peak(pipe: Descriptor, tell: Descriptor) -> Annotated[float, Field(ge=0, lt=1e18)] | None:
+    """A reader of a program's errors."""
+    del tell
+    peaks = Peaks()
+    while data := os.read(pipe, PIECE):
+        peaks.add(data)
+    return peaks.largest
+
+
 def heap_peak(target: Target) -> float | None:
     """Bytes, from one more trial at about its usual speed; None: not known.
 
@@ -46,13 +60,17 @@ def heap_peak(target: Target) -> float | None:
         OSError: its folders could not be made ready.
     """
     folder = folder_for(target, "heap")
-    peaks, pipe = Peaks(), folder / "errors"
+    pipe = folder / "errors"
     preload = " ".join(filter(None, (LIBRARY, target.env.get("LD_PRELOAD"))))
     env = {"LD_PRELOAD": preload, "PYTHONMALLOC": "malloc", **seeded(target)}
     try:
-        with stream(pipe, peaks.add, account=target.account):
+        with stream(pipe, target, find_peak) as errors:
             words = ["sh", "-c", _ERRORS_ONLY, "sh", str(pipe), *target.words]
             launched = launch(target, words, env=env, slowdown=SLOWDOWN, one_core=target.one_core)
+        try:
+            largest = errors.answer(target.stop)
+        except OSError:  # what the program said cannot be read, or there was too much of it
+            largest = None
     finally:
         checkout.remove(folder)
-    return peaks.largest if launched.outcome == "ok" else None
+    return largest if launched.outcome == "ok" else None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from bot.adapters.profilers.python.command_lines import first_line, found_on_path, python_start
+from bot.adapters.profilers.python.command_lines import begins, found_on_path, python_start
 from bot.model.profiles import Target
 
 
@@ -52,7 +52,7 @@ def bare(target: Target) -> tuple[str, ...] | None:
         if (nothing := NOTHING.get(name)) is not None:
             return (words[0], *_flags(words[1:], nothing.named_by), *nothing.words)
         path = found_on_path(words[0], target)
-        line = first_line(path) if path is not None else None
+        line = begins(path, target) if path is not None else None
         if line is None:
             return None
         words = [*line, words[0]]

@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,19 +13,21 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.adapters import checkout
-from bot.adapters.process import PATH, PLAIN_ENVIRONMENT, run_trusted
+from bot.adapters.process import PATH, run_trusted
 from bot.adapters.profilers.evidence import folder_for
+from bot.adapters.profilers.launching import pour
 from bot.adapters.resources.around import around, ending
-from bot.adapters.resources.call_events import CallEvents, kept_ends
+from bot.adapters.resources.call_classes import ToldCalls
+from bot.adapters.resources.call_events import count_events, kept_ends
 from bot.adapters.resources.call_numbers import names_of
 from bot.adapters.resources.perf_recording import MOST_BYTES, Recording
+from bot.adapters.resources.streaming import stream
 from bot.model.profiles import Target
 from bot.model.resources import Counted
 
 SLOWDOWN = 10.0
 """A call takes a microsecond more: up to here a trial may be lengthened. Arbitrary."""
 MISSING = "`perf` is not installed"
-PIECE = 1 << 20
 
 _VERSION = re.compile(r"\d[\d.]*\d")
 _GATED = 'read -r _ <"$1" || exit 125; shift; exec "$@"'
@@ -85,19 +86,22 @@ class PerfTrace:
                 words = ["sh", "-c", _GATED, "sh", str(gate), *target.words]
                 with Recording(self._perf, gate, data, ends=kept_ends(self._names)) as recording:
                     launched = around(target, words, slowdown=SLOWDOWN)
-                if recording.error:
-                    return self._nothing(recording.error)
-                if data.stat().st_size >= MOST_BYTES:
-                    return self._nothing("its recording grew too large: the program calls too often")
-                events = CallEvents(self._names, recording.first)
-                read = self._read(data, events, target)
+                large = not recording.error and data.stat().st_size >= MOST_BYTES
+                if large or recording.error:
+                    much = "its recording grew too large: the program calls too often"
+                    return self._nothing(much if large else recording.error)
+                try:
+                    told, read = self._read(data, folder / "events", recording.first, target)
+                except OSError as error:
+                    return self._nothing(f"its recording could not be read ({error})")
         finally:
             checkout.remove(folder)
+        events = told.calls
         if not events.counts:
             ran = launched.outcome == "ok"
             return self._nothing("the kernel shows none" if ran else "the program could not be started")
-        if events.lost:
-            return self._nothing(f"{events.lost:,} events were lost: the program calls too often")
+        if told.lost:
+            return self._nothing(f"{told.lost:,} events were lost: the program calls too often")
         details = {count: dict(names.most_common()) for count, names in events.details.items()}
         return Counted(
             "calls",
@@ -108,24 +112,19 @@ class PerfTrace:
             notes=ending(launched, "perf trace"),
         )
 
-    def _read(self, data: Path, events: CallEvents, target: Target) -> bool:
-        """Whether the recording was read to its end."""
+    def _read(self, data: Path, pipe: Path, first: int, target: Target) -> tuple[ToldCalls, bool]:
+        """What was recorded, and whether that was read to its end; perf reads as the account, too.
+
+        Raises:
+            OSError: it cannot be read.
+        """
         assert self._perf is not None
-        with subprocess.Popen(  # noqa: S603  (an argument list of our own)
-            [self._perf, "script", "--input", str(data), *_FIELDS],
-            env=PLAIN_ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as process:
-            assert process.stdout is not None
-            while piece := process.stdout.read(PIECE):
-                events.add(piece)
-                if target.over:
-                    process.kill()
-                    return False
-        return process.returncode == 0
+        data.parent.chmod(0o755)
+        checkout.give(data, target.account)
+        words = [self._perf, "script", "--input", str(data), *_FIELDS]
+        with stream(pipe, target, count_events, self._names, first) as events:
+            ended = pour(target, words, pipe, data)
+        return events.answer(target.stop), ended.outcome == "ok"
 
     def _nothing(self, why: str) -> Counted:
         return Counted("calls", "not-started", tool=self.tool, notes=(f"perf saw no system calls: {why}.",))

@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from pydantic import FiniteFloat
+
 from bot.adapters import checkout
+from bot.adapters.answers import Told
 from bot.adapters.process import PATH, run_trusted
-from bot.adapters.profilers.evidence import folder_for, read_file
+from bot.adapters.profilers.evidence import folder_for, read_file, told
 from bot.adapters.request import CALLGRIND_FACTOR
 from bot.adapters.resources.around import around, ending
 from bot.model.profiles import Target
@@ -43,9 +46,17 @@ _HEADER = re.compile(r"^==\d+== (Command|Parent PID): (.*)$")
 class Summary:
     """What the log of one process says: counts (none when it was killed), command, parent."""
 
-    counts: dict[Count, float] = field(default_factory=dict)
+    counts: dict[Count, FiniteFloat] = field(default_factory=dict)
     command: str = ""
     parent: str = ""
+
+
+class ToldSummaries(Told):
+    """What a reader tells, by process id; unread: of so many files."""
+
+    summaries: dict[str, Summary]
+    unread: int
+    files: int
 
 
 class Simulation:
@@ -91,7 +102,7 @@ class Simulation:
                 *target.words,
             ]
             launched = around(target, words, slowdown=CALLGRIND_FACTOR)
-            summaries, notes = _read(folder)
+            summaries, notes = _read(folder, target)
         finally:
             checkout.remove(folder)
         counts: dict[Count, float] = {}
@@ -115,8 +126,21 @@ def parse(log: str) -> Summary:
     return summary
 
 
-def _read(folder: Path) -> tuple[Mapping[str, Summary], tuple[str, ...]]:
+def _read(folder: Path, target: Target) -> tuple[Mapping[str, Summary], tuple[str, ...]]:
     """Summaries by process id."""
+    try:
+        read = told(target, tell_summaries, folder, files=[folder])
+    except OSError as error:
+        return {}, (f"What cachegrind counted could not be read: {error}.",)
+    if not read.unread:
+        return read.summaries, ()
+    return read.summaries, (
+        f"What cachegrind counted in {read.unread} of {read.files} processes is not used.",
+    )
+
+
+def tell_summaries(folder: Path) -> ToldSummaries:
+    """A reader: the logs of all processes."""
     files = sorted(path for path in folder.iterdir() if _PROCESS.fullmatch(path.name))
     summaries, unread = {}, max(0, len(files) - MOST_FILES)
     for path in files[:MOST_FILES]:
@@ -126,8 +150,7 @@ def _read(folder: Path) -> tuple[Mapping[str, Summary], tuple[str, ...]]:
             unread += 1
             continue
         summaries[path.name.removeprefix("log.")] = parse(text)
-    notes = (f"What cachegrind counted in {unread} of {len(files)} processes is not used.",) if unread else ()
-    return summaries, notes
+    return ToldSummaries(summaries=summaries, unread=unread, files=len(files))
 
 
 def _about(summaries: Mapping[str, Summary]) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from bot.adapters.process import PATH, run_trusted
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import launch
 from bot.adapters.resources.around import around, ending
-from bot.adapters.resources.call_lines import CallLines
-from bot.adapters.resources.streaming import stream
+from bot.adapters.resources.call_classes import ToldCalls
+from bot.adapters.resources.call_lines import count_lines
+from bot.adapters.resources.streaming import Stream, stream
 from bot.model.profiles import Target
 from bot.model.resources import Counted
 
@@ -62,31 +63,35 @@ class Strace:
         if self._strace is None:
             return Counted("calls", "not-started", notes=(f"{MISSING}.",))
         folder = folder_for(target, "calls")
-        lines, pipe = CallLines(), folder / "pipe"
+        pipe = folder / "pipe"
         try:
-            with stream(pipe, lines.add, account=target.account):
+            with stream(pipe, target, count_lines) as lines:
                 words = [self._strace, *_OPTIONS, "-o", str(pipe), *target.words]
                 launched = around(_until_ended(target, lines), words, slowdown=SLOWDOWN)
+            told = lines.answer(target.stop)
+        except OSError as error:
+            return Counted("calls", "not-started", tool=self.tool, notes=(f"No system calls: {error}.",))
         finally:
             checkout.remove(folder)
         outcome, notes = launched.outcome, ending(launched, "strace")
-        if outcome == "cut" and lines.ended:
-            outcome = "ok" if lines.exit_code in target.ok_exit else "exit"
+        if outcome == "cut" and told.ended:
+            outcome = "ok" if told.exit_code in target.ok_exit else "exit"
             notes = ("It left processes running, which strace waits for: they were killed.",)
-        if not lines.counts:
+        calls = told.calls
+        if not calls.counts:
             notes = (*notes, "strace saw no system call: the program could not be started or traced.")
             return Counted("calls", "not-started", tool=self.tool, notes=notes)
-        details = {count: dict(names.most_common()) for count, names in lines.details.items()}
-        return Counted("calls", outcome, lines.counts, details=details, tool=self.tool, notes=notes)
+        details = {count: dict(names.most_common()) for count, names in calls.details.items()}
+        return Counted("calls", outcome, calls.counts, details=details, tool=self.tool, notes=notes)
 
 
-def _until_ended(target: Target, lines: CallLines) -> Target:
+def _until_ended(target: Target, lines: Stream[ToldCalls]) -> Target:
     """The target, stopped soon after its first process has ended."""
     since = inf
 
     def stop() -> bool:
         nonlocal since
-        if lines.ended and since == inf:
+        if since == inf and lines.told:
             since = time.monotonic()
         return time.monotonic() > since + GRACE_SECONDS or target.over
 

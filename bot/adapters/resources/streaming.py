@@ -1,60 +1,83 @@
-"""Reads what a tool writes into a named pipe while it runs, so that its size does not matter."""
+"""Has what a tool writes into a named pipe read while it runs, so that its size does not matter."""
 
 from __future__ import annotations
 
 import os
 import select
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from bot.adapters import checkout
-from bot.model.sites import Account
+from bot.adapters.reader import LIMITS, Reading
+from bot.model.profiles import Target
 
-PIECE = 1 << 20
-LOOK_SECONDS = 0.05
+T = TypeVar("T")
+CPU_SECONDS = 3600
+"""Of a reader, which works as long as the trial does."""
+
+
+class Stream(Generic[T]):
+    """What a reader makes of a pipe; it can say one thing while it reads."""
+
+    def __init__(self, reading: Reading[T], heard: int) -> None:
+        self._reading, self._heard = reading, heard
+        self._poll = select.poll()
+        self._poll.register(heard, select.POLLIN)
+
+    @property
+    def told(self) -> bool:
+        """Whether the reader has said that one thing, or has ended."""
+        return bool(self._poll.poll(0))
+
+    def answer(self, stop: Callable[[], bool] | None = None) -> T:
+        """What it says in the end: after the block, when nobody writes into the pipe any more.
+
+        Raises:
+            OSError: there is none, in one line.
+        """
+        try:
+            with self._reading:
+                return self._reading.answer(stop)
+        finally:
+            os.close(self._heard)
 
 
 @contextmanager
-def stream(pipe: Path, take: Callable[[bytes], None], *, account: Account | None) -> Iterator[None]:
-    """Makes a pipe that only the account may write to; `take` gets, in a thread, what comes meanwhile.
+def stream(pipe: Path, target: Target, function: Callable[..., T], *arguments: object) -> Iterator[Stream[T]]:
+    """Makes a pipe that only the target's account may write to; `function` reads it in a fork without rights.
 
-    Nobody may have the pipe open any more when the block ends: what is left in it is read then.
+    function: a reader of two descriptors, the pipe and one to say one thing on, and `arguments`. After the
+    block nobody may have the pipe open any more, and `answer` has to be asked for.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be made, or read.
     """
     os.mkfifo(pipe, 0o600)
-    handle = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    given = [os.open(pipe, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)]
+    # While we could write, it has no end.
+    open_end = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    heard, tell = os.pipe2(os.O_CLOEXEC)
     try:
-        checkout.give(pipe, account)
-        over = threading.Event()
-        thread = threading.Thread(target=_drain, args=(handle, take, over), daemon=True)
-        thread.start()
+        given.append(tell)
+        os.set_blocking(given[0], True)
+        checkout.give(pipe, target.account)
+        limits = LIMITS._replace(cpu_seconds=CPU_SECONDS)
+        reading = Reading(
+            function, *arguments, descriptors=given, files=[], account=target.account, limits=limits
+        )
+        for descriptor in given:
+            os.close(descriptor)
+        given.clear()
         try:
-            yield
-        finally:
-            over.set()
-            thread.join()
+            yield Stream(reading, heard)
+        except BaseException:
+            reading.close()
+            raise
+    except BaseException:
+        os.close(heard)
+        raise
     finally:
-        os.close(handle)
-
-
-def _drain(handle: int, take: Callable[[bytes], None], over: threading.Event) -> None:
-    poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    while True:
-        last = over.is_set()
-        data = b""
-        if poll.poll(0 if last else LOOK_SECONDS * 1000):
-            try:
-                data = os.read(handle, PIECE)
-            except BlockingIOError:
-                data = b""
-            if not data and not last:
-                over.wait(LOOK_SECONDS)  # a pipe that had writers and has none is always ready
-        if data:
-            take(data)
-        elif last:
-            return
+        for descriptor in (*given, open_end):
+            os.close(descriptor)

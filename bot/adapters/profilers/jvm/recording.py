@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
+from bot.adapters.answers import MOST_NOTES, Reasons, Told
 from bot.adapters.profilers import evidence
+from bot.adapters.profilers.evidence import told
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.agent import with_options
 from bot.adapters.profilers.launching import Launched, launch
@@ -123,11 +125,73 @@ def read_recordings(target: Target, folder: Path, jar: bytes, java: Path) -> Rec
     if launched.outcome != "ok":
         recorded.notes.append(launched.ended.reason("The reader of the recordings"))
     try:
-        answer = evidence.read_file(place / "answer", most=MOST_BYTES)
-    except OSError:
+        read = told(target, tell_recorded, place / "answer", files=[place])
+    except OSError as error:
+        recorded.notes.append(f"The recordings could not be read: {error}.")
         return recorded
-    take(recorded, answer.splitlines())
-    return recorded
+    return replace(read.recorded, notes=[*recorded.notes, *read.recorded.notes])
+
+
+class ToldRecorded(Told):
+    """What a reader tells: as `Recorded`, checked anew."""
+
+    methods: list[tuple[str | None, str | None]]
+    nodes: list[tuple[Annotated[int, Field(ge=-1)], _Count, _Count, bool]]
+    counts: list[tuple[_Count, _Count, _Count, _Count]]
+    timed: dict[str, tuple[_Count, _Count]]
+    version: str
+    running: _Count
+    compiling: _Count
+    collecting: _Count
+    compiled: list[tuple[_Count, _Count]]
+    reasons: Reasons
+
+    @model_validator(mode="after")
+    def _refers_to_what_is_there(self) -> Self:
+        nodes, methods = len(self.nodes), len(self.methods)
+        if (
+            any(parent >= number or m >= methods for number, (parent, m, _, _) in enumerate(self.nodes))
+            or any(number >= nodes for number, *_ in self.counts)
+            or any(number >= methods for number, _ in self.compiled)
+        ):
+            raise ValueError("what is referred to does not come first")
+        return self
+
+    @property
+    def recorded(self) -> Recorded:
+        """The same, by node and method."""
+        return Recorded(
+            methods=self.methods,
+            nodes=self.nodes,
+            cpu={number: cpu for number, cpu, _, _ in self.counts},
+            execution={number: execution for number, _, execution, _ in self.counts},
+            allocated={number: size for number, _, _, size in self.counts},
+            timed=self.timed,
+            version=self.version,
+            running=self.running,
+            compiling=self.compiling,
+            collecting=self.collecting,
+            compiled=Counter(dict(self.compiled)),
+            notes=list(self.reasons),
+        )
+
+
+def tell_recorded(answer: Path) -> ToldRecorded:
+    """A reader: what the Java of ours answered."""
+    found = Recorded()
+    take(found, evidence.read_file(answer, most=MOST_BYTES).splitlines())
+    return ToldRecorded(
+        methods=found.methods,
+        nodes=found.nodes,
+        counts=[(n, found.cpu[n], found.execution[n], found.allocated[n]) for n in found.cpu],
+        timed=found.timed,
+        version=found.version,
+        running=found.running,
+        compiling=found.compiling,
+        collecting=found.collecting,
+        compiled=list(found.compiled.items()),
+        reasons=found.notes[:MOST_NOTES],
+    )
 
 
 def _readable(folder: Path) -> tuple[Sequence[str], int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bot.adapters.profilers.call_tree import CallTree, TreeCosts, tree_costs
 from bot.adapters.profilers.jvm import toolchain
-from bot.adapters.profilers.jvm.agent import attended, counts
+from bot.adapters.profilers.jvm.agent import counted
 from bot.adapters.profilers.jvm.recording import Recorded, recorded_trial
-from bot.adapters.profilers.jvm.sources import Sources
+from bot.adapters.profilers.jvm.sources import Placed
 from bot.adapters.profilers.launching import Launched, another_fits
 from bot.adapters.profilers.reports import clean_name
 from bot.model.profiles import Method, Profile, Target, Tool
@@ -80,14 +80,17 @@ class JvmSampler:
             calls: dict[str, int] = {}
             notes: list[str] = []
             if self._counts and profile.outcome == "ok":
-                counted = attended(target, toolchain.agent_jar(javac), None)
-                if counted.launched.outcome == "ok":
-                    calls, notes = counts(counted.lines)
-                    notes = [*counted.notes, *notes]
+                trial = counted(target, toolchain.agent_jar(javac))
+                if trial.launched.outcome == "ok":
+                    notes = list(trial.notes)
+                    for report in trial.reports:
+                        calls = report.calls
+                        if report.damaged:
+                            notes.append(f"{report.damaged} counts of calls were damaged and left out.")
                 else:
-                    notes = [counted.launched.ended.reason("The trial whose calls were counted")]
+                    notes = [trial.launched.ended.reason("The trial whose calls were counted")]
         except OSError as error:
-            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}",))
+            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror or error}",))
         profile = replace(profile, notes=(*profile.notes, *notes))
         return _explained(profile, all_recorded, calls, target)
 
@@ -109,11 +112,11 @@ def _explained(
     profile: Profile, rounds: Sequence[Recorded], calls: Mapping[str, int], target: Target
 ) -> Profile:
     """Names what was recorded in all rounds and sums it up for one."""
-    sources = Sources(target.root)
+    sources = Placed(target, [*_asked(rounds), *((name, None) for name in calls)])
     costs, whole = _costs(rounds, sources)
     samples = sum(_samples(recorded).total() for recorded in rounds)
     version = _VERSION.search(rounds[0].version)
-    notes = [*profile.notes, *(note for recorded in rounds for note in recorded.notes)]
+    notes = [*profile.notes, *sources.notes, *(note for recorded in rounds for note in recorded.notes)]
     if 0 < samples < FEW_SAMPLES:
         notes.append(f"Only {samples} samples: shares are rough.")
     known = Counter[Method]()
@@ -131,13 +134,13 @@ def _explained(
     )
 
 
-def _alone(profile: Profile, recorded: Recorded, sources: Sources) -> Profile:
+def _alone(profile: Profile, recorded: Recorded, sources: Placed) -> Profile:
     """The time in one of the trials."""
     costs, seen = _costs([recorded], sources)
     return replace(profile, methods=costs.methods(seen=seen), samples=_samples(recorded).total(), notes=())
 
 
-def _costs(rounds: Sequence[Recorded], sources: Sources) -> tuple[TreeCosts, float]:
+def _costs(rounds: Sequence[Recorded], sources: Placed) -> tuple[TreeCosts, float]:
     """What methods cost in a trial, the mean of these, and CPU seconds of all that was seen of it."""
     tree = CallTree()
     for recorded in rounds:
@@ -146,12 +149,29 @@ def _costs(rounds: Sequence[Recorded], sources: Sources) -> tuple[TreeCosts, flo
     return tree_costs(tree), max(sum(tree.own), spent)
 
 
-def _graft(tree: CallTree, recorded: Recorded, sources: Sources, *, trials: int) -> None:
-    """Adds the stacks of one of so many trials to the tree, in CPU seconds of the programs' threads."""
+def _asked(rounds: Sequence[Recorded]) -> Iterator[tuple[str, int | None]]:
+    """Methods that are to be placed, as `_graft` asks for them."""
+    for recorded in rounds:
+        lines = _lines(recorded)
+        for number, (name, orphan) in enumerate(recorded.methods):
+            if name:
+                yield name, lines.get(number)
+            if orphan:
+                yield orphan, None
+
+
+def _lines(recorded: Recorded) -> Mapping[int, int]:
+    """The first line that was seen of each method."""
     lines: dict[int, int] = {}
     for _, method, line, _ in recorded.nodes:
         if line:
             lines[method] = min(line, lines.get(method, line))
+    return lines
+
+
+def _graft(tree: CallTree, recorded: Recorded, sources: Placed, *, trials: int) -> None:
+    """Adds the stacks of one of so many trials to the tree, in CPU seconds of the programs' threads."""
+    lines = _lines(recorded)
     named = [
         (sources.method(name, lines.get(n)) if name else None, sources.method(orphan) if orphan else None)
         for n, (name, orphan) in enumerate(recorded.methods)

@@ -5,18 +5,47 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from bot.adapters.profilers import evidence
-from bot.adapters.profilers.reports import clean_name
-from bot.model.profiles import Method
+from bot.adapters.profilers.evidence import told
+from bot.adapters.profilers.reports import ToldMethod, clean_name
+from bot.model.profiles import Method, Target
 
 MOST_FILES = 200_000
 MOST_BYTES = 4 << 20
 MOST_LINES_UP = 2000
 _SUFFIXES = (".java", ".kt", ".scala", ".groovy")
 _NO_DECLARATION = re.compile(r"^\s*(return|new|else|if|while|for|switch|throw|assert|\.|//|\*)\b|=|;\s*$")
+
+
+class Placed:
+    """Methods by their qualified name and a line that was seen in them; those not asked for have no file."""
+
+    def __init__(self, target: Target, asked: Iterable[tuple[str, int | None]]) -> None:
+        """Has a checkout read where it does no harm; `notes` says if it could not be."""
+        self.notes: tuple[str, ...] = ()
+        self._known: dict[tuple[str, int | None], Method] = {}
+        several = list(dict.fromkeys(asked))
+        try:
+            found = told(target, tell_places, target.root, several, files=[target.root])
+        except OSError as error:
+            self.notes = (f"Source files could not be read, so that methods have none: {error}.",)
+            return
+        self._known = {one: place.method for one, place in zip(several, found, strict=False)}
+
+    def method(self, name: str, line: int | None = None) -> Method:
+        """The method of this qualified name; `line`: one that was seen running in it."""
+        return self._known.get((name, line)) or Method(clean_name(name))
+
+
+def tell_places(root: Path, asked: list[tuple[str, int | None]]) -> list[ToldMethod]:
+    """A reader: where methods are, as many as were asked for."""
+    sources = Sources(root)
+    found = [sources.method(name, line) for name, line in asked]
+    return [ToldMethod(method.name, method.file, method.line) for method in found]
 
 
 @dataclass

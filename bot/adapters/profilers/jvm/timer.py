@@ -58,7 +58,7 @@ class JvmTimer:
         try:
             launched, recorded = recorded_trial(target, _EVENTS.format(escape(filters)), javac=javac)
         except OSError as error:
-            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}",))
+            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror or error}",))
         profile = Profile(self.tool, launched.outcome, launched.cpu, notes=tuple(recorded.notes))
         timed = {
             watched[clean_name(n)]: sums for n, sums in recorded.timed.items() if clean_name(n) in watched

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from bot.adapters.profilers.affordable import OVERHEAD, affordable
 from bot.adapters.profilers.jvm import toolchain
-from bot.adapters.profilers.jvm.agent import attended
-from bot.adapters.profilers.watched import explained, validated
+from bot.adapters.profilers.jvm.agent import timed
+from bot.adapters.profilers.watched import explained
 from bot.model.profiles import Method, Profile, Target, Tool
 
 SECONDS_PER_CALL, WITH_ARGUMENTS = 100e-9, 400e-9
@@ -64,21 +64,16 @@ class JvmWatcher:
         )
         watched = [m for m in methods if m.name.isprintable()][:MOST_METHODS]
         try:
-            trial = attended(
-                target,
-                toolchain.agent_jar(javac),
-                [m.name for m in watched],
-                arguments=self._arguments,
-            )
+            names = [m.name for m in watched]
+            trial = timed(target, toolchain.agent_jar(javac), names, arguments=self._arguments)
         except OSError as error:
-            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}",))
-        reports, damaged = validated(trial.lines, len(watched))
-        notes = [*left, *trial.notes, *damaged]
+            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror or error}",))
+        notes = [*left, *trial.notes]
         launched = trial.launched
         if launched.outcome != "ok":
             notes.append(launched.ended.reason("The profiled trial"))
         if len(watched) < len(methods):
             notes.append(f"{len(methods) - len(watched)} methods were too many, or have no names for a list.")
         profile = Profile(self.tool, launched.outcome, launched.cpu, notes=tuple(notes))
-        timed = {n: not m.name.endswith(("<init>", "<clinit>")) for n, m in enumerate(watched)}
-        return explained(profile, reports, watched, timed)
+        clocked = {n: not m.name.endswith(("<init>", "<clinit>")) for n, m in enumerate(watched)}
+        return explained(profile, trial.reports, watched, clocked)

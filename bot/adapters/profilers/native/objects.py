@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from bot.adapters.answers import Column, Told
-from bot.adapters.profilers.evidence import mapped_by, open_file, told
+from bot.adapters.profilers.evidence import open_file, readable_by, told
 from bot.model.profiles import Target
 
 LARGEST = 2 << 30
@@ -141,7 +141,7 @@ def tell_object(path: Path) -> ToldObject:
 def object_of(target: Target, path: Path) -> ObjectFile:
     """An object file that a target's program maps, or consists of."""
     try:
-        read = told(target, tell_object, path, files=[*mapped_by(target, path), _DEBUG_SYMBOLS])
+        read = told(target, tell_object, path, files=[*readable_by(target), _DEBUG_SYMBOLS])
     except OSError:
         return NOTHING
     return ObjectFile(

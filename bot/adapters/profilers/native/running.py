@@ -13,7 +13,7 @@ from typing import Literal
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from bot.adapters.profilers.evidence import mapped_by, open_file, told
+from bot.adapters.profilers.evidence import open_file, readable_by, told
 from bot.adapters.profilers.native.functions import Functions, Known, Seen
 from bot.adapters.profilers.native.objects import DAMAGED, LARGEST, object_of
 from bot.adapters.profilers.native.samples import MAPS_LINE, AddressSpace
@@ -115,7 +115,7 @@ def _unsuited(it: str, told: Mapping[str, str]) -> str:
 def unhookable(target: Target, program: Path) -> Sequence[str]:
     """What of a program's file does not bear hooks, as the rest of a sentence; they would crash it."""
     try:
-        read = told(target, stacks_of, program, files=mapped_by(target, program))
+        read = told(target, stacks_of, program, files=readable_by(target))
     except OSError:
         return ()
     if read == "Go":

@@ -13,7 +13,7 @@ from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 from pydantic import Field
 
-from bot.adapters.profilers.evidence import mapped_by, open_file, told
+from bot.adapters.profilers.evidence import open_file, readable_by, told
 from bot.adapters.profilers.native.names import tidy
 from bot.adapters.profilers.native.objects import DAMAGED, LARGEST
 from bot.model.profiles import Target
@@ -82,7 +82,7 @@ def signatures(path: Path, starts: Iterable[int]) -> Mapping[int, Sequence[Param
 def signatures_of(target: Target, path: Path, starts: Iterable[int]) -> Mapping[int, Sequence[Parameter]]:
     """The same, read where it does no harm: debug information can be made to hurt."""
     try:
-        found = told(target, tell_signatures, path, list(starts), files=mapped_by(target, path))
+        found = told(target, tell_signatures, path, list(starts), files=readable_by(target))
     except OSError:
         return {}
     return dict(found)

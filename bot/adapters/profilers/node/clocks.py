@@ -6,19 +6,20 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.adapters.profilers import evidence
+from bot.adapters.answers import Told
+from bot.adapters.profilers.evidence import read_file, told
 from bot.adapters.profilers.launching import launch
 from bot.adapters.profilers.node.preloading import HERE, interpreter
 from bot.adapters.profilers.node.sources import PARSE_SECONDS, module_of
 from bot.adapters.profilers.reports import MOST_BYTES, tool_folder
-from bot.adapters.profilers.watched import Strict
 from bot.model.profiles import Method, Target
 
 
-class FileClocks(Strict):
+class FileClocks(Told):
     """What rewriting.cjs answers for one file."""
 
     hash: str
@@ -29,6 +30,19 @@ class FileClocks(Strict):
 
 
 _PLANNED: TypeAdapter[tuple[str, FileClocks | str]] = TypeAdapter(tuple[str, FileClocks | str])
+
+
+def tell_clocks(answer: Path) -> list[tuple[str, FileClocks]]:
+    """A reader: the files that have clocks."""
+    found = []
+    for line in read_file(answer, most=MOST_BYTES).splitlines():
+        try:
+            path, plan = _PLANNED.validate_json(line)
+        except ValidationError:
+            continue
+        if isinstance(plan, FileClocks) and plan.found:
+            found.append((path, plan))
+    return found
 
 
 @dataclass
@@ -61,14 +75,9 @@ def clocks_for(target: Target, methods: Sequence[Method], *, summaries: bool) ->
     if launched.outcome != "ok":
         clocks.notes.append(launched.ended.reason("The parser of the program's files"))
         return clocks
-    for line in evidence.read_file(folder / "answer.json", most=MOST_BYTES).splitlines():
-        try:
-            path, plan = _PLANNED.validate_json(line)
-        except ValidationError:
-            continue
-        if isinstance(plan, FileClocks) and plan.found:
-            clocks.files[path] = plan
-            clocks.timed.update({number: number not in plan.untimed for number in plan.found})
+    for path, plan in told(target, tell_clocks, folder / "answer.json", files=[folder]):
+        clocks.files[path] = plan
+        clocks.timed.update({number: number not in plan.untimed for number in plan.found})
     unfound = [m.name for number, m in enumerate(methods) if number not in clocks.timed]
     if unfound:
         clocks.notes.append(f"{len(unfound)} methods are not in the program's files (first: {unfound[0]}).")

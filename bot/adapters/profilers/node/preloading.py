@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 from bot.adapters.process import PATH, run_trusted
+from bot.adapters.profilers.evidence import told
 from bot.adapters.profilers.launching import Launched, launch
-from bot.adapters.profilers.reports import Reports, names_in, read_reports, tool_folder
+from bot.adapters.profilers.reports import AnyReport, ToldReports, tool_folder
 from bot.model.profiles import Target
 
 HERE = Path(__file__).resolve().parent
@@ -23,11 +24,11 @@ _VERSION = re.compile(r"v(\d{1,4})(?:\.\d{1,5}){2}")
 
 
 @dataclass(frozen=True)
-class Hooked:
+class Hooked(Generic[AnyReport]):
     """A trial that ran with a hook: how it ended, what the hook reported, and sentences about both."""
 
     launched: Launched
-    reports: Reports
+    reports: Sequence[AnyReport]
     notes: tuple[str, ...]
 
 
@@ -65,9 +66,17 @@ def what_is_missing(target: Target) -> list[str]:
 
 
 def run_hooked(
-    target: Target, hook: str, settings: Mapping[str, Any], *, extra: Sequence[Path] = (), slowdown: float
-) -> Hooked:
+    target: Target,
+    hook: str,
+    settings: Mapping[str, Any],
+    read: Callable[..., ToldReports[AnyReport]],
+    *arguments: object,
+    extra: Sequence[Path] = (),
+    slowdown: float,
+) -> Hooked[AnyReport]:
     """One trial with `hook` (a file beside this one) preloaded, which writes `.began` first and `.json` last.
+
+    read: the reader of what it writes, of its folder and `arguments`.
 
     Raises:
         OSError: the scratch folder cannot take the hook.
@@ -78,15 +87,17 @@ def run_hooked(
         target, target.words, env={"NODE_OPTIONS": options}, slowdown=slowdown, one_core=target.one_core
     )
     (folder / "settings.json").unlink(missing_ok=True)
-    reports = read_reports(folder, ".json")
-    return Hooked(launched, reports, (*reports.notes, *_silent(folder, reports)))
+    try:
+        left = told(target, read, folder, *arguments, files=[folder])
+    except OSError as error:
+        return Hooked(launched, (), (f"What Node processes left could not be read: {error}.",))
+    return Hooked(launched, left.reports, (*left.notes, *_silent(left.began, left.files)))
 
 
-def _silent(folder: Path, reports: Reports) -> list[str]:
-    began = len(names_in(folder, ".began"))
+def _silent(began: int, files: int) -> list[str]:
     if not began:
         return ["No Node process was seen: the command starts none, or takes NODE_OPTIONS from it."]
-    silent = began - len(reports.contents)
+    silent = began - files
     if silent > 0:
         return [
             f"{silent} of {began} Node processes and threads ended without a profile (killed, or aborted)."

@@ -6,16 +6,17 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Self, TypeVar
+from pathlib import Path
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bot.adapters.profilers.call_tree import CallTree, TreeCosts, tree_costs
 from bot.adapters.profilers.launching import another_fits
 from bot.adapters.profilers.node import preloading
 from bot.adapters.profilers.node.preloading import Hooked
 from bot.adapters.profilers.node.sources import Frame, Sources, Span
-from bot.adapters.profilers.reports import clean_name
+from bot.adapters.profilers.reports import ToldReports, clean_name, read_as
 from bot.model.profiles import Method, Profile, Target, Tool
 
 INTERVAL_SECONDS = 250e-6
@@ -89,9 +90,6 @@ class CountedReport(_Report):
     counts: list[tuple[str, list[tuple[_Count, _Count, _Count, str]]]]
 
 
-_AnyReport = TypeVar("_AnyReport", SampledReport, CountedReport)
-
-
 class NodeSampler:
     """V8's sampling profiler in every process and worker thread of a trial.
 
@@ -132,28 +130,32 @@ class NodeSampler:
             profile, sampled = self._sampled(target)
             if not any(sampled):
                 return _with_notes(profile, "No method was seen.")
-            counted: list[CountedReport] = []
+            counted: Sequence[CountedReport] = ()
             notes: list[str] = []
             if self._counts and profile.outcome == "ok":
-                hooked = preloading.run_hooked(target, "sampler.cjs", {"interval": 0}, slowdown=MOST_SLOWDOWN)
-                counted, notes = _validated(hooked, CountedReport)
+                hooked = preloading.run_hooked(
+                    target, "sampler.cjs", {"interval": 0}, tell_counted, slowdown=MOST_SLOWDOWN
+                )
+                counted, notes = hooked.reports, list(hooked.notes)
                 if hooked.launched.outcome != "ok":
-                    counted = []
+                    counted = ()
                     notes.append(hooked.launched.ended.reason("The trial whose calls were counted"))
             return _explained(_with_notes(profile, *notes), (sampled, counted), target)
         except OSError as error:
-            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}.",))
+            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror or error}.",))
 
-    def _sampled(self, target: Target) -> tuple[Profile, list[list[SampledReport]]]:
+    def _sampled(self, target: Target) -> tuple[Profile, list[Sequence[SampledReport]]]:
         """What each trial sampled, until there is enough. Raises OSError as `run_hooked`."""
         settings = {"interval": round(INTERVAL_SECONDS * 1e6), "inlining": self._inlining}
         profiles: list[Profile] = []
-        sampled: list[list[SampledReport]] = []
+        sampled: list[Sequence[SampledReport]] = []
         began = time.monotonic()
         while True:
-            hooked = preloading.run_hooked(target, "sampler.cjs", settings, slowdown=MOST_SLOWDOWN)
-            reports, notes = _validated(hooked, SampledReport)
-            profiles.append(_with_notes(_begun(self.tool, hooked), *notes))
+            hooked = preloading.run_hooked(
+                target, "sampler.cjs", settings, tell_sampled, slowdown=MOST_SLOWDOWN
+            )
+            reports = hooked.reports
+            profiles.append(_begun(self.tool, hooked))
             sampled.append(reports)
             enough = sum(sum(report.hits) for one in sampled for report in one) >= ENOUGH_SAMPLES
             late = not another_fits(began, len(profiles), SAMPLING_SHARE * target.seconds)
@@ -165,7 +167,7 @@ class NodeSampler:
         return replace(profiles[-1], seconds=seconds, notes=told), sampled
 
 
-def _begun(tool: Tool, hooked: Hooked) -> Profile:
+def _begun(tool: Tool, hooked: Hooked[SampledReport]) -> Profile:
     launched = hooked.launched
     profile = Profile(tool, launched.outcome, launched.cpu, notes=hooked.notes)
     if launched.outcome == "ok":
@@ -177,16 +179,14 @@ def _with_notes(profile: Profile, *notes: str) -> Profile:
     return replace(profile, notes=(*profile.notes, *notes))
 
 
-def _validated(hooked: Hooked, kind: type[_AnyReport]) -> tuple[list[_AnyReport], list[str]]:
-    """The reports that are what they should be, and a note on those that are not."""
-    reports: list[_AnyReport] = []
-    for content in hooked.reports.contents.values():
-        try:
-            reports.append(kind.model_validate_json(content))
-        except ValidationError:
-            continue
-    refused = len(hooked.reports.contents) - len(reports)
-    return reports, [f"{refused} profile files were damaged and left out."] if refused else []
+def tell_sampled(folder: Path) -> ToldReports[SampledReport]:
+    """A reader: what was sampled."""
+    return read_as(folder, SampledReport)
+
+
+def tell_counted(folder: Path) -> ToldReports[CountedReport]:
+    """A reader: what was counted."""
+    return read_as(folder, CountedReport)
 
 
 def _explained(

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.adapters.profilers import evidence
+from bot.adapters.profilers.evidence import read_file, told
 from bot.adapters.profilers.launching import launch
 from bot.adapters.profilers.node.preloading import HERE, interpreter
 from bot.adapters.profilers.reports import MOST_BYTES, clean_name, tool_folder
@@ -161,16 +161,11 @@ class Sources:
 
     def _read(self, answers: Path) -> None:
         try:
-            lines = evidence.read_file(answers, most=MOST_BYTES).splitlines()
+            found = told(self._target, tell_functions, answers, files=[answers.parent])
         except OSError:
             return
-        for line in lines:
-            try:
-                path, functions = _PARSED.validate_json(line)
-            except ValidationError:
-                continue
-            source = self._files.get(path)
-            if source is not None and not isinstance(functions, str):
+        for path, functions in found:
+            if (source := self._files.get(path)) is not None:
                 source.learn(functions)
 
     def _doubt(self, frames: Iterable[Frame], spans: Iterable[Span]) -> None:
@@ -191,6 +186,19 @@ class Sources:
                 f"The functions of {len(unread)} files (first: {unread[0]}) have the short names that V8 "
                 "gives them: the files could not be parsed, or are not what ran."
             )
+
+
+def tell_functions(answers: Path) -> list[tuple[str, list[_Function]]]:
+    """A reader: the functions of the files that could be parsed."""
+    found = []
+    for line in read_file(answers, most=MOST_BYTES).splitlines():
+        try:
+            path, functions = _PARSED.validate_json(line)
+        except ValidationError:
+            continue
+        if not isinstance(functions, str):
+            found.append((path, functions))
+    return found
 
 
 def module_of(file: str) -> str:

@@ -9,7 +9,7 @@ from bot.adapters.profilers.call_series import MOST_KEPT
 from bot.adapters.profilers.node import preloading
 from bot.adapters.profilers.node.clocks import clocks_for
 from bot.adapters.profilers.node.preloading import HERE
-from bot.adapters.profilers.watched import explained, validated
+from bot.adapters.profilers.watched import explained, tell_watched
 from bot.model.profiles import Method, Profile, Target, Tool
 
 MOST_SLOWDOWN = 5.0
@@ -74,14 +74,20 @@ class NodeWatcher:
             }
             extra = [HERE / name for name in ("recorder.cjs", "loading.cjs", "loader.mjs")]
             hooked = preloading.run_hooked(
-                target, "watcher.cjs", settings, extra=extra, slowdown=MOST_SLOWDOWN
+                target,
+                "watcher.cjs",
+                settings,
+                tell_watched,
+                len(methods),
+                False,
+                extra=extra,
+                slowdown=MOST_SLOWDOWN,
             )
         except OSError as error:
-            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror}.",))
+            return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror or error}.",))
         launched = hooked.launched
-        reports, damaged = validated(hooked.reports.contents.values(), len(methods))
-        notes = [*left, *clocks.notes, *hooked.notes, *damaged]
+        notes = [*left, *clocks.notes, *hooked.notes]
         if launched.outcome != "ok":
             notes.append(launched.ended.reason("The profiled trial"))
         profile = Profile(self.tool, launched.outcome, launched.cpu, notes=tuple(notes))
-        return explained(profile, reports, methods, clocks.timed)
+        return explained(profile, hooked.reports, methods, clocks.timed)

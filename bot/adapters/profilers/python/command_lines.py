@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from bot.adapters.profilers.evidence import readable_by, told
 from bot.model.profiles import Target
 
 Kind: TypeAlias = Literal["m", "c", "script", "stdin"]
@@ -50,7 +51,7 @@ def python_start(target: Target) -> PythonStart | None:
             return None
         if _INTERPRETER.match(os.path.basename(words[0])):  # noqa: PTH119
             return _parsed(words[0] if "/" in words[0] else found, words[1:])
-        line = first_line(found)
+        line = begins(found, target)
         if line is None:
             return None
         words = [*line, found if "/" not in words[0] else words[0], *words[1:]]
@@ -73,7 +74,7 @@ def found_on_path(name: str, target: Target) -> str | None:
 
 
 def first_line(path: str) -> list[str] | None:
-    """The interpreter of a script, split at blanks (for `env -S` that is what it means); None: no script."""
+    """A reader: the interpreter of a script, split at blanks (as `env -S` does); None: no script."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
@@ -84,6 +85,14 @@ def first_line(path: str) -> list[str] | None:
         return None
     words = start[2:].decode("utf-8", "replace").split() if start.startswith(b"#!") else []
     return words or None
+
+
+def begins(path: str, target: Target) -> list[str] | None:
+    """The interpreter of a script that the target may read; None: no script."""
+    try:
+        return told(target, first_line, path, files=readable_by(target))
+    except OSError:
+        return None
 
 
 def _parsed(interpreter: str, words: Sequence[str]) -> PythonStart:

@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple, Self
 
-from pydantic import Field
+import numpy as np
+from pydantic import Field, model_validator
 
+from bot.adapters.answers import Column
 from bot.adapters.profilers.call_series import MOST_BIAS, MOST_BINS, median, merged
 from bot.adapters.profilers.call_series import Watched as Part
-from bot.adapters.profilers.python.injection import Watched
 from bot.adapters.profilers.python.names import Naming
-from bot.adapters.profilers.python.reading import Body, Count, Text
+from bot.adapters.profilers.python.reading import Body, Count, Left, Text, read_processes
+from bot.adapters.profilers.reports import ToldMethod
 from bot.model.profiles import CallSeries, Method
 
 _MOST = 1_000_000
@@ -57,6 +59,43 @@ class TimedBody(Body):
         )
 
 
+class ToldPart(NamedTuple):
+    """Calls of one method over one path of one process: numbers of methods, nanoseconds, numbers of texts."""
+
+    method: Count
+    path: list[Count]
+    calls: Count
+    nanoseconds: Count
+    durations: Column
+    bins: _Bins
+    given: _Arguments
+
+
+class TimedLeft(Left):
+    """What a reader tells: calls of the asked methods, and how many were not timed; cost and bias in ns."""
+
+    methods: list[ToldMethod] = Field(default_factory=list)
+    parts: list[ToldPart] = Field(default_factory=list)
+    texts: list[Text] = Field(default_factory=list)
+    skipped: list[tuple[Count, Count]] = Field(default_factory=list)
+    cost: Count = 0
+    bias: Count = 0
+
+    @model_validator(mode="after")
+    def _refers_to_what_is_there(self) -> Self:
+        methods, texts = len(self.methods), len(self.texts)
+        if any(number >= methods for number, _ in self.skipped) or not all(
+            all(number < methods for number in (part.method, *part.path))
+            and part.calls == len(part.durations) + sum(count for _, count in part.bins)
+            and len(part.given) in (0, len(part.durations))
+            and all(number < texts for told in part.given for number in told)
+            and (part.durations >= 0).all()
+            for part in self.parts
+        ):
+            raise ValueError("calls of what is not there")
+        return self
+
+
 @dataclass(frozen=True)
 class Timed:
     """All series, the methods that were seen, notes.
@@ -71,12 +110,16 @@ class Timed:
     notes: tuple[str, ...] = ()
 
 
-def series_of(watched: Watched[TimedBody], root: Path, methods: Sequence[Method]) -> Timed:
-    """Series of the asked methods; a code object that looked like one by its name alone is dropped."""
-    parts: list[Part] = []
-    skipped: Counter[Method] = Counter()
+def tell_durations(folder: Path, root: Path, asked: list[ToldMethod]) -> TimedLeft:
+    """A reader: calls of the asked methods; code that looked like one by its name alone is dropped."""
+    processes = read_processes(folder, TimedBody)
+    wanted = {told.method for told in asked}
+    numbers: dict[Method, int] = {}
+    parts: list[ToldPart] = []
+    texts: dict[str, int] = {}
+    skipped: Counter[int] = Counter()
     cost, bias, wrong = 0, 0, 0
-    for process in watched.processes.each:
+    for process in processes.each:
         body = process.body
         if body is None:
             continue
@@ -84,19 +127,46 @@ def series_of(watched: Watched[TimedBody], root: Path, methods: Sequence[Method]
             wrong += 1
             continue
         cost, bias = max(cost, body.cost), max(bias, body.bias)
-        naming = Naming(root, process.head.cwd, agent=watched.folder)
+        naming = Naming(root, process.head.cwd, agent=folder)
         named = [naming.method(file, line, name) for file, line, name in body.codes]
-        parts += _parts(body, named, set(methods))
-        skipped.update({method: calls for code, calls in body.skipped if (method := named[code]) is not None})
+        places = [None if m is None else numbers.setdefault(m, len(numbers)) for m in named]
+        parts += _parts(body, places, {numbers[m] for m in wanted if m in numbers}, texts)
+        for code, calls in body.skipped:
+            if (place := places[code]) is not None:
+                skipped[place] += calls
+    return TimedLeft(
+        **processes.told(), wrong=wrong, cost=cost, bias=bias, parts=parts, texts=list(texts),
+        methods=[ToldMethod(m.name, m.file, m.line) for m in numbers], skipped=list(skipped.items()),
+    )  # fmt: skip
+
+
+def series_of(left: TimedLeft) -> Timed:
+    """Series of what a reader told."""
+    named = [told.method for told in left.methods]
+    parts = [
+        Part(
+            method=named[part.method],
+            path=tuple(named[number] for number in part.path),
+            calls=part.calls,
+            nanoseconds=part.nanoseconds,
+            durations=part.durations.tolist(),
+            bins=dict(part.bins),
+            given=[tuple(left.texts[number] for number in told) for told in part.given],
+        )
+        for part in left.parts
+    ]
+    skipped = Counter({named[number]: calls for number, calls in left.skipped})
     timed: Counter[Method] = Counter()
-    for part in parts:
-        timed[part.method] += part.calls
+    for one in parts:
+        timed[one.method] += one.calls
     series = merged(parts)
-    notes = [*_uncertain(series, bias)]
+    notes = [*_uncertain(series, left.bias)]
     scaled = tuple(_scaled(one, 1 + skipped[one.method] / timed[one.method]) for one in series)
-    if wrong:
-        notes.append(f"{wrong} Python processes left a profile that contradicts itself; it was not used.")
-    return Timed(scaled, frozenset(timed), cost / 1e9, bias / 1e9, tuple(notes))
+    if left.wrong:
+        notes.append(
+            f"{left.wrong} Python processes left a profile that contradicts itself; it was not used."
+        )
+    return Timed(scaled, frozenset(timed), left.cost / 1e9, left.bias / 1e9, tuple(notes))
 
 
 def _uncertain(series: Sequence[CallSeries], bias: int) -> Iterator[str]:
@@ -109,18 +179,24 @@ def _uncertain(series: Sequence[CallSeries], bias: int) -> Iterator[str]:
         )
 
 
-def _parts(body: TimedBody, named: Sequence[Method | None], asked: set[Method]) -> Iterator[Part]:
+def _parts(
+    body: TimedBody, places: Sequence[int | None], asked: set[int], texts: dict[str, int]
+) -> Iterator[ToldPart]:
+    """places: the number of the method of each code."""
     for code, path, calls, total, durations, bins, arguments in body.series:
-        method = named[code]
+        method = places[code]
         if method is not None and method in asked:
-            yield Part(
-                method=method,
-                path=tuple(caller for place in path if (caller := named[place]) is not None),
-                calls=calls,
-                nanoseconds=total,
-                durations=durations,
-                bins=dict(bins),
-                given=[tuple(body.texts[place] for place in told) for told in arguments],
+            yield ToldPart(
+                method,
+                [caller for place in path if (caller := places[place]) is not None],
+                calls,
+                total,
+                np.array(durations, np.int64),
+                bins,
+                tuple(
+                    tuple(texts.setdefault(body.texts[place], len(texts)) for place in told)
+                    for told in arguments
+                ),
             )
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from bot.adapters.profilers.python.call_budget import CALL_SECONDS, CallBudget, call_budget
-from bot.adapters.profilers.python.durations import TimedBody, series_of
+from bot.adapters.profilers.python.durations import TimedLeft, series_of, tell_durations
 from bot.adapters.profilers.python.injection import Watched, not_started, run_watched, too_old
 from bot.adapters.profilers.python.names import suffixes
+from bot.adapters.profilers.reports import ToldMethod
 from bot.model.profiles import Method, Profile, Target, Tool
 
 ARGUED_CALLS = 5_000
@@ -63,7 +64,9 @@ class PythonFine:
         try:
             watched = run_watched(
                 target,
-                TimedBody,
+                tell_durations,
+                [ToldMethod(method.name, method.file, method.line) for method in methods],
+                empty=TimedLeft(),
                 parts=("timing", "arguments", "events", "rewriting", "telling"),
                 settings={"depth": self._depth, "selected": self._selected(planned)},
                 slowdown=2.0,
@@ -71,10 +74,10 @@ class PythonFine:
             )
         except OSError as error:
             return not_started(self.tool, error)
-        result = series_of(watched, target.root, methods)
+        result = series_of(watched.left)
         notes = [*watched.notes, *result.notes, *self._notes(watched, planned)]
         absent = [method.name for method in planned.every if method not in result.seen]
-        if absent and watched.processes.each:
+        if absent and watched.left.processes:
             notes.append(
                 f"{len(absent)} of {len(planned.every)} chosen methods were not seen: {_some(absent)}."
             )
@@ -107,7 +110,7 @@ class PythonFine:
             selected.append([qualified, suffixes(module, method.file), every, few and self._arguments])
         return selected
 
-    def _notes(self, watched: Watched[TimedBody], planned: CallBudget) -> list[str]:
+    def _notes(self, watched: Watched[TimedLeft], planned: CallBudget) -> list[str]:
         notes = []
         if planned.too_many:
             names = [method.name for method in planned.too_many]
@@ -120,8 +123,8 @@ class PythonFine:
             every = max(planned.every.values())
             notes.append(f"One in {every} calls was timed, of {len(sampled)} methods: {_some(sampled)}.")
         # Both by the wall clock: on a busy machine the tool waits for a core as the program does.
-        wall = sum(process.body.wall for process in watched.processes.each if process.body)
-        own = 1e-9 * sum(process.body.own for process in watched.processes.each if process.body)
+        wall = sum(process.wall for process in watched.left.processes)
+        own = sum(process.own for process in watched.left.processes)
         if wall > own > 0:
             notes.append(f"Fine profiling made the run about {own / (wall - own):.0%} longer.")
         return notes

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
+from bot.adapters.profilers.evidence import readable_by, told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.python.command_lines import PythonStart, python_start
-from bot.adapters.profilers.python.reading import AnyBody, Processes, parse
-from bot.adapters.profilers.reports import Reports, read_reports, tool_folder
+from bot.adapters.profilers.python.reading import Left
+from bot.adapters.profilers.reports import tool_folder, unread
 from bot.model.profiles import Profile, Target, Tool
 
-_SUFFIX = ".report"
 _LAUNCHER = "suspects_start.py"
 OLDEST = (3, 8)
 EVENTS = (3, 12)
@@ -23,13 +22,15 @@ EVENTS = (3, 12)
 _ASK_VERSION = "import sys; print('suspects-python %d %d' % sys.version_info[:2])"
 
 
+AnyLeft = TypeVar("AnyLeft", bound=Left)
+
+
 @dataclass(frozen=True)
-class Watched(Generic[AnyBody]):
-    """A trial under the agent: how it ended, what its processes left, the agent's folder, notes."""
+class Watched(Generic[AnyLeft]):
+    """A trial under the agent: how it ended, what its processes left, notes."""
 
     launched: Launched
-    processes: Processes[AnyBody]
-    folder: Path
+    left: AnyLeft
     notes: tuple[str, ...]
 
 
@@ -53,14 +54,18 @@ def too_old(target: Target) -> tuple[str, ...]:
 
 def run_watched(
     target: Target,
-    body: type[AnyBody],
-    *,
+    read: Callable[..., AnyLeft],
+    *arguments: object,
+    empty: AnyLeft,
     parts: Sequence[str],
     settings: Mapping[str, Any],
     slowdown: float,
     compiled_by_us: bool = False,
-) -> Watched[AnyBody]:
+) -> Watched[AnyLeft]:
     """Runs the target once with a watcher in each Python process: `parts[0]`, which may load the others.
+
+    read: the reader of what they leave, of the agent's folder, the checkout and `arguments`; empty: what it
+    says of nothing.
 
     compiled_by_us: the watcher changes code before Python 3.12, also that of the script itself.
 
@@ -89,12 +94,15 @@ def run_watched(
         words = start.started_by(str(folder / _LAUNCHER))
     path = ":".join(p for p in (str(folder), target.env.get("PYTHONPATH", "")) if p)
     launched = launch(target, words, env={"PYTHONPATH": path}, slowdown=slowdown)
+    failed: list[str] = []
     try:
-        reports = read_reports(folder, _SUFFIX)
-    except OSError:  # the program has removed it
-        reports = Reports({})
-    processes = parse(reports.contents, body)
-    return Watched(launched, processes, folder, (*_notes(target, start, processes, launched), *reports.notes))
+        files = [folder, *readable_by(target)]
+        left = told(target, read, folder, target.root, *arguments, files=files)
+    except OSError as error:
+        left = empty
+        failed = [f"What Python processes left could not be read: {error}."]
+    notes = failed or _notes(target, start, left, launched)
+    return Watched(launched, left, (*notes, *unread(left.unread)))
 
 
 def not_started(tool: Tool, error: OSError) -> Profile:
@@ -103,31 +111,29 @@ def not_started(tool: Tool, error: OSError) -> Profile:
     return Profile(tool=tool, outcome="not-started", seconds=0.0, notes=(why,))
 
 
-def _notes(
-    target: Target, start: PythonStart | None, processes: Processes[AnyBody], launched: Launched
-) -> list[str]:
+def _notes(target: Target, start: PythonStart | None, left: Left, launched: Launched) -> list[str]:
     notes = []
     if launched.outcome != "ok":
         notes.append(launched.ended.reason("The program, profiled,"))
-    if processes.foreign:
-        notes.append(f"{processes.foreign} profile files were not the profiler's own and were not read.")
-    if not processes.each and launched.outcome != "not-started":
+    if left.foreign:
+        notes.append(f"{left.foreign} profile files were not the profiler's own and were not read.")
+    if not left.processes and launched.outcome != "not-started":
         what = (
             "Python ignores its environment there"
             if start is None
             else "its interpreter is too old or unknown"
         )
         notes.append(f"No Python process of `{target.words[0]}` could be watched; perhaps {what}.")
-    silent = sum(process.body is None for process in processes.each)
+    silent = sum(not process.told for process in left.processes)
     if silent:
         notes.append(
-            f"{silent} of {len(processes.each)} Python processes ended without a profile "
+            f"{silent} of {len(left.processes)} Python processes ended without a profile "
             "(crashed, killed, or still running at the end); what they did is missing."
         )
-    killed = sum(process.body is not None and not process.body.final for process in processes.each)
+    killed = sum(not process.final for process in left.processes)
     if killed:
         notes.append(
-            f"{killed} of {len(processes.each)} Python processes were killed while they waited for work; "
+            f"{killed} of {len(left.processes)} Python processes were killed while they waited for work; "
             "functions that were running then are missing."
         )
     return notes

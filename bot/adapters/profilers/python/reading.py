@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Generic, TypeVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.adapters.answers import Told
+from bot.adapters.profilers.reports import read_reports
+
+SUFFIX = ".report"
 Count = Annotated[int, Field(ge=0, le=1 << 53)]
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Text = Annotated[str, Field(max_length=4096)]
+_VERSION = r"^\d{1,2}\.\d{1,3}\.\d{1,3}$"
 
 
 class Line(BaseModel):
@@ -26,7 +32,7 @@ class Head(Line):
     pid: Count
     parent: Count
     forked: bool
-    python: Annotated[str, Field(pattern=r"^\d{1,2}\.\d{1,3}\.\d{1,3}$")]
+    python: Annotated[str, Field(pattern=_VERSION)]
     cwd: Text
 
 
@@ -41,6 +47,31 @@ class Body(Line):
     wall: Seconds = 0.0
     queued: Seconds = 0.0
     notes: Annotated[tuple[Text, ...], Field(max_length=100)] = ()
+
+
+class Seen(Told):
+    """One process: whether it left a body, and what that says of the whole. own: seconds of the tool's."""
+
+    python: Annotated[str, Field(pattern=_VERSION)]
+    told: bool = True
+    final: bool = True
+    cpu: Seconds = 0.0
+    wall: Seconds = 0.0
+    queued: Seconds = 0.0
+    own: Seconds = 0.0
+    notes: Annotated[tuple[Text, ...], Field(max_length=100)] = ()
+
+
+class Left(Told):
+    """What all processes left, oldest first. foreign: files that are not the agent's; unread: too large ones.
+
+    wrong: bodies that contradict themselves.
+    """
+
+    processes: tuple[Seen, ...] = ()
+    foreign: Count = 0
+    unread: Count = 0
+    wrong: Count = 0
 
 
 AnyBody = TypeVar("AnyBody", bound=Body)
@@ -60,6 +91,36 @@ class Processes(Generic[AnyBody]):
 
     each: tuple[Process[AnyBody], ...]
     foreign: int = 0
+    unread: int = 0
+
+    def told(self) -> dict[str, Any]:
+        """The same without what was seen of the program, for a `Left`."""
+        seen = tuple(_seen(process) for process in self.each)
+        return {"processes": seen, "foreign": self.foreign, "unread": self.unread}
+
+
+def _seen(process: Process[Any]) -> Seen:
+    body = process.body
+    if body is None:
+        return Seen(python=process.head.python, told=False)
+    return Seen(
+        python=process.head.python,
+        final=body.final,
+        cpu=body.cpu,
+        wall=body.wall,
+        queued=body.queued,
+        own=getattr(body, "own", 0) / 1e9,
+        notes=body.notes,
+    )
+
+
+def read_processes(folder: Path, body: type[AnyBody]) -> Processes[AnyBody]:
+    """What the agent left in its folder; nothing, if the program has removed that."""
+    try:
+        reports = read_reports(folder, SUFFIX)
+    except OSError:
+        return Processes(())
+    return replace(parse(reports.contents, body), unread=reports.left)
 
 
 def parse(contents: Mapping[str, bytes], body: type[AnyBody]) -> Processes[AnyBody]:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from bot.adapters.answers import Told
 from bot.adapters.profilers import evidence
 from bot.adapters.profilers.call_tree import CallTree, tree_costs
+from bot.adapters.profilers.evidence import readable_by, told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.python.command_lines import python_start
 from bot.adapters.profilers.python.injection import not_started, version_of
 from bot.adapters.profilers.python.names import Naming
 from bot.adapters.profilers.python.reading import Count, Text
+from bot.adapters.profilers.reports import ToldMethod
 from bot.model.profiles import Method, Profile, Target, Tool
 from bot.model.trials import Outcome
 
@@ -28,7 +32,9 @@ RATE = 500
 """Samples a second: each stops the program for some 0.1 ms."""
 QUALIFIED = (3, 11)
 """From this version on Python's code knows its qualified name."""
+SAMPLES, STATUS = "samples", "status"
 _MOST_BYTES = 1 << 27
+_Number = Annotated[int, Field(ge=-1, lt=1 << 31)]
 _WAITING = """\
 import os, sys
 child = os.fork()
@@ -70,12 +76,37 @@ class _Samples(BaseModel):
     profiles: tuple[_Thread, ...]
 
 
+class Sampled(Told):
+    """What a reader tells. contexts: caller's number (-1: none), method's (-1: none), samples; callers first.
+
+    None: py-spy left nothing that can be read. status: how the program ended, as wait(2) says it, where that
+    was written.
+    """
+
+    methods: list[ToldMethod] = Field(default_factory=list)
+    contexts: list[tuple[_Number, _Number, Count]] | None = None
+    status: Annotated[int, Field(ge=0, lt=1 << 16)] | None = None
+
+    @model_validator(mode="after")
+    def _refers_to_what_is_there(self) -> Self:
+        size = len(self.methods)
+        if any(a >= number or m >= size for number, (a, m, _) in enumerate(self.contexts or ())):
+            raise ValueError("a caller or method that is not there")
+        return self
+
+    @property
+    def tree(self) -> CallTree:
+        """The same in seconds."""
+        named, tree = [told.method for told in self.methods], CallTree()
+        for caller, method, samples in self.contexts or ():
+            tree.add(caller, named[method] if method >= 0 else None, samples / RATE)
+        return tree
+
+
 @dataclass(frozen=True)
 class _Run:
     launched: Launched
-    samples: _Samples | None
-    waiting: int | None = None
-    status: int | None = None
+    sampled: Sampled
 
 
 class PySpy:
@@ -109,10 +140,11 @@ class PySpy:
         except OSError as error:
             return not_started(self.tool, error)
         outcome = _outcome(target, run)
-        if run.samples is None or outcome == "not-started":
-            why = _why(run) if run.samples is None else "The program could not be started."
+        sampled = run.sampled
+        if sampled.contexts is None or outcome == "not-started":
+            why = _why(run) if sampled.contexts is None else "The program could not be started."
             return Profile(tool=self.tool, outcome=outcome, seconds=run.launched.cpu, samples=0, notes=(why,))
-        tree = _tree(run.samples, Naming(target.root, str(target.cwd)).method, waiting=run.waiting)
+        tree = sampled.tree
         costs, seen = tree_costs(tree), sum(tree.own)
         notes = []
         if outcome != "ok":
@@ -162,17 +194,44 @@ def _sample(target: Target) -> _Run:
         "--function",
         "--subprocesses",
     )
-    output, status = folder / "samples", folder / "status"
+    output, status = folder / SAMPLES, folder / STATUS
     start = python_start(target)
     waiting = (start.interpreter if start else "python3", "-E", "-S", "-c", _WAITING, str(status))
     program = (*waiting, *target.words)
     words = (str(spy), "record", *options, "--output", str(output), "--", *program)
     launched = launch(target, words, env={"RUST_BACKTRACE": "0"}, slowdown=1.5)
-    found_status = re.fullmatch(r"(\d{1,10}) (\d{1,10})", _text(status))
-    samples = _read(output)
-    if found_status is None:
-        return _Run(launched, samples)
-    return _Run(launched, samples, int(found_status[1]), int(found_status[2]))
+    try:
+        files = [folder, *readable_by(target)]
+        return _Run(launched, told(target, tell_samples, folder, target.root, str(target.cwd), files=files))
+    except OSError:
+        return _Run(launched, Sampled())
+
+
+def tell_samples(folder: Path, root: Path, cwd: str) -> Sampled:
+    """A reader: the contexts that were sampled, but those of the process that only waits for the program."""
+    ended = re.fullmatch(r"(\d{1,10}) (\d{1,5})", _text(folder / STATUS))
+    status = int(ended[2]) if ended and int(ended[2]) < 1 << 16 else None
+    samples = _read(folder / SAMPLES)
+    if samples is None:
+        return Sampled(status=status)
+    waiting = f"Process {ended[1] if ended else None} "
+    naming, numbers = Naming(root, cwd), dict[Method, int]()
+    places = []
+    for frame in samples.shared.frames:
+        method = naming.method(frame.file, frame.line or 0, frame.name) if frame.file else None
+        places.append(-1 if method is None else numbers.setdefault(method, len(numbers)))
+    known: dict[tuple[int, int], int] = {}
+    counts = Counter[int]()
+    for stack in (s for t in samples.profiles if not t.name.startswith(waiting) for s in t.samples):
+        context = -1
+        for place in stack:
+            context = known.setdefault((context, place), len(known))
+        counts[context] += 1
+    return Sampled(
+        methods=[ToldMethod(method.name, method.file, method.line) for method in numbers],
+        contexts=[(caller, places[place], counts[number]) for (caller, place), number in known.items()],
+        status=status,
+    )
 
 
 def _read(path: Path) -> _Samples | None:
@@ -197,11 +256,11 @@ def _outcome(target: Target, run: _Run) -> Outcome:
     """How the program ended, as far as py-spy left that to be seen."""
     if run.launched.outcome in ("timeout", "cut"):
         return run.launched.outcome
-    if run.status is None:
+    if run.sampled.status is None:
         return "not-started"
-    if os.WIFSIGNALED(run.status):
+    if os.WIFSIGNALED(run.sampled.status):
         return "signal"
-    code = os.WEXITSTATUS(run.status)
+    code = os.WEXITSTATUS(run.sampled.status)
     if code in target.ok_exit:
         return "ok"
     return "not-started" if code in (126, 127) else "exit"
@@ -213,24 +272,3 @@ def _why(run: _Run) -> str:
     if told and "ermission" in told[-1]:
         return "py-spy may not look into other processes here (ptrace is forbidden)."
     return "py-spy left no samples that can be read."
-
-
-def _tree(
-    samples: _Samples, named: Callable[[str, int, str], Method | None], *, waiting: int | None
-) -> CallTree:
-    """All stacks but those of the process that only waits for the program."""
-    methods = [named(f.file, f.line or 0, f.name) if f.file else None for f in samples.shared.frames]
-    tree = CallTree()
-    known: dict[tuple[int, int], int] = {}
-    for thread in samples.profiles:
-        if thread.name.startswith(f"Process {waiting} "):
-            continue
-        for stack in thread.samples:
-            context = -1
-            for place in stack:
-                if (context, place) not in known:
-                    known[context, place] = tree.add(context, methods[place])
-                context = known[context, place]
-            if context >= 0:
-                tree.own[context] += 1 / RATE
-    return tree

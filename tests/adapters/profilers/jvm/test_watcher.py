@@ -7,9 +7,8 @@ import json
 import pytest
 
 from bot.adapters.profilers.jvm import toolchain
-from bot.adapters.profilers.jvm.agent import attended
+from bot.adapters.profilers.jvm.agent import timed
 from bot.adapters.profilers.jvm.watcher import JvmWatcher
-from bot.adapters.profilers.watched import validated
 from bot.model.profiles import CallSeries, Method, Profile
 from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
 from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, program
@@ -103,10 +102,9 @@ def test_arguments_are_told_by_kind_length_and_small_numbers(make_jvm_target: Ma
     target = make_jvm_target(program(body, more=SHAPES + TAKE), *RUN_SMALL)
     javac = toolchain.compiler(target)
     assert javac is not None
-    trial = attended(target, toolchain.agent_jar(javac), names, arguments=True)
+    trial = timed(target, toolchain.agent_jar(javac), names, arguments=True)
     assert trial.launched.outcome == "ok", "the program found all as it was"
-    ((report,), damaged) = validated(trial.lines, len(names))
-    assert not damaged
+    (report,) = trial.reports
     given = {
         names[one.method]: [report.texts[text].split("\n") for text in one.given] for one in report.series
     }

@@ -10,7 +10,7 @@ import pytest
 
 from bot.adapters.profilers.call_tree import CallTree, tree_costs
 from bot.adapters.profilers.node.preloading import run_hooked
-from bot.adapters.profilers.node.sampler import NodeSampler, SampledReport, graft
+from bot.adapters.profilers.node.sampler import NodeSampler, SampledReport, graft, tell_sampled
 from bot.adapters.profilers.node.sources import Frame
 from bot.model.profiles import Method, MethodCost, Profile
 from tests.adapters.profilers.node.conftest import MakeTarget
@@ -68,9 +68,9 @@ def test_on_one_core_what_waits_while_v8_compiles_and_collects_costs_that_too(
     settings = {"interval": 250, "inlining": False}
     files = {"a.js": "new (require('worker_threads').Worker)('./b.js')", "b.js": BURN + "burn(5)"}
     for file, threads in (("a.js", 2), ("b.js", 1)):
-        hooked = run_hooked(make_target(files, "node", file), "sampler.cjs", settings, slowdown=5.0)
-        reports = [SampledReport.model_validate_json(text) for text in hooked.reports.contents.values()]
-        assert [report.alone for report in reports] == [threads == 1] * threads
+        target = make_target(files, "node", file)
+        hooked = run_hooked(target, "sampler.cjs", settings, tell_sampled, slowdown=5.0)
+        assert [report.alone for report in hooked.reports] == [threads == 1] * threads
     target = replace(make_target({"a.js": BURN + "burn(300)"}, "node", "a.js"), one_core=True)
     known = cost(NodeSampler(counts=False).profile(target), "a:burn")
     assert 0.5 < known.self_share < 1.0001
