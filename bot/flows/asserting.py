@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.analysis.assertions.borders import placed
+from bot.analysis.assertions.pace import evened
 from bot.analysis.assertions.wording import asserted
 from bot.flows.mining_state import Mined
 from bot.model.assertions import Assertion, CallObservation, Floats, shares
@@ -64,7 +65,7 @@ def proposal(known: Sequence[Assertion], mined: Mined, *, revision: str) -> Prop
 def describes(entry: Assertion, seen: Sequence[CallObservation]) -> bool:
     """Whether an entry holds for what was seen: each call is of one group, with shares as expected."""
     calls: dict[int | None, list[Floats]] = defaultdict(list)
-    for observation in seen:
+    for observation in evened(seen):
         for path, durations in observation.durations.items():
             calls[entry.group_of(path)].append(durations)
     groups = {place: np.concatenate(found) for place, found in calls.items()}

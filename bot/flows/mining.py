@@ -11,6 +11,7 @@ import numpy as np
 
 from bot.analysis.assertions.borders import borders, published_borders
 from bot.analysis.assertions.modelling import MOSTLY, joined
+from bot.analysis.assertions.pace import evened
 from bot.analysis.assertions.stability import LAST, SHARE, first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
@@ -239,7 +240,7 @@ class Mining:
         if candidate.points < LEAST_CALLS * len(seen):
             candidate.refuse(_SELDOM)
             return
-        parts, share = (joined(seen), MOSTLY) if self.estimator == "ours" else (seen[-LAST:], SHARE)
+        parts, share = (joined(evened(seen)), MOSTLY) if self.estimator == "ours" else (seen[-LAST:], SHARE)
         found = stable_borders(parts, share=share, find=self._find)
         first = first_stable(parts, found, find=self._find)
         lasting = first is not None and len(parts) - parts.index(first) >= LEAST_OBSERVATIONS

@@ -21,11 +21,6 @@ SKIPPED = 0.12
 """What a call that is not timed costs, of one that is; of the agent in Python programs."""
 
 
-SEVERAL = 2
-"""Callers of a method from which on its call paths may well behave otherwise. Of Python methods with fewer a
-twentieth had groups of paths, of the others a quarter."""
-
-
 @dataclass(frozen=True)
 class Price:
     """What watching costs. overhead: share of all trials. trial: CPU seconds of one. call: of a watched call.
@@ -58,16 +53,14 @@ def choose(
     """The candidates to watch together, the one that teaches most first.
 
     Methods that are watched for one of them cost nothing for another; those that are too dear for a trial
-    come last, those whose call paths are being watched first, and then those that several methods call: over
-    one way there is only one behaviour.
+    come last, those whose call paths are being watched first.
     """
 
     def seconds(candidate: Candidate, watched: Collection[Method] = ()) -> float:
         return sum(price.of(graph.calls(m)) for m in with_callers(candidate, graph) if m not in watched)
 
-    def key(c: Candidate) -> tuple[float, bool, bool, bool, float, Method]:
-        dear, one_way = seconds(c) > price.allowed(c.rests), len(graph.callers.get(c.method, ())) < SEVERAL
-        return -utility(c), dear, c.stage != "paths", one_way, -c.hotness, c.method
+    def key(c: Candidate) -> tuple[float, bool, bool, float, Method]:
+        return -utility(c), seconds(c) > price.allowed(c.rests), c.stage != "paths", -c.hotness, c.method
 
     order = sorted(candidates, key=key)
     chosen: list[Candidate] = order[:1]

@@ -85,7 +85,7 @@ def valid(durations: Floats) -> Floats:
     return values if fine.all() else values[fine]
 
 
-def _tick(distinct: Floats) -> float:
+def clock_tick(distinct: Floats) -> float:
     """Seconds between two values of the clock. distinct: durations, ascending, (n,).
 
     The smallest gap; or, of a clock whose values are blurred by rounding, the gap between the teeth of a
@@ -124,7 +124,7 @@ class _Axis:
     def of(cls, valid: Floats) -> _Axis:
         lowest = float(valid.min())
         distinct = np.unique(np.append(valid[:: max(len(valid) // SAMPLE, 1)], (lowest, valid.max())))
-        tick = max(_tick(distinct), SHORTEST)
+        tick = max(clock_tick(distinct), SHORTEST)
         return cls(lowest, tick, max(math.ceil(1 / BIN - 1 - lowest / tick), 0))
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.assertions.borders import published_borders, valid
 from bot.analysis.assertions.grouping import groups, published_groups, vectors
+from bot.analysis.assertions.pace import evened
 from bot.analysis.assertions.separating import simpler
 from bot.analysis.assertions.stability import LAST, every, stable_borders
 from bot.model.assertions import (
@@ -51,6 +52,7 @@ def model(
     if estimator == "published":
         found = stable_borders(in_time[-LAST:], find=published_borders)
     else:
+        in_time = evened(in_time)
         found = stable_borders(joined(in_time), share=MOSTLY)
     same: dict[frozenset[CallEdge], list[NamedPath]] = {}
     for path in sorted({path for o in in_time for path, calls in o.durations.items() if len(valid(calls))}):

@@ -123,8 +123,3 @@ def test_time_within_calls_follows_the_share_of_each_caller_and_ends_in_recursio
     )
     assert known.within([method("top")]) == pytest.approx(0.1 + 0.6 / 2)
     assert known.within([method("top"), method("side")]) == pytest.approx(0.9)
-
-
-def test_a_method_that_several_call_comes_before_a_hotter_one_that_is_reached_in_one_way() -> None:
-    known = graph({"f": 10, "g": 10}, ("a", "f"), ("b", "f"), ("a", "g"))
-    assert chosen([Candidate(method("g"), 0.9), Candidate(method("f"), 0.1)], known) == ["f", "g"]
