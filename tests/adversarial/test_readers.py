@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from bot.adapters.reader import Limits, read
 from bot.model.sites import Account
 from tests.adversarial import readers
 from tests.adversarial.readers import Facts
+from tests.end_to_end.builders import NOT_ROOT
 
 ROOT = os.geteuid() == 0
 ACCOUNT = Account(64801, 64801)
@@ -53,6 +57,15 @@ def test_a_reader_cannot(name: str, account: Account | None, facts: Facts) -> No
     if not (ROOT and account is None and name in NOT_PREVENTED):
         assert said.startswith("failed: ")
     assert (facts.folder / "profile").read_text() == "a profile"
+
+
+def test_a_reader_cannot_without_root_either(facts: Facts) -> None:
+    script = "import sys; from tests.adversarial.readers import tell; tell(sys.argv[1])"
+    command = [*NOT_ROOT, sys.executable, "-c", script, facts.model_dump_json()]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    said = json.loads(done.stdout)
+    assert said.keys() == readers.ATTEMPTS.keys()
+    assert [name for name, what in said.items() if not what.startswith("failed: ")] == []
 
 
 @pytest.mark.parametrize("account", ACCOUNTS, ids=str)

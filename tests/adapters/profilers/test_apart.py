@@ -12,14 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.profilers import evidence
 from bot.adapters.profilers.native.callgrind import Callgrind
 from bot.adapters.profilers.native.sampling import Gperftools
 from bot.adapters.profilers.native.uftrace import Uftrace
 from bot.adapters.profilers.node.sampler import NodeSampler
 from bot.adapters.profilers.python.cprofile import CProfile
 from bot.adapters.profilers.python.spy import PySpy
+from bot.adapters.reader import Reading
+from bot.adapters.resources.calls import Calls
 from bot.adapters.resources.simulation import Simulation
-from bot.model.profiles import Method
+from bot.model.profiles import Method, Target
 from tests.adapters.profilers.native.conftest import Forge
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -137,18 +140,22 @@ TOOLS = {
 }
 
 
+def made(forge: Forge, name: str) -> Target:
+    forge.make("-g", "-O1", main_c=C)
+    for file, text in PROGRAMS.items():
+        (forge.root / file).write_text(text)
+    target = forge.target(*TOOLS[name][1].split())
+    assert not TOOLS[name][0].missing(target)
+    return target
+
+
 @pytest.mark.parametrize("name", TOOLS)
 def test_our_process_opens_nothing_that_the_program_could_have_written(
     name: str, forge: Forge, opened: list[str]
 ) -> None:
-    tool, command = TOOLS[name]
-    forge.make("-g", "-O1", main_c=C)
-    for file, text in PROGRAMS.items():
-        (forge.root / file).write_text(text)
-    target = forge.target(*command.split())
-    assert not tool.missing(target)
+    target = made(forge, name)
     opened.clear()
-    profile = tool.profile(target, [Method("work", "main.c")])
+    profile = TOOLS[name][0].profile(target, [Method("work", "main.c")])
     theirs = [path for path in opened if path.startswith((str(forge.scratch), str(forge.root)))]
     assert profile.outcome == "ok" and (profile.methods or profile.series)
     assert theirs == []
@@ -160,3 +167,36 @@ def test_simulated_counts_are_read_elsewhere(forge: Forge, opened: list[str]) ->
     counted = Simulation().count(forge.target())
     assert counted.ok and counted.counts["instructions"] > 0
     assert [path for path in opened if path.startswith(str(forge.scratch))] == []
+
+
+WHY = "the reader was ended by signal SIGSEGV"
+
+
+def _dead(*_: object, **__: object) -> None:
+    raise OSError(WHY)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_reader_that_dies_costs_its_profile_and_is_told(
+    name: str, forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = made(forge, name)
+    monkeypatch.setattr(evidence, "read", _dead)
+    profile = TOOLS[name][0].profile(target, [Method("work", "main.c")])
+    assert not profile.methods and not profile.series
+    assert any(WHY in note or note in SAID for note in profile.notes), profile.notes
+
+
+SAID = ("There is no function to watch.",)
+"""Of a tool that needs to read object files before it can begin."""
+
+
+def test_a_reader_that_dies_costs_its_counts_and_is_told(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forge.make("-g", "-O1", main_c=C)
+    monkeypatch.setattr(evidence, "read", _dead)
+    monkeypatch.setattr(Reading, "answer", _dead)
+    for counted in (Simulation().count(forge.target()), Calls().count(forge.target())):
+        assert not counted.ok and not counted.counts
+        assert any(WHY in note for note in counted.notes)

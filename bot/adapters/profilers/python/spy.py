@@ -107,6 +107,7 @@ class Sampled(Told):
 class _Run:
     launched: Launched
     sampled: Sampled
+    failure: str = ""
 
 
 class PySpy:
@@ -203,8 +204,8 @@ def _sample(target: Target) -> _Run:
     try:
         files = [folder, *readable_by(target)]
         return _Run(launched, told(target, tell_samples, folder, target.root, str(target.cwd), files=files))
-    except OSError:
-        return _Run(launched, Sampled())
+    except OSError as error:
+        return _Run(launched, Sampled(), f"What py-spy left could not be read: {error}.")
 
 
 def tell_samples(folder: Path, root: Path, cwd: str) -> Sampled:
@@ -256,6 +257,8 @@ def _outcome(target: Target, run: _Run) -> Outcome:
     """How the program ended, as far as py-spy left that to be seen."""
     if run.launched.outcome in ("timeout", "cut"):
         return run.launched.outcome
+    if run.failure:
+        return run.launched.outcome
     if run.sampled.status is None:
         return "not-started"
     if os.WIFSIGNALED(run.sampled.status):
@@ -268,6 +271,8 @@ def _outcome(target: Target, run: _Run) -> Outcome:
 
 def _why(run: _Run) -> str:
     """py-spy's own words, where it left any."""
+    if run.failure:
+        return run.failure
     told = [line for line in run.launched.ended.log.splitlines() if line.startswith("Error:")]
     if told and "ermission" in told[-1]:
         return "py-spy may not look into other processes here (ptrace is forbidden)."
