@@ -26,7 +26,10 @@ Truth = Callable[[Configuration], float]
 
 @dataclass
 class FakeBench:
-    """Pairs take `seconds` on a simulated clock; base is near `scale` (or 1), head `truth` times as much."""
+    """Pairs take `seconds` on a simulated clock; base is near `scale` (or 1), head `truth` times as much.
+
+    cost: what a configuration takes beside the others.
+    """
 
     rng: np.random.Generator
     budget: float
@@ -39,6 +42,7 @@ class FakeBench:
     slots: int = 1
     clock: float = 0.0
     scale: Mapping[str, float] = field(default_factory=dict)
+    cost: Callable[[Configuration], float] = lambda _c: 1.0
     asked: list[Wish] = field(default_factory=list)
     _known: set[Configuration] = field(default_factory=set)
 
@@ -74,7 +78,7 @@ class FakeBench:
         first, second = ({}, {})  # type: tuple[dict[str, float], dict[str, float]]
         for name, truth in self.truth.items():
             ratio = 1.0 if wish.control else truth(wish.configuration)
-            scale = self.scale.get(name, 1.0)
+            scale = self.scale.get(name, 1.0) * self.cost(wish.configuration)
             first[name] = scale * float(np.exp(self.rng.normal(0, self.noise)))
             second[name] = scale * ratio * float(np.exp(self.rng.normal(0, self.noise)))
         alone: Mapping[Side, tuple[float, float]] | None = None

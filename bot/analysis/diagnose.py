@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from types import MappingProxyType
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,9 @@ EXPECTED = 0.5
 """Before that, where history knows what changes, to this share, those that show it best."""
 PATIENCE = 1.25
 """After an alarm the naming is repeated when pairs have grown by this factor."""
+
+
+_UNKNOWN: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -107,26 +111,36 @@ class PairedEstimator:
             hoped=expected.hoped(found, self.space),
         )
 
-    def partial_fit(self, configuration: int, log_ratios: Mapping[str, float]) -> Self:
-        """Takes one pair: its configuration's index, log(head / base) per metric (missing or NaN: none)."""
+    def partial_fit(
+        self, configuration: int, log_ratios: Mapping[str, float], base: Mapping[str, float] = _UNKNOWN
+    ) -> Self:
+        """Takes one pair: its configuration's index, log(head / base) per metric (missing or NaN: none).
+
+        base: what base took, per metric; without it an effect is the same share in every configuration.
+        """
         told = False
         for name, watch in self._watches.items():
             value = log_ratios.get(name, math.nan)
             if math.isfinite(value):
-                watch.add(configuration, value)
+                watch.add(configuration, value, base.get(name, math.nan))
                 told = True
         self._waiting += told
         if self._waiting >= self._batch:
             self._update()
         return self
 
-    def partial_fit_all(self, configurations: NDArray[np.int64], log_ratios: Mapping[str, Floats]) -> Self:
+    def partial_fit_all(
+        self,
+        configurations: NDArray[np.int64],
+        log_ratios: Mapping[str, Floats],
+        base: Mapping[str, Floats] = _UNKNOWN,
+    ) -> Self:
         """Takes a batch of pairs that were measured elsewhere, (n_pairs,) each, as `partial_fit` takes one.
 
         Bets on all of them are made at the scales known before the batch.
         """
         for name, values in log_ratios.items():
-            self._watches[name].add_all(configurations, values)
+            self._watches[name].add_all(configurations, values, base.get(name))
         self._update(naming=False)
         return self
 
@@ -153,7 +167,7 @@ class PairedEstimator:
         found = watch.found
         if alarms.any() and found.screened:
             found = self._paired(location, variance, self._expected.get(rule.name, Expected()))
-        fit = single_effects(found, location, variance, guess=bool(alarms.any()))
+        fit = single_effects(found, location, variance, costs=watch.costs, guess=bool(alarms.any()))
         return Reading(rule.name, watch, found, fit, location, variance, alarms)
 
     def _paired(self, location: Floats, variance: Floats, expected: Expected) -> Candidates:
@@ -251,9 +265,7 @@ class PairedEstimator:
 
 def _largest_left(reading: Reading, fit: TermFit) -> float:
     """Largest bound of what the named effects leave in any level."""
-    explained = sum(
-        (e.size * reading.found.covers[e.top] for e in reading.named()), np.zeros(len(fit.fitted))
-    )
+    explained = sum((e.each for e in reading.named()), np.zeros(len(fit.fitted)))
     mean, reach = reading.level_means(reading.location - explained)
     return float(np.max(np.abs(mean) + reach, initial=0.0))
 

@@ -21,6 +21,8 @@ ALIAS = 0.05
 """Another candidate of the credible set with at least this share is told as an alias."""
 ALIASES = 12
 """Aliases told at most."""
+UNEQUAL = 1.5
+"""Shares that differ by this factor are worth a word."""
 NONE_BOUND, NONE_MARGINS = 0.03, 3.0
 """Verdict none: every level's upper bound lies below the larger of 3 % and three margins (contract)."""
 
@@ -56,7 +58,7 @@ def judgement(
         named = [_effect(reading, effect) for effect in reading.named()]
         options += named
         overall += [] if any(e.term == () for e in named) else [_overall(reading)]
-        notes += _unexplained(reading, named)
+        notes += [*_unexplained(reading, named), *_amounts(reading)]
     for reading in readings:
         changes += _changes(space, configurations, reading)
     # Percents of probability are what a reader sees; of what is as sure, the larger change first.
@@ -158,6 +160,21 @@ def _unexplained(reading: Reading, named: Sequence[Effect]) -> list[str]:
             f"{reading.metric} got {word} beyond chance, "
             f"but this sample does not single out an option{ending}."
         )
+    return notes
+
+
+def _amounts(reading: Reading) -> list[str]:
+    """Named effects that are the same amount, and so quite another share, in each configuration."""
+    notes = []
+    for effect in reading.named():
+        shares = np.sort(np.abs(np.expm1(effect.each[effect.each != 0.0])))
+        if effect.fixed and shares[-1] > UNEQUAL * shares[0]:
+            term = "+".join(reading.found.told(effect.top).term) or "everything"
+            low, high = (f"{100 * np.sign(effect.size) * share:+.0f} %" for share in (shares[0], shares[-1]))
+            notes.append(
+                f"{reading.metric} of {term} changed by about the same amount in all its configurations: "
+                f"by {low} to {high} of what base takes there."
+            )
     return notes
 
 

@@ -1,14 +1,16 @@
-"""Which terms carry a change: a sum of single effects over the candidates, each on a grid of sizes."""
+"""Which terms carry a change: a sum of single effects over candidates, each on a grid of sizes and laws."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
+from bot.analysis.laws import Law, laws
 from bot.analysis.likelihood import (
     LARGEST,
     LAYOUT,
@@ -37,7 +39,9 @@ class SingleEffect:
     """One effect: whether it is there, where, and how large.
 
     presence: probability. posterior: over candidates given presence, shape (n_terms,). top: the most probable
-    candidate. size: median log ratio given the top candidate; interval: its central 90 %.
+    candidate. size: median log ratio given the top candidate; interval: its central 90 %; both are means over
+    the measured configurations that hold it. each: log ratio in each configuration, (n_configurations,).
+    fixed: whether it is the same amount, rather than the same share, in all that hold it.
     """
 
     presence: float
@@ -45,6 +49,8 @@ class SingleEffect:
     top: int
     size: float
     interval: tuple[float, float]
+    each: Floats
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,26 +69,36 @@ class TermFit:
         return 1.0 - absent
 
 
-def single_effects(found: Candidates, location: Floats, variance: Floats, *, guess: bool = True) -> TermFit:
+def single_effects(
+    found: Candidates,
+    location: Floats,
+    variance: Floats,
+    *,
+    costs: Floats | None = None,
+    guess: bool = True,
+) -> TermFit:
     """Fits a shift and `EFFECTS` single effects to log ratios with variances, both (n_configurations,).
 
     As in SuSiE (Wang, Sarkar, Carbonetto and Stephens 2020, section 3): each effect in turn is fitted to what
     the others leave, over every candidate and, here, every size of a grid, so that the spread between
-    configurations may grow with the effect; and each may be absent. Infinite variance: left out.
-    guess: start from the best sum (worth its time after an alarm).
+    configurations may grow with the effect, and every law; and each may be absent. Infinite variance: left
+    out. costs: of base in each configuration (None: not known). guess: start from the best sum (worth its
+    time after an alarm).
     """
     seen = np.isfinite(variance)
     covers = found.covers[:, seen].astype(np.float64)
     prior = np.log(found.prior)
-    start: list[tuple[int, float]] = []
-    uneven = UNEVEN[1]
+    known = laws(location[seen], None if costs is None else costs[seen])
+    parts, uneven = np.zeros((EFFECTS, int(seen.sum()))), UNEVEN[1]
     if guess:
-        start, uneven = best_start(covers, prior, location[seen], variance=variance[seen], most=EFFECTS)
+        rows = np.concatenate([covers * law.shape(location[seen]) for law in known])
+        shared = np.concatenate([prior - np.log(len(known))] * len(known))
+        start, uneven = best_start(rows, shared, location[seen], variance=variance[seen], most=EFFECTS)
+        for i, (k, size) in enumerate(start):
+            parts[i] = size * rows[k]
     density = Likelihood(location[seen], variance[seen], uneven=uneven)
-    sizes, log_size = _sizes(location[seen], variance[seen])
-    parts = np.zeros((EFFECTS, int(seen.sum())))
-    for i, (k, size) in enumerate(start):
-        parts[i] = size * covers[k]
+    sizes, log_size = _sizes(location[seen], variance[seen], known)
+    shown = np.concatenate([law.shown(sizes) for law in known], axis=1)
     shift = 0.0
     states: list[tuple[float, Floats]] = []
     for _ in range(SWEEPS):
@@ -90,42 +106,71 @@ def single_effects(found: Candidates, location: Floats, variance: Floats, *, gue
         states = []
         for i in range(EFFECTS):
             rest = shift + parts.sum(axis=0) - parts[i]
-            presence, joint = _one(density, covers, prior, rest=rest, sizes=sizes, log_size=log_size)
-            parts[i] = presence * (covers.T @ (joint @ sizes))
+            presence, joint = _one(density, covers, prior, rest=rest, shown=shown, log_size=log_size)
+            parts[i] = presence * ((covers.T @ joint) * shown).sum(axis=1)
             states.append((presence, joint))
         shift = _shift(density, parts.sum(axis=0))
         if np.abs(parts.sum(axis=0) + shift - before).max(initial=0.0) < 1e-5:
             break
     effects = []
     for part, (presence, joint) in zip(parts, states, strict=True):
-        posterior = joint.sum(axis=1)
-        top = int(np.argmax(posterior))
-        size = float(joint[top] @ sizes / posterior[top])
-        interval = (size, size)
-        if presence > WEAK:
-            others = parts.sum(axis=0) - part
-            size, interval = _size(density, others, covers[top] > 0, size=size, shift=shift)
-        effects.append(SingleEffect(presence, posterior, top, size, interval))
+        others = parts.sum(axis=0) - part
+        effect = _told(density, covers, sizes, known, others=others, shift=shift, state=(presence, joint))
+        each = np.zeros(len(location))
+        each[seen] = effect.each
+        effects.append(replace(effect, each=each))
     effects.sort(key=lambda e: -e.presence * e.posterior[e.top])
     fitted = np.zeros(len(location))
     fitted[seen] = parts.sum(axis=0) + shift
     return TermFit(tuple(effects), shift, fitted)
 
 
-def _sizes(location: Floats, variance: Floats) -> tuple[Floats, float]:
-    """The grid of sizes that could matter for these data, and the log prior of each point."""
+def _told(
+    density: Likelihood,
+    covers: Floats,
+    sizes: Floats,
+    known: Sequence[Law],
+    *,
+    others: Floats,
+    shift: float,
+    state: tuple[float, Floats],
+) -> SingleEffect:
+    """An effect under its likelier law. state: presence, and posterior given it, (n_terms, n_points)."""
+    presence, joint = state
+    posterior = joint.sum(axis=1)
+    top = int(np.argmax(posterior))
+    by_law = joint[top].reshape(len(known), len(sizes))
+    i = int(np.argmax(by_law.sum(axis=1)))
+    law, inside = known[i], covers[top] > 0
+    middle = low = high = float(by_law[i] @ sizes / by_law[i].sum())
+    if presence > WEAK:
+        middle, (low, high) = _size(density, others, inside, law, size=middle, shift=shift)
+    where = inside if inside.any() else slice(None)  # a term of unmeasured configurations only
+    size, *interval = law.shown(np.array([middle, low, high]))[where].mean(axis=0)
+    each = np.where(inside, law.shown(np.array([middle]))[:, 0], 0.0)
+    bounds = (float(interval[0]), float(interval[1]))
+    return SingleEffect(presence, posterior, top, float(size), bounds, each, not law.proportional)
+
+
+def _sizes(location: Floats, variance: Floats, known: Sequence[Law]) -> tuple[Floats, float]:
+    """The grid of sizes that could matter for these data, and the log prior of each point of each law."""
     count = int(np.log(LARGEST / SMALLEST) / STEP) + 1
     reach = float(np.max(np.abs(location) + 2.0 * np.sqrt(variance), initial=2 * SMALLEST))
+    dearest = min(float(min(law.base.min(), law.head.min())) for law in known)
+    reach = float(np.log1p(np.expm1(min(reach, LARGEST)) / dearest))
     used = min(count, int(np.log(max(1.5 * reach, 2 * SMALLEST) / SMALLEST) / STEP) + 1)
     grid = SMALLEST * np.exp(STEP * np.arange(used))
-    return np.concatenate([-grid[::-1], grid]), -float(np.log(2 * count))
+    return np.concatenate([-grid[::-1], grid]), -float(np.log(2 * count * len(known)))
 
 
 def _one(
-    density: Likelihood, covers: Floats, prior: Floats, *, rest: Floats, sizes: Floats, log_size: float
+    density: Likelihood, covers: Floats, prior: Floats, *, rest: Floats, shown: Floats, log_size: float
 ) -> tuple[float, Floats]:
-    """Presence of an effect beyond `rest`, and its posterior given presence, shape (n_terms, n_sizes)."""
-    gain = density(rest[:, None] + sizes) - density(rest)[:, None]
+    """Presence of an effect beyond `rest`, and its posterior given presence, shape (n_terms, n_points).
+
+    shown: log ratio in each configuration at each size of each law, (n_configurations, n_points).
+    """
+    gain = density(rest[:, None] + shown) - density(rest)[:, None]
     log_joint = covers @ gain + prior[:, None] + log_size
     peak = log_joint.max()
     joint = np.exp(log_joint - peak)
@@ -145,17 +190,20 @@ def _shift(density: Likelihood, fitted: Floats) -> float:
 
 
 def _size(
-    density: Likelihood, others: Floats, inside: NDArray[np.bool_], *, size: float, shift: float
+    density: Likelihood, others: Floats, inside: NDArray[np.bool_], law: Law, *, size: float, shift: float
 ) -> tuple[float, tuple[float, float]]:
-    """Median and central 90 % of one effect's size given its term; shift and scatter are integrated out."""
+    """Median and central 90 % of an effect's size given term and law; shift and scatter integrated out."""
     shares = unevenness(len(density.location), UNEVEN_FINELY)
-    weight = 1.0 / density.other(layout=LAYOUT, uneven=shares[-1]).spread(others + shift + size * inside)
+    weight = 1.0 / density.other(layout=LAYOUT, uneven=shares[-1]).spread(
+        others + shift + law.shown(np.array([size]))[:, 0] * inside
+    )
     shift_error = 1.0 / np.sqrt(weight[~inside].sum() + LAYOUT**-2)
-    error = np.hypot(1.0 / np.sqrt(weight[inside].sum()), shift_error)
+    slope = law.slope(size)[inside]
+    error = np.hypot(1.0 / np.sqrt((weight[inside] * slope**2).sum()), shift_error / slope.max())
     grid = size + error * np.linspace(-6.0, 6.0, 121)
     shifts = shift + shift_error * np.linspace(-3.0, 3.0, 9)
     shifted = others[:, None] + shifts
-    both = shifted[inside][:, None, :] + grid[:, None]
+    both = shifted[inside][:, None, :] + law.shown(grid)[inside][:, :, None]
     joint = []
     for layout, uneven in product(QUIET_LAYOUT, shares):
         scatter = density.other(layout=layout, uneven=uneven)

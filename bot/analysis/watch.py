@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
 from bot.analysis.look import SHARE, needed_score, standing_out
-from bot.analysis.pairs import Floats, PairLog, locations, scales, trust
+from bot.analysis.pairs import Floats, PairLog, locations, medians, scales, trust
 from bot.analysis.power import smallest_visible
 from bot.analysis.sequential import Bettor
 
@@ -48,21 +50,37 @@ class Watch:
         self._looked = 0
         self._stood_out = np.zeros(2, dtype=bool)
         self._pending: list[tuple[int, float]] = []
+        self._base = PairLog(n)
 
     @property
     def pairs(self) -> int:
         """Pairs with this metric."""
         return int(self.log.counts.sum()) + len(self._pending)
 
-    def add(self, configuration: int, log_ratio: float) -> None:
-        """Takes one pair; nothing is decided before `weigh`."""
-        self._pending.append((configuration, self.sign * log_ratio))
+    def add(self, configuration: int, log_ratio: float, base: float = math.nan) -> None:
+        """Takes one pair, and what base took in it; nothing is decided before `weigh`."""
+        self.add_all(np.array([configuration]), np.array([log_ratio]), np.array([base]))
 
-    def add_all(self, configurations: NDArray[np.int64], log_ratios: Floats) -> None:
+    def add_all(
+        self, configurations: NDArray[np.int64], log_ratios: Floats, base: Floats | None = None
+    ) -> None:
         """Takes pairs, (n_pairs,) each; those that are NaN are left out."""
         told = np.flatnonzero(np.isfinite(log_ratios))
         values = self.sign * log_ratios[told]
         self._pending += zip(configurations[told].tolist(), values.tolist(), strict=True)
+        if base is not None:
+            cost = told[np.nan_to_num(base[told], posinf=0.0) > 0.0]
+            self._base.add_all(configurations[cost], base[cost])
+
+    @property
+    def costs(self) -> Floats | None:
+        """Median of what base took, (n_configurations,); None: not known of all that were measured.
+
+        Nor where more is better: what a rate gains or loses by an amount of work is no amount of the rate.
+        """
+        if self.sign < 0 or np.any((self._base.counts == 0) & (self.log.counts > 0)):
+            return None
+        return medians(self._base.values, self._base.counts)
 
     def weigh(self) -> None:
         """Bets on the pending pairs at the scales known before them, then learns from them."""

@@ -41,14 +41,16 @@ class Evidence:
     of_base: defaultdict[Configuration, list[float]] = field(default_factory=lambda: defaultdict(list))
     free: FreeCounts = field(default_factory=FreeCounts)
     _index: dict[Configuration, int] = field(default_factory=dict)
-    _waiting: list[tuple[Configuration, Mapping[str, float]]] = field(default_factory=list)
+    _waiting: list[tuple[Configuration, Mapping[str, float], Mapping[str, float]]] = field(
+        default_factory=list
+    )
 
     def start(self, configurations: Sequence[Configuration], make: Callable[[], PairedEstimator]) -> None:
         """Creates the estimator for the final sample and feeds it what came before."""
         self._index = {c: i for i, c in enumerate(configurations)}
         self.estimator = make()
-        for configuration, ratios in self._waiting:
-            self._feed(configuration, ratios)
+        for waiting in self._waiting:
+            self._feed(*waiting)
         self._waiting.clear()
 
     def observe(self, pair: Pair) -> None:
@@ -76,9 +78,9 @@ class Evidence:
         if (value := pair.first.metrics.get(self.rules[0].name)) is not None:
             self.of_base[configuration].append(value)
         if self.estimator is None:
-            self._waiting.append((configuration, ratios))
+            self._waiting.append((configuration, ratios, pair.first.metrics))
         else:
-            self._feed(configuration, ratios)
+            self._feed(configuration, ratios, pair.first.metrics)
 
     def noise(self) -> tuple[Noise, ...]:
         """This run's own noise per metric: robust standard deviation and bias of base against base, in %."""
@@ -119,10 +121,12 @@ class Evidence:
         """Whether half of the warm-ups were busy for less than this share of their wall time."""
         return bool(self.busy) and float(np.median(self.busy)) < share
 
-    def _feed(self, configuration: Configuration, ratios: Mapping[str, float]) -> None:
+    def _feed(
+        self, configuration: Configuration, ratios: Mapping[str, float], base: Mapping[str, float]
+    ) -> None:
         assert self.estimator is not None
         if configuration in self._index:
-            self.estimator.partial_fit(self._index[configuration], ratios)
+            self.estimator.partial_fit(self._index[configuration], ratios, base)
 
     def _ratios(self, pair: Pair) -> dict[str, float]:
         """Raw log(head / base) of the metrics this pair's track may speak for."""

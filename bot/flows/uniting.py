@@ -30,11 +30,13 @@ class United:
     """All shards' pairs in the order in which they are weighed, (n_pairs,) each.
 
     rows: code into `cells`, a configuration on a kind of machine. ratios: of each rule, (n_pairs, n_rules).
+    base: what base took, likewise.
     """
 
     cells: tuple[tuple[Configuration, str], ...]
     rows: NDArray[np.int64]
     ratios: Floats
+    base: Floats
 
     @property
     def kinds(self) -> list[str]:
@@ -67,7 +69,9 @@ def evidence_of(job: Job, shares: Sequence[Share], recalled: Recalled) -> Eviden
     estimator = _estimator(job, evidence, united, recalled)
     for some in united.batches():
         values = {rule.name: united.ratios[some, i] for i, rule in enumerate(wanted)}
-        estimator.partial_fit_all(united.rows[some], values)
+        base = {rule.name: united.base[some, i] for i, rule in enumerate(wanted)}
+        # What an amount of work takes differs between kinds of machines.
+        estimator.partial_fit_all(united.rows[some], values, base if len(united.kinds) < 2 else {})
     evidence.start(list(dict.fromkeys(c for c, _ in united.cells)), lambda: estimator)
     return evidence
 
@@ -117,15 +121,23 @@ def _united(job: Job, evidence: Evidence, shares: Sequence[Share]) -> United:
             places.setdefault((configuration, share.kind if several else ""), len(places))
     cells = sorted(places, key=lambda cell: (cell[0] != default, places[cell]))
     row_of = {cell: row for row, cell in enumerate(cells)}
-    rows, ratios, turns = [np.empty(0, np.int64)], [np.empty((0, len(evidence.rules)))], [np.empty(0)]
+    none = np.empty((0, len(evidence.rules)))
+    rows, ratios, bases, turns = [np.empty(0, np.int64)], [none], [none], [np.empty(0)]
     for share in shares:
         use = np.flatnonzero((share.pairs.track != INSTRUCTIONS) & share.pairs.ok & ~share.pairs.control)
         own = [row_of[c, share.kind if several else ""] for c in share.configurations]
         rows.append(np.array(own, np.int64)[share.pairs.configuration[use]])
         ratios.append(_ratios(evidence, share)[use])
+        places_of = [share.metrics.index(rule.name) for rule in evidence.rules]
+        bases.append(share.pairs.values[use, 0][:, places_of])
         turns.append(np.arange(len(use), dtype=float))
     order = np.argsort(np.concatenate(turns), kind="stable")
-    return United(tuple(cells), np.concatenate(rows)[order], np.concatenate(ratios)[order])
+    return United(
+        cells=tuple(cells),
+        rows=np.concatenate(rows)[order],
+        ratios=np.concatenate(ratios)[order],
+        base=np.concatenate(bases)[order],
+    )
 
 
 def _estimator(job: Job, evidence: Evidence, united: United, recalled: Recalled) -> PairedEstimator:

@@ -44,6 +44,18 @@ def test_the_guilty_option_is_named_with_its_size() -> None:
     assert first.probability > 0.9
 
 
+def test_an_option_that_adds_an_amount_of_work_is_named_without_those_that_take_long_themselves() -> None:
+    def seconds(configuration: Configuration) -> float:
+        return 1.0 + 4.0 * configuration[1]
+
+    def longer(configuration: Configuration) -> float:
+        return 1.0 + 0.3 * configuration[0] / seconds(configuration)
+
+    report = pull_request(job_of(subject(), bench(truth={"cpu": longer}, cost=seconds)))
+    assert [effect.term for effect in report.suspects.options] == [("extreme",)]
+    assert any("cpu of extreme changed by about the same amount" in note for note in report.notes)
+
+
 def test_an_unchanged_program_ends_none_and_says_what_it_could_have_seen() -> None:
     report = pull_request(job_of(subject(), bench()))
     assert report.verdict == "none"

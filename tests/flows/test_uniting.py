@@ -103,6 +103,18 @@ def test_nothing_is_lost_or_counted_twice(bench: dict[str, Any]) -> None:
         assert ours.bias_percent == pytest.approx(theirs.bias_percent)
 
 
+def test_what_base_took_is_told_of_alike_machines() -> None:
+    def seconds(configuration: Configuration) -> float:
+        return 1.0 + 4.0 * configuration[1]
+
+    def longer(configuration: Configuration) -> float:
+        return 1.0 + 0.3 * configuration[0] / seconds(configuration)
+
+    _, united = both(subject(), 2, truth={"cpu": longer}, cost=seconds)
+    assert united.estimator is not None
+    assert [effect.term for effect in united.estimator.judge().options] == [("extreme",)]
+
+
 def test_a_failed_configuration_is_there_and_so_is_its_reason() -> None:
     _, united = both(subject(), 2, truth={"cpu": extreme(1.0)}, fails=fails_sometimes)
     failed = [c for c in united.configurations if not united.ok_pairs[c]]
