@@ -15,6 +15,8 @@ from bot.adapters.profilers.call_series import MOST_BINS, MOST_KEPT, Watched, me
 from bot.adapters.profilers.reports import ToldReports, clean_name, read_as
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile
 
+MOST_CALLERS = 20_000_000
+"""In the paths of all contexts of a report together."""
 _Nanoseconds = Annotated[int, Field(ge=0, le=1 << 62)]
 _Count = Annotated[int, Field(ge=0, le=1 << 53)]
 _Bin = Annotated[int, Field(ge=0, le=MOST_BINS)]
@@ -50,13 +52,17 @@ class WatchedReport(Told):
         methods = len(self.totals)
         if not methods == len(self.selves) == len(self.begun):
             raise ValueError("columns of different lengths")
+        depths: list[int] = []
         for place, one in enumerate(self.series):
             if not (0 <= one.method < methods and -1 <= one.parent < place):
                 raise ValueError("a method or parent that is not there")
+            depths.append(0 if one.parent < 0 else depths[one.parent] + 1)
             if one.given and len(one.given) != len(one.durations):
                 raise ValueError("arguments of other calls")
             if any(not 0 <= text < len(self.texts) for text in one.given):
                 raise ValueError("arguments that are not there")
+        if sum(depths) > MOST_CALLERS:
+            raise ValueError("paths that are too long")
         return self
 
 

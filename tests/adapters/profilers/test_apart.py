@@ -6,7 +6,7 @@ import ast
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -130,7 +130,7 @@ PROGRAMS = {
 C = "__attribute__((noinline)) void work(void) { for (volatile int i = 0; i < 1000000; i++); }\n" + (
     "int main(void) { for (int i = 0; i < 100; i++) work(); return 0; }"
 )
-TOOLS = {
+TOOLS: Mapping[str, tuple[Callgrind | Gperftools | Uftrace | CProfile | PySpy | NodeSampler, str]] = {
     "callgrind": (Callgrind(), "./program"),
     "gperftools": (Gperftools(), "./program"),
     "uftrace": (Uftrace(), "./program"),

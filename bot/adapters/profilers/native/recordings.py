@@ -17,6 +17,7 @@ from bot.adapters.profilers.native.frida_recording import Reader
 from bot.adapters.profilers.native.samples import Spot
 from bot.adapters.profilers.native.uftrace_file import (
     ARGUMENT_ROWS,
+    DEEPEST,
     MOST_PATHS,
     Node,
     Recording,
@@ -57,9 +58,13 @@ class ToldRecording(Told):
 
     @model_validator(mode="after")
     def _refers_to_what_is_there(self) -> Self:
+        depths: list[int] = []
         for number, node in enumerate(self.nodes):
             if not (0 <= node.spot < len(self.spots) and -1 <= node.parent < number):
                 raise ValueError("a function or caller that is not there")
+            depths.append(0 if node.parent < 0 else depths[node.parent] + 1)
+            if depths[-1] > DEEPEST:
+                raise ValueError("a path that is too long")
             if len(node.nested) != len(node.durations) or (node.durations < 0).any():
                 raise ValueError("calls that cannot be")
             if len(node.given) % REGISTERS:
