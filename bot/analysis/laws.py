@@ -13,21 +13,36 @@ ALIKE = 1.1
 
 
 @dataclass(frozen=True)
+class Costs:
+    """The least that base and head took in each configuration, (n_configurations,) each.
+
+    What disturbs a trial makes it longer: of a few, the least is nearest to what the others would be.
+    """
+
+    base: Floats
+    head: Floats
+
+    def at(self, rows: Floats) -> Costs:
+        """Of some configurations only."""
+        return Costs(self.base[rows], self.head[rows])
+
+
+@dataclass(frozen=True)
 class Law:
     """Log ratios of an effect by configuration and size.
 
-    An amount `d` that head takes more is log(1 + d / base) of a configuration, and one that it takes less is
-    -log(1 + d / head). base, head: cost of the cheapest configuration, divided by the cost of each; size:
-    what the effect would be in the cheapest. Where all are 1 the effect is the same share everywhere.
+    An amount `d` that head takes more is log(1 + d / base) of a configuration, and one that it saves is
+    -log(1 + d / head). base, head: cost of the cheapest configuration, divided by the cost of each,
+    (n_configurations,); size: what the effect would be in the cheapest. Where all are 1, it is a share.
     """
 
     base: Floats
     head: Floats
 
     @property
-    def proportional(self) -> bool:
-        """Whether it is the same share everywhere."""
-        return bool((self.base == 1.0).all())
+    def fixed(self) -> bool:
+        """Whether it is an amount."""
+        return bool((self.base != 1.0).any())
 
     def shown(self, sizes: Floats) -> Floats:
         """Log ratios of effects of these sizes, (n_configurations, n_sizes)."""
@@ -35,30 +50,26 @@ class Law:
         found: Floats = np.sign(sizes) * np.log1p(np.expm1(np.abs(sizes)) * lever)
         return found
 
-    def slope(self, size: float) -> Floats:
-        """How much they grow with the size, (n_configurations,)."""
-        lever = self.base if size > 0 else self.head
-        found: Floats = np.exp(abs(size)) * lever / (1.0 + np.expm1(abs(size)) * lever)
-        return found
-
-    def shape(self, location: Floats) -> Floats:
-        """Log ratios beside that of the cheapest, for an effect as large as the largest of these."""
-        largest = int(np.argmax(np.abs(location)))
-        lever = self.base if location[largest] > 0 else self.head
-        amount = max(float(np.expm1(np.abs(location[largest]))) / lever[largest], 1e-6)
+    def shape(self, location: Floats, variance: Floats) -> Floats:
+        """Log ratios beside that of the cheapest, for an effect as large as the clearest of these."""
+        if not len(location):
+            return self.base
+        clearest = int(np.argmax(np.abs(location) / np.sqrt(variance + np.median(variance))))
+        lever = self.base if location[clearest] > 0 else self.head
+        amount = max(float(np.expm1(np.abs(location[clearest])) / lever[clearest]), 1e-6)
         found: Floats = np.log1p(amount * lever) / np.log1p(amount)
         return found
 
 
-def laws(location: Floats, costs: Floats | None) -> tuple[Law, ...]:
-    """The laws that these configurations can tell apart; location, costs (of base): (n_configurations,).
+def laws(costs: Costs | None, configurations: int) -> tuple[Law, ...]:
+    """The laws that so many configurations can tell apart.
 
     Work that an option adds takes as long beside much other work as beside little: its share differs, and
     without the second law that looks like a share that depends on the other options.
     """
-    same = np.ones(len(location))
-    proportional = Law(same, same)
-    if costs is None or not len(costs) or not np.all(costs > 0) or costs.max() < ALIKE * costs.min():
-        return (proportional,)
-    head = costs * np.exp(location)
-    return proportional, Law(costs.min() / costs, head.min() / head)
+    share = Law(np.ones(configurations), np.ones(configurations))
+    if costs is None or not configurations or min(costs.base.min(), costs.head.min()) <= 0.0:
+        return (share,)
+    if costs.base.max() < ALIKE * costs.base.min():
+        return (share,)
+    return share, Law(costs.base.min() / costs.base, costs.head.min() / costs.head)

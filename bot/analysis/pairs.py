@@ -65,10 +65,10 @@ def scales(values: Floats, counts: NDArray[np.int64], floor: float, pattern: Flo
     unit = believed ** trust(values, counts, believed)
     pooled = max(_pooled(values / unit[:, None], counts), floor)
     n = np.maximum(counts, 1)
-    centre = medians(values, counts)
+    centre = _medians(values, counts)
     deviations = np.abs(values - centre[:, None])
     factor = np.where(n < 10, SMALL_SAMPLE[np.minimum(n, 9)], n / (n - 0.8))
-    own = 1.4826 * factor * medians(deviations, counts)
+    own = 1.4826 * factor * _medians(deviations, counts)
     weight = np.where(counts >= 2, n - 1.0, 0.0)
     own = np.where(weight > 0, own, 0.0)
     prior = np.maximum(pooled * unit, np.minimum(own, pooled))
@@ -109,7 +109,7 @@ def locations(values: Floats, counts: NDArray[np.int64], scale: Floats) -> tuple
     seen = ~np.isnan(values)
     filled = np.where(seen, values, 0.0)
     n = np.maximum(counts, 1)
-    place = np.nan_to_num(medians(values, counts))
+    place = np.nan_to_num(_medians(values, counts))
     for _ in range(20):
         residual = np.abs(filled - place[:, None]) / scale[:, None]
         weight = np.where(seen, np.minimum(1.0, HUBER / np.maximum(residual, 1e-12)), 0.0)
@@ -142,7 +142,7 @@ def _pooled(values: Floats, counts: NDArray[np.int64]) -> float:
     return UNKNOWN
 
 
-def medians(values: Floats, counts: NDArray[np.int64]) -> Floats:
+def _medians(values: Floats, counts: NDArray[np.int64]) -> Floats:
     """Median of each row's first `counts` values (NaN sorts last); NaN for an empty row."""
     ordered = np.sort(values, axis=1)
     rows = np.arange(len(ordered))

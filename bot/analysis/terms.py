@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
-from bot.analysis.laws import Law, laws
+from bot.analysis.laws import Costs, Law, laws
 from bot.analysis.likelihood import (
     LARGEST,
     LAYOUT,
@@ -39,7 +39,7 @@ class SingleEffect:
     """One effect: whether it is there, where, and how large.
 
     presence: probability. posterior: over candidates given presence, shape (n_terms,). top: the most probable
-    candidate. size: median log ratio given the top candidate; interval: its central 90 %; both are means over
+    candidate. size: median log ratio given the top candidate; interval: its central 90 %; both are medians of
     the measured configurations that hold it. each: log ratio in each configuration, (n_configurations,).
     fixed: whether it is the same amount, rather than the same share, in all that hold it.
     """
@@ -74,7 +74,7 @@ def single_effects(
     location: Floats,
     variance: Floats,
     *,
-    costs: Floats | None = None,
+    costs: Costs | None = None,
     guess: bool = True,
 ) -> TermFit:
     """Fits a shift and `EFFECTS` single effects to log ratios with variances, both (n_configurations,).
@@ -82,16 +82,16 @@ def single_effects(
     As in SuSiE (Wang, Sarkar, Carbonetto and Stephens 2020, section 3): each effect in turn is fitted to what
     the others leave, over every candidate and, here, every size of a grid, so that the spread between
     configurations may grow with the effect, and every law; and each may be absent. Infinite variance: left
-    out. costs: of base in each configuration (None: not known). guess: start from the best sum (worth its
+    out. costs: of base and head (None: not known). guess: start from the best sum (worth its
     time after an alarm).
     """
     seen = np.isfinite(variance)
     covers = found.covers[:, seen].astype(np.float64)
     prior = np.log(found.prior)
-    known = laws(location[seen], None if costs is None else costs[seen])
+    known = laws(None if costs is None else costs.at(seen), int(seen.sum()))
     parts, uneven = np.zeros((EFFECTS, int(seen.sum()))), UNEVEN[1]
     if guess:
-        rows = np.concatenate([covers * law.shape(location[seen]) for law in known])
+        rows = np.concatenate([covers * law.shape(location[seen], variance[seen]) for law in known])
         shared = np.concatenate([prior - np.log(len(known))] * len(known))
         start, uneven = best_start(rows, shared, location[seen], variance=variance[seen], most=EFFECTS)
         for i, (k, size) in enumerate(start):
@@ -146,10 +146,10 @@ def _told(
     if presence > WEAK:
         middle, (low, high) = _size(density, others, inside, law, size=middle, shift=shift)
     where = inside if inside.any() else slice(None)  # a term of unmeasured configurations only
-    size, *interval = law.shown(np.array([middle, low, high]))[where].mean(axis=0)
+    size, *interval = np.median(law.shown(np.array([middle, low, high]))[where], axis=0)
     each = np.where(inside, law.shown(np.array([middle]))[:, 0], 0.0)
     bounds = (float(interval[0]), float(interval[1]))
-    return SingleEffect(presence, posterior, top, float(size), bounds, each, not law.proportional)
+    return SingleEffect(presence, posterior, top, float(size), bounds, each, law.fixed)
 
 
 def _sizes(location: Floats, variance: Floats, known: Sequence[Law]) -> tuple[Floats, float]:
@@ -198,8 +198,10 @@ def _size(
         others + shift + law.shown(np.array([size]))[:, 0] * inside
     )
     shift_error = 1.0 / np.sqrt(weight[~inside].sum() + LAYOUT**-2)
-    slope = law.slope(size)[inside]
-    error = np.hypot(1.0 / np.sqrt((weight[inside] * slope**2).sum()), shift_error / slope.max())
+    slope = (law.shown(np.array([size - 1e-4, size + 1e-4]))[inside] @ [-1.0, 1.0]) / 2e-4
+    error = np.hypot(
+        1.0 / np.sqrt(max((weight[inside] * slope**2).sum(), 1e-3)), shift_error / max(slope.max(), 1e-3)
+    )
     grid = size + error * np.linspace(-6.0, 6.0, 121)
     shifts = shift + shift_error * np.linspace(-3.0, 3.0, 9)
     shifted = others[:, None] + shifts

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
+from bot.analysis.laws import Costs
 from bot.analysis.look import SHARE, needed_score, standing_out
-from bot.analysis.pairs import Floats, PairLog, locations, medians, scales, trust
+from bot.analysis.pairs import Floats, PairLog, locations, scales, trust
 from bot.analysis.power import smallest_visible
 from bot.analysis.sequential import Bettor
 
@@ -50,7 +51,7 @@ class Watch:
         self._looked = 0
         self._stood_out = np.zeros(2, dtype=bool)
         self._pending: list[tuple[int, float]] = []
-        self._base = PairLog(n)
+        self._base, self._head = PairLog(n), PairLog(n)
 
     @property
     def pairs(self) -> int:
@@ -70,17 +71,19 @@ class Watch:
         self._pending += zip(configurations[told].tolist(), values.tolist(), strict=True)
         if base is not None:
             cost = told[np.nan_to_num(base[told], posinf=0.0) > 0.0]
-            self._base.add_all(configurations[cost], base[cost])
+            rows, took = configurations[cost], base[cost]
+            self._base.add_all(rows, took)
+            self._head.add_all(rows, took * np.exp(log_ratios[cost]))
 
     @property
-    def costs(self) -> Floats | None:
-        """Median of what base took, (n_configurations,); None: not known of all that were measured.
+    def costs(self) -> Costs | None:
+        """What base and head took; None: not known of all that were measured.
 
         Nor where more is better: what a rate gains or loses by an amount of work is no amount of the rate.
         """
         if self.sign < 0 or np.any((self._base.counts == 0) & (self.log.counts > 0)):
             return None
-        return medians(self._base.values, self._base.counts)
+        return Costs(*(np.fmin.reduce(log.values, axis=1) for log in (self._base, self._head)))
 
     def weigh(self) -> None:
         """Bets on the pending pairs at the scales known before them, then learns from them."""

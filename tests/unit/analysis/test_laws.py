@@ -7,7 +7,8 @@ import pytest
 
 from bot.analysis.candidates import candidates
 from bot.analysis.diagnose import Judgement, Rule
-from bot.analysis.laws import laws
+from bot.analysis.laws import Costs, laws
+from bot.analysis.pairs import Floats
 from bot.analysis.terms import TermFit, single_effects
 from bot.model.space import Configuration, Term
 from tests.unit.analysis.worlds import estimator, flags, holds, mixed, never, sample
@@ -16,7 +17,7 @@ N = 48
 ERROR = 0.006
 
 
-def world(seed: int) -> tuple[list[Configuration], np.ndarray, np.random.Generator]:
+def world(seed: int) -> tuple[list[Configuration], Floats, np.random.Generator]:
     """A sample of `mixed`, and seconds that base takes in each: `d` is by far the dearest option."""
     rng = np.random.default_rng(seed)
     configurations = sample(mixed(), N, rng)
@@ -31,7 +32,7 @@ def named(term: Term, amount: float, *, told: bool, seed: int) -> tuple[set[Term
     base, head = (seconds, seconds + more) if amount > 0 else (seconds + more, seconds)
     location = np.log(head / base) + ERROR * rng.standard_normal(N)
     found = candidates(mixed(), configurations, never)
-    fit = single_effects(found, location, np.full(N, ERROR**2), costs=base if told else None)
+    fit = single_effects(found, location, np.full(N, ERROR**2), costs=Costs(base, head) if told else None)
     return {found.terms[e.top] for e in fit.effects if e.presence * e.posterior[e.top] > 0.5}, fit
 
 
@@ -45,7 +46,7 @@ def test_without_costs_a_pair_seems_to_interact() -> None:
     assert len(named(("a",), 0.5, told=False, seed=1)[0]) > 1
 
 
-def test_the_size_is_the_mean_share_and_each_configuration_has_its_own() -> None:
+def test_the_size_is_the_median_share_and_each_configuration_has_its_own() -> None:
     _, fit = named(("a",), 0.5, told=True, seed=2)
     configurations, seconds, _ = world(2)
     inside = holds(mixed(), ("a",), configurations)
@@ -54,14 +55,16 @@ def test_the_size_is_the_mean_share_and_each_configuration_has_its_own() -> None
     assert effect.fixed
     assert effect.each[inside] == pytest.approx(shares[inside], rel=0.1)
     assert not effect.each[~inside].any()
-    assert effect.interval[0] < shares[inside].mean() < effect.interval[1]
+    assert effect.interval[0] < np.median(shares[inside]) < effect.interval[1]
 
 
 def test_a_share_of_the_time_stays_a_share() -> None:
     configurations, seconds, rng = world(3)
     location = 0.2 * holds(mixed(), ("a",), configurations) + ERROR * rng.standard_normal(N)
     found = candidates(mixed(), configurations, never)
-    fit = single_effects(found, location, np.full(N, ERROR**2), costs=seconds)
+    fit = single_effects(
+        found, location, np.full(N, ERROR**2), costs=Costs(seconds, seconds * np.exp(location))
+    )
     first = fit.effects[0]
     assert (found.terms[first.top], first.fixed) == (("a",), False)
     assert first.size == pytest.approx(0.2, abs=0.01)
@@ -71,7 +74,9 @@ def test_an_interaction_stays_one_where_the_other_option_costs_nothing() -> None
     configurations, seconds, rng = world(4)
     location = 0.2 * holds(mixed(), ("a", "c"), configurations) + ERROR * rng.standard_normal(N)
     found = candidates(mixed(), configurations, never)
-    fit = single_effects(found, location, np.full(N, ERROR**2), costs=seconds)
+    fit = single_effects(
+        found, location, np.full(N, ERROR**2), costs=Costs(seconds, seconds * np.exp(location))
+    )
     assert found.terms[fit.effects[0].top] == ("a", "c")
 
 
@@ -82,20 +87,31 @@ def test_swapping_base_and_head_turns_the_sizes_around() -> None:
 
 
 @pytest.mark.parametrize(
-    "costs", [None, np.ones(4), np.array([1.0, 1.05, 1.0, 1.0]), np.array([0.0, 1, 2, 3])]
+    "base", [np.ones(4), np.array([1.0, 1.05, 1.0, 1.0]), np.array([0.0, 1.0, 2.0, 3.0]), None]
 )
-def test_alike_or_unknown_costs_tell_no_law_from_another(costs: np.ndarray | None) -> None:
-    assert [law.proportional for law in laws(np.zeros(4), costs)] == [True]
+def test_alike_or_unknown_costs_tell_no_law_from_another(base: Floats | None) -> None:
+    (law,) = laws(None if base is None else Costs(base, 2.0 * base), 4)
+    assert law.shown(np.array([-0.5, 0.2])) == pytest.approx(np.array([[-0.5, 0.2]] * 4))
+    assert not law.fixed
 
 
-def test_in_the_cheapest_configuration_an_effect_has_its_size() -> None:
-    law = laws(np.array([0.3, 0.1, 0.0]), np.array([1.0, 4.0, 2.0]))[1]
-    sizes = np.array([-0.2, -0.01, 0.01, 0.2])
-    assert law.shown(sizes)[0] == pytest.approx(sizes)
-    assert (np.abs(law.shown(sizes)[1]) < np.abs(law.shown(sizes)[2])).all()
-    for size in sizes:
-        step = (law.shown(np.array([size + 1e-6])) - law.shown(np.array([size - 1e-6])))[:, 0] / 2e-6
-        assert law.slope(size) == pytest.approx(step, rel=1e-4)
+def test_an_amount_is_a_smaller_share_of_what_takes_longer() -> None:
+    law = laws(Costs(np.array([1.0, 4.0, 2.0]), np.array([2.0, 2.0, 4.0])), 3)[1]
+    shown = law.shown(np.array([np.log(1.5), -np.log(1.5)]))
+    assert np.expm1(shown[:, 0]) == pytest.approx([0.5, 0.125, 0.25])
+    assert np.expm1(-shown[:, 1]) == pytest.approx([0.5, 0.5, 0.25])
+
+
+def test_a_noisy_configuration_of_few_pairs_does_not_set_the_size_of_what_all_share() -> None:
+    configurations, seconds, rng = world(6)
+    error = np.where(np.arange(N) < 3, 0.6, 0.03)
+    location = -0.05 + error * rng.standard_normal(N)
+    location[0], seconds[0] = -1.07, 0.3
+    found = candidates(mixed(), configurations, never)
+    costs = Costs(seconds, seconds * np.exp(location))
+    first = single_effects(found, location, error**2, costs=costs).effects[0]
+    assert found.terms[first.top] == ()
+    assert first.size == pytest.approx(-0.05, abs=0.02)
 
 
 def judged(rule: Rule, *, told: bool = True) -> Judgement:
