@@ -117,18 +117,22 @@ class Reading(Generic[T]):
             "network": seccomp.available(),  # a filter takes all sockets; otherwise a namespace has to
             "calls": "reader",
         }
-        arguments_in_json = self._call.arguments.dump_json(arguments)
-        self._said, heard = os.pipe2(os.O_CLOEXEC)
-        self._leash, leash = socket.socketpair()
-        with leash, open(os.memfd_create("request"), "w+b") as request:  # noqa: PTH123
-            request.write(json.dumps(spec).encode() + b"\n" + arguments_in_json)
+        try:
+            asked = json.dumps(spec).encode() + b"\n" + self._call.arguments.dump_json(arguments)
+        except ValueError as error:  # a path that is no text
+            raise OSError(f"{self._what} cannot be asked ({str(error)[:MOST_ERROR]})") from None
+        with open(os.memfd_create("request"), "w+b") as request:  # noqa: PTH123
+            request.write(asked)
             request.seek(0)
+            self._said, heard = os.pipe2(os.O_CLOEXEC)
+            self._leash, leash = socket.socketpair()
             try:
                 _server().ask(name, [leash.fileno(), request.fileno(), heard, *descriptors])
             except OSError:
                 self.close()
                 raise
             finally:
+                leash.close()
                 os.close(heard)
 
     def __enter__(self) -> Reading[T]:

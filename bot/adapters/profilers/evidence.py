@@ -10,24 +10,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
+from bot.adapters.landlock import SYSTEM
 from bot.adapters.readable import readable
 from bot.adapters.reader import read
 from bot.model.profiles import Target
 
 MOST_ANSWER = 64 << 20
 """Bytes that a tool answers which reads for us."""
-LIBRARIES = (
-    "/usr",
-    "/bin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-    "/snap",
-)
+LIBRARIES = tuple(place for place in SYSTEM if not place.startswith(("/etc", "/sys", "/var", "/run")))
 """Where programs of the machine and their libraries lie."""
 T = TypeVar("T")
 

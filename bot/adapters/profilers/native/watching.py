@@ -81,8 +81,9 @@ def linked_in(root: Path) -> list[str]:
             count += 1
             if count > MOST_ENTRIES:
                 return found
-            if _is_linked(Path(folder, name)):
-                found.append(str(Path(folder, name)))
+            path = Path(folder, name)
+            if str(path).isprintable() and _is_linked(path):  # other names cannot be told, nor given to tools
+                found.append(str(path))
     return found
 
 
