@@ -12,6 +12,9 @@ from bot.model.assertions import CallEdge, CallObservation, NamedPath, PathGroup
 
 TRIALS = 10
 LAYERS = 6
+APART, NEAR = (3.0, 20.0), (1.3, 2.2)
+"""How many times as long as the faster ones the calls of a slower cluster take: far apart, or with shallow
+valleys in between, where a border is easily found once and not again."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,15 @@ class Subject:
     levels: np.ndarray
     planted: tuple[CallEdge, ...]
 
-    def executed(self, rng: np.random.Generator, *, speed: float = 1.0) -> list[CallObservation]:
-        """The trials of one execution: calls vary in number and kind. speed: of the machine."""
+    def executed(
+        self, rng: np.random.Generator, *, speed: float = 1.0, uneven: float = 0.0
+    ) -> list[CallObservation]:
+        """The trials of one execution: calls vary in number and kind.
+
+        speed: of the machine. uneven: standard deviation of the log of its speed from trial to trial.
+        """
         seen = []
+        paces = speed * np.exp(uneven * rng.standard_normal(TRIALS)) if uneven else np.full(TRIALS, speed)
         for trial in range(TRIALS):
             shift = self.wander * rng.standard_normal(self.slow.shape)
             odds = np.log(self.slow / (1 - self.slow.sum(axis=1, keepdims=True))) + shift
@@ -43,7 +52,7 @@ class Subject:
                 calls = rng.poisson(rate * rng.lognormal(0, 0.3))
                 if calls:
                     which = rng.choice(len(self.levels), size=calls, p=shares[self.group[path]])
-                    durations[path] = self.levels[which] * rng.lognormal(0, 0.15, calls) / speed
+                    durations[path] = self.levels[which] * rng.lognormal(0, 0.15, calls) / paces[trial]
             seen.append(CallObservation(10.0 * trial, 10.0 * trial + 9.0, durations))
         return seen
 
@@ -62,8 +71,13 @@ class Subject:
         )
 
 
-def subject(rng: np.random.Generator, *, paths: int, calls: float, groups: int) -> Subject:
-    """A method with so many paths and calls in a trial; one edge less than groups tells these apart."""
+def subject(
+    rng: np.random.Generator, *, paths: int, calls: float, groups: int, apart: tuple[float, float] = APART
+) -> Subject:
+    """A method with so many paths and calls in a trial; one edge less than groups tells these apart.
+
+    apart: a cluster's median duration over that of the next faster one, from and to.
+    """
     found = rest = _paths(rng, paths)
     planted: list[CallEdge] = []
     while len(planted) < groups - 1 and len(rest) > 1:
@@ -77,7 +91,7 @@ def subject(rng: np.random.Generator, *, paths: int, calls: float, groups: int) 
     slower = int(rng.integers(1, 3))
     return Subject(
         group, rates, _apart(rng, len(planted) + 1, slower), float(rng.choice([0.0, 0.05, 0.15])),
-        10 ** rng.uniform(-6, -3) * np.cumprod(np.append(1.0, rng.uniform(3, 20, slower))), tuple(planted),
+        10 ** rng.uniform(-6, -3) * np.cumprod(np.append(1.0, rng.uniform(*apart, slower))), tuple(planted),
     )  # fmt: skip
 
 
