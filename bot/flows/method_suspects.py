@@ -228,6 +228,6 @@ def _foremost(found: Blame) -> Blame:
 
 def _too_short(left: float) -> str:
     return (
-        f"Methods of a flagged configuration were not compared: its profiles were not finished ({left:.0f} s "
+        f"Methods of a flagged configuration were not compared: its profiles were not finished ({left:.1f} s "
         "of the budget are left). A larger --budget, or a smaller workload, makes room for them."
     )

@@ -92,7 +92,7 @@ class ProfilingRounds:
         one.failed = True
         if profile.outcome == "cut":
             self._notes.say(
-                f"A profile of {side} was not finished within the {left:.0f} s that were left for it."
+                f"A profile of {side} was not finished within the {left:.1f} s that were left for it."
             )
         elif not profile.notes:
             self._notes.say(f"The trial of {side} failed under {profile.tool.name} ({profile.outcome}).")
