@@ -37,13 +37,13 @@ REASONS = """
   that time; Docutils, which missed the target there, was not mined again.
 * Why models differ: a border in a shallow valley is found once and not again, and groups whose shares hardly
   differ are cut otherwise. Of executions on which rules were chosen (another load of SQLGlot) 54 % of 24
-  comparisons were aligned; by the best of ten other thresholds (groups only where shares differ by 20 points,
-  or 40) 75 %; where half of the trials must find what all find, 92 % of 12. The price is a third of the models
-  of groups there, and 13 of 46 here.
+  comparisons were aligned; by the best of ten other thresholds (groups only where shares differ by 20 to 40
+  points) 75 %; where half of the trials must find what all find, 92 % of 12. The price is a third of the
+  models of groups there, and 13 of 46 here.
 * Trials of one execution differed by 7 to 14 % in speed (standard deviation), which blurs near clusters when
   calls are pooled. Brought to one pace there are 33 models of groups here instead of 29, and on the
-  executions on which this was chosen 34 instead of 26. Agreement is no better for it: 19 of 20 comparisons are
-  aligned, without it 18 of 18.
+  executions on which this was chosen 34 instead of 26. Agreement is no better for it: 19 of 20 comparisons
+  are aligned, without it 18 of 18.
 * Fewer than 20 models of groups: of SQLGlot, mostly the time. In 130 to 150 seconds, 19 to 27 trials, there
   are 10 to 12, and more than a hundred methods are still watched; an earlier execution of 214 seconds, 42
   trials, has 18 by these rules. Of Docutils it is the program, which has no more when mining is done. Of
