@@ -52,12 +52,14 @@ from bot.sampling.random_uniform import random_uniform
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
 PROGRAMS = {
-    "lz4": ("make_repository.py", ()),
-    "python-markdown": ("make_range.py", ("3.11.3",)),
-    "terser": ("make_repository.py", ()),
+    "lz4": ("examples/lz4/make_repository.py", ()),
+    "python-markdown": ("examples/python-markdown/make_range.py", ("3.11.3",)),
+    "terser": ("examples/terser/make_repository.py", ()),
+    "brotli": ("benchmarks/influences/brotli/make_repository.py", ()),
 }
-"""Examples, one of each runtime, and how their repositories are made."""
+"""Examples of three runtimes, and a program on which nothing was tuned; how their repositories are made."""
 REPETITIONS = 2
+PROFILING = ("pearson", "spearman", "times", "drivers")
 RELEVANT = 0.01
 """Of the program's time: methods that cost as much are relevant to its performance."""
 
@@ -71,10 +73,13 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=45)
     parser.add_argument("--probe", type=int, default=25)
     parser.add_argument("--minutes", type=float, default=30.0, help="no profile begins after so many")
+    parser.add_argument("--relevant", action="store_true", help="learn only methods of 1 %% of the cost")
+    parser.add_argument("--no-overhead", dest="overhead", action="store_false", help="profiles only")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", RuntimeWarning)
     end = time.monotonic() + 60 * chosen.minutes
-    lines = []
+    path = RESULTS / "programs.jsonl"
+    lines = {line["program"]: line for line in map(json.loads, path.read_text().splitlines())}
     for name in chosen.program:
         kept = chosen.folder / f"{name}-{chosen.seed}.pickle"
         chosen.folder.mkdir(parents=True, exist_ok=True)
@@ -82,10 +87,13 @@ def main() -> None:
         with ExitStack() as stack:
             for state in _measure(name, record, chosen, stack, end):
                 kept.write_bytes(pickle.dumps(state))
-        lines.append(_judged(name, record, chosen.seed))
-        print(markdown(lines[-1:]))
-    (RESULTS / "programs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (RESULTS / "programs.md").write_text(markdown(lines))
+        # What profiling costs stays as it was last measured; programs that were not asked for, too.
+        old = {key: value for key, value in lines.get(name, {}).items() if key in PROFILING}
+        new = _judged(name, record, chosen.seed, relevant=chosen.relevant)
+        lines[name] = old | new if chosen.overhead else new | old
+        print(markdown([lines[name]]))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines.values()))
+    (RESULTS / "programs.md").write_text(markdown(list(lines.values())))
 
 
 def _measure(
@@ -95,14 +103,14 @@ def _measure(
     place = chosen.folder / name
     if not place.exists():
         script, more = PROGRAMS[name]
-        words = [sys.executable, str(ROOT / "examples" / name / script), str(place), *more]
+        words = [sys.executable, str(ROOT / script), str(place), *more]
         subprocess.run(words, check=True)
     (path,) = [p for p in (place / ".github/suspects.yml", place / "suspects.yml") if p.exists()]
     subject = load_checked(path)
     rng = np.random.default_rng([chosen.seed, *name.encode()])
     wanted = _configurations(subject, chosen, rng)
     record.setdefault("subject", subject)
-    record.setdefault("wanted", wanted)
+    wanted = record.setdefault("wanted", wanted)
     left = [c for n in range(REPETITIONS) for _, c in wanted if len(record.get(c, ((), ()))[0]) <= n]
     if not left or time.monotonic() > end:
         return
@@ -135,10 +143,15 @@ def _measure(
             return
         profiles, seconds = record.get(configuration, ((), ()))
         profile = profiler.profile("head", configuration)
-        (pair,) = bench.measure(iter([Wish(configuration, ("head", "head"))]))
-        spent = pair.first.metrics.get("cpu", np.nan) if pair.first.ok else np.nan
+        spent = _unprofiled(bench, configuration) if chosen.overhead else float("nan")
         record[configuration] = (*profiles, profile), (*seconds, spent)
         yield record
+
+
+def _unprofiled(bench: PairBench, configuration: Configuration) -> float:
+    """CPU seconds of a trial without a profiler; NaN: it failed."""
+    (pair,) = bench.measure(iter([Wish(configuration, ("head", "head"))]))
+    return pair.first.metrics.get("cpu", float("nan")) if pair.first.ok else float("nan")
 
 
 def _configurations(
@@ -154,11 +167,12 @@ def _configurations(
     return [found[i] for i in rng.permutation(len(found))]
 
 
-def _judged(name: str, record: dict[Any, Any], seed: int) -> dict[str, Any]:
+def _judged(name: str, record: dict[Any, Any], seed: int, *, relevant: bool) -> dict[str, Any]:
     """Errors of both learners on the probe, and profiled against unprofiled seconds."""
     space = record["subject"].space
     done = [(kind, c, *record[c]) for kind, c in record["wanted"] if c in record]
     costs = tabulate(space, [(c, profiles) for _, c, profiles, _ in done])
+    costs = _relevant(costs) if relevant else costs
     kinds = np.array([kind for kind, *_ in done])
     sample, probe = (costs.select(np.flatnonzero(kinds == kind)) for kind in ("sample", "probe"))
     told = overhead(
@@ -167,19 +181,31 @@ def _judged(name: str, record: dict[Any, Any], seed: int) -> dict[str, Any]:
         profiled=np.array([np.mean([_seconds(p) for p in profiles]) for _, _, profiles, _ in done]),
         unprofiled=np.array([np.mean(seconds) for *_, seconds in done]),
     )
-    assert told is not None
+    profiling = {}
+    if told is not None:
+        profiling = {
+            "pearson": round(told.pearson, 4),
+            "spearman": round(told.spearman, 4),
+            "times": round(told.median, 2),
+            "drivers": [[option, round(strength, 2)] for option, strength in told.drivers],
+        }
     return {
         "program": name,
         "seed": seed,
         "tool": done[0][2][0].tool.name,
         "sample": len(sample.configurations),
         "probe": len(probe.configurations),
-        "pearson": round(told.pearson, 4),
-        "spearman": round(told.spearman, 4),
-        "times": round(told.median, 2),
-        "drivers": [[option, round(strength, 2)] for option, strength in told.drivers],
+        **profiling,
         "quantities": _scores(sample, probe, np.random.default_rng(seed)),
     }
+
+
+def _relevant(costs: CostTable) -> CostTable:
+    """The same of methods that are relevant in seconds or instructions."""
+    means = [np.nan_to_num(np.nanmean(costs.means(q), axis=0)) for q in costs.quantities if q != "calls"]
+    kept = np.flatnonzero(np.any([m > RELEVANT * m.sum() for m in means], axis=0))
+    quantities = {quantity: values[:, kept] for quantity, values in costs.quantities.items()}
+    return CostTable(costs.space, costs.configurations, tuple(costs.methods[j] for j in kept), quantities)
 
 
 def _seconds(profile: Profile) -> float:
@@ -220,6 +246,7 @@ def markdown(lines: Sequence[dict[str, Any]]) -> str:
     for line in lines:
         for quantity, scores in line["quantities"].items():
             errors = [np.array([1.0 if s[i] is None else s[i] for s in scores]) for i in (0, 1)]
+            repeated = any(s[2] is not None for s in scores)
             floor = np.array([0.0 if s[2] is None else s[2] for s in scores])
             differ = np.abs(errors[0] - errors[1]) > 1e-6
             better = f"{100 * np.mean((errors[1] < errors[0])[differ]):.0f} %" if differ.any() else "-"
@@ -230,9 +257,9 @@ def markdown(lines: Sequence[dict[str, Any]]) -> str:
                 quantity,
                 str(len(scores)),
                 *(f"{100 * np.median(e):.2g} %, {100 * np.mean(e < 0.05):.0f} %" for e in errors),
-                f"{100 * np.median(floor):.2g} %",
+                f"{100 * np.median(floor):.2g} %" if repeated else "not repeated",
                 f"{better} ({100 * np.mean(~differ):.0f} % equal)",
-                f"{100 * np.mean(errors[1] <= 2 * floor + 1e-9):.0f} %",
+                f"{100 * np.mean(errors[1] <= 2 * floor + 1e-9):.0f} %" if repeated else "-",
             ]
             rows.append(f"| {' | '.join(cells)} |")
     rows += [
@@ -240,7 +267,7 @@ def markdown(lines: Sequence[dict[str, Any]]) -> str:
         "| program | profiled / unprofiled | Pearson | Spearman | drive the overhead (rank correlation) |",
         "|---|---|---|---|---|",
     ]
-    for line in lines:
+    for line in (one for one in lines if "pearson" in one):
         drivers = ", ".join(f"{option} {strength:+.2f}" for option, strength in line["drivers"]) or "none"
         cells = [line["program"], f"{line['times']:.1f}", f"{line['pearson']:.3f}", f"{line['spearman']:.3f}"]
         rows.append(f"| {' | '.join([*cells, drivers])} |")

@@ -17,7 +17,7 @@ from bot.analysis.influences.screening import FULL, Effort, efforts, main_quanti
 from bot.analysis.influences.selection import CAP, FEWEST, GOOD, Chosen, choose
 from bot.model.space import Configuration
 
-COUNTED, TIMED = ("constant", "few factors", "small tree", "few terms"), ("constant", "small tree")
+COUNTED, TIMED = ("constant", "small tree", "few factors", "few terms"), ("constant", "small tree")
 """What methods are worth that cost next to nothing: counts may be exact or steps, time is noise or a step."""
 PROBE = 0.2
 """Share of the sample that is held out at random when no probe was measured."""
@@ -110,7 +110,7 @@ class InfluenceModels:
         tasks = [
             _Task(
                 {q: means[q][:, j] for q in means},
-                {q: noise_floor(self.sample_.runs(q, j)) for q in means},
+                {q: _floor(self.sample_, q, j) for q in means},
                 effort=effort[j],
                 rng=streams[j],
                 kinds=self.kinds,
@@ -156,6 +156,12 @@ class InfluenceModels:
         return Learnt(
             method, quantity, effort, found.kind, found.model, error, floor, found.error, plain, found.seen
         )
+
+
+def _floor(sample: CostTable, quantity: Quantity, method: int) -> float:
+    """Counts are exact until repetitions say otherwise; how noisy unrepeated seconds are, nobody knows."""
+    found = noise_floor(sample.runs(quantity, method))
+    return 0.0 if quantity != "seconds" and np.isnan(found) else found
 
 
 def held_out(costs: CostTable, *, rng: np.random.Generator) -> tuple[CostTable, CostTable]:
@@ -216,7 +222,7 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
     """Models of one method; seconds also as calls times seconds per call, where that predicts better."""
     chosen: dict[Quantity, Chosen] = {}
     for quantity, y in task.costs.items():
-        floor = task.floors.get(quantity, 0.0)
+        floor = task.floors.get(quantity, float("nan"))
         one = choose(
             columns,
             y,
@@ -232,11 +238,7 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
         y = task.costs[quantity]
         best: tuple[str, Predictor, float] = (one.kind, one.model, one.error)
         product = None
-        if (
-            quantity == "seconds"
-            and task.effort == "full"
-            and one.error > GOOD * task.floors.get(quantity, 0.0)
-        ):
+        if quantity == "seconds" and task.effort == "full" and one.error > GOOD * np.nan_to_num(floor):
             product = _per_call(columns, task, chosen)
         # Products are judged on random folds alone, and so is what they are compared with.
         if product is not None and product[2] < _error(y, one.held_out):
@@ -257,7 +259,7 @@ def _per_call(
     seconds, calls = task.costs["seconds"], task.costs["calls"]
     with np.errstate(invalid="ignore", divide="ignore"):
         each = np.where((calls > 0) & (seconds > 0), seconds / calls, np.nan)
-    floor = task.floors.get("seconds", 0.0)
+    floor = task.floors.get("seconds", float("nan"))
     one = choose(columns, each, kinds=task.kinds, rng=task.rng, floor=floor)
     if one is None:
         return None

@@ -1,4 +1,4 @@
-"""The kinds of influence models: constant, few exact terms, lasso, tree, forest and Gaussian process."""
+"""The kinds of influence models: constants, sums of terms, trees, forests and Gaussian processes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,14 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, WhiteKernel
-from sklearn.linear_model import lasso_path
 from sklearn.tree import DecisionTreeRegressor
 
-from bot.analysis.influences.basis import Columns, Products
+from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.costs import Floats
+from bot.analysis.influences.sums import FewTerms, Lasso
 
-FEW = 8
-"""Most terms of a small exact model: what a person can still read."""
-ALPHAS = 16
-"""Penalties that the lasso tries, over three decades."""
-INNER_FOLDS = 4
-REACH = np.log(4.0)
-"""A prediction lies at most this far (in logarithms) beyond what was seen: nothing is known out there."""
 TUNED, CONDITIONED = 120, 600
 """Configurations that a Gaussian process learns its kernel from, and predicts from; time is their cube."""
-EXACT = 1e-9
 SMALL = 16
 """Leaves of a small tree: steps that a person can still read, and little memory for thousands of methods."""
 
@@ -55,123 +47,6 @@ class Constant:
     def predict(self, columns: Columns) -> Floats:
         """The same everywhere."""
         return np.full(len(columns.values), self.value_)
-
-
-class FewTerms:
-    """A sum of at most `FEW` terms (functions of single options and their products), chosen one by one.
-
-    Orthogonal matching pursuit (Pati, Rezaiifar and Krishnaprasad 1993) on relative errors, so that a count
-    that is an exact function is found exactly; the number of terms by cross-validation. With `logarithmic`
-    the logarithm is such a sum: the cost is a product.
-    """
-
-    def __init__(self, *, logarithmic: bool) -> None:
-        self.logarithmic = logarithmic
-
-    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
-        """Learns terms and their number."""
-        target = np.log(y) if self.logarithmic else y
-        weight = np.ones(len(y)) if self.logarithmic else 1.0 / y
-        every = np.ones(columns.values.shape[1], dtype=bool)
-        self._products = Products().fit(columns, target * weight, every)
-        x = self._products.lift(columns)
-        low, high = np.log(y).min() - REACH, np.log(y).max() + REACH
-        self._bounds = (np.exp(low), np.exp(high))
-        errors = np.zeros(FEW + 1)
-        for train, held in _folds(len(y), rng):
-            path = _pursuit(x[train], target[train], weight[train])
-            for k in range(FEW + 1):
-                chosen, solution = path[min(k, len(path) - 1)]
-                guess = self._back(solution[0] + x[held][:, chosen] @ solution[1:])
-                errors[k] += np.minimum(np.abs(guess / y[held] - 1.0), 10.0).sum()
-        path = _pursuit(x, target, weight)
-        # The fewest terms that are as good as the best within a fiftieth: fewer terms extrapolate better.
-        best = int(np.flatnonzero(errors <= errors.min() * 1.02 + EXACT * len(y))[0])
-        self.terms_, self.solution_ = path[min(best, len(path) - 1)]
-        return self
-
-    def predict(self, columns: Columns) -> Floats:
-        """Cost of the chosen terms, within reach of what was seen."""
-        x = self._products.lift(columns)[:, self.terms_]
-        return self._back(self.solution_[0] + x @ self.solution_[1:])
-
-    def _back(self, value: Floats) -> Floats:
-        low, high = self._bounds
-        if self.logarithmic:
-            return np.asarray(np.exp(np.clip(value, np.log(low), np.log(high))))
-        return np.asarray(np.clip(value, low, high))
-
-
-def _pursuit(x: Floats, y: Floats, weight: Floats) -> list[tuple[list[int], Floats]]:
-    """Columns chosen so far and intercept with coefficients, for 0 to `FEW` terms (fewer when exact)."""
-    fresh, rest = x * weight[:, None], y * weight
-    small = EXACT * np.abs(rest).max()
-    least = 1e-6 * np.sqrt((fresh**2).sum(axis=0)) + 1e-150
-    direction = weight
-    chosen: list[int] = []
-    path: list[tuple[list[int], Floats]] = []
-    while True:
-        # What a column adds is what of it the chosen ones do not say already.
-        direction = direction / np.sqrt(direction @ direction)
-        fresh -= np.outer(direction, direction @ fresh)
-        rest = rest - direction * (direction @ rest)
-        path.append((list(chosen), _weighted(x[:, chosen], y, weight)))
-        if len(chosen) >= FEW or len(chosen) + 2 >= len(y) or np.abs(rest).max() < small:
-            return path
-        size = np.sqrt((fresh**2).sum(axis=0))
-        usable = size > least
-        gain = np.where(usable, np.abs(rest @ fresh) / np.where(usable, size, 1.0), -1.0)
-        best = int(np.argmax(gain))
-        if gain[best] <= 0:
-            return path
-        chosen.append(best)
-        direction = fresh[:, best].copy()
-
-
-def _weighted(x: Floats, y: Floats, weight: Floats) -> Floats:
-    """Intercept and coefficients of weighted least squares."""
-    part = np.column_stack([weight, x * weight[:, None]])
-    return np.asarray(np.linalg.lstsq(part, y * weight, rcond=1e-12)[0], dtype=np.float64)
-
-
-class LogLasso:
-    """Lasso on the logarithm of the cost over columns and their products; the penalty by cross-validation."""
-
-    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
-        """Learns coefficients."""
-        target = np.log(y)
-        self._products = Products().fit(columns, target, columns.smooth)
-        x = self._products.lift(columns)
-        self._low, self._high = target.min() - REACH, target.max() + REACH
-        errors: Floats = np.zeros(ALPHAS)
-        for train, held in _folds(len(y), rng):
-            for k, (coefficients, intercept) in enumerate(_lasso(x[train], target[train])):
-                guess = np.clip(x[held] @ coefficients + intercept, self._low, self._high)
-                errors[k] += np.minimum(np.abs(np.exp(guess - target[held]) - 1.0), 10.0).sum()
-        self.coefficients_, self.intercept_ = _lasso(x, target)[int(np.argmin(errors))]
-        return self
-
-    def predict(self, columns: Columns) -> Floats:
-        """Costs within reach of what was seen."""
-        value = self._products.lift(columns) @ self.coefficients_ + self.intercept_
-        return np.asarray(np.exp(np.clip(value, self._low, self._high)))
-
-
-def _lasso(x: Floats, y: Floats) -> list[tuple[Floats, float]]:
-    """Coefficients and intercept for each of `ALPHAS` penalties, the largest first."""
-    centre, spread = x.mean(axis=0), x.std(axis=0)
-    spread = np.where(spread > 1e-12, spread, 1.0)
-    scaled = (x - centre) / spread
-    middle = y.mean()
-    if np.ptp(y) < EXACT or not x.shape[1]:
-        return [(np.zeros(x.shape[1]), float(middle))] * ALPHAS
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of the smallest penalties: the folds judge them
-        largest = np.abs(scaled.T @ (y - middle)).max() / len(y)
-        penalties = np.geomspace(largest, 1e-3 * largest, ALPHAS)
-        _, path, _ = lasso_path(scaled, y - middle, alphas=penalties, max_iter=300, tol=1e-3)
-    found = [(path[:, k] / spread) for k in range(path.shape[1])]
-    return [(c, float(middle - centre @ c)) for c in found]
 
 
 class Tree:
@@ -270,7 +145,8 @@ KINDS: Mapping[str, Callable[[], Model]] = {
     "constant": Constant,
     "few terms": lambda: FewTerms(logarithmic=False),
     "few factors": lambda: FewTerms(logarithmic=True),
-    "lasso": LogLasso,
+    "lasso": lambda: Lasso(logarithmic=True),
+    "sum": lambda: Lasso(logarithmic=False),
     "small tree": lambda: Tree(SMALL),
     "tree": Tree,
     "Gaussian process": Gaussian,
@@ -282,17 +158,10 @@ KINDS: Mapping[str, Callable[[], Model]] = {
 def maker(kind: str, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Callable[[], Model]:
     """Makes models of a kind for the folds of these positive costs.
 
-    A Gaussian process learns its kernel once, from all of them: a few numbers that no fold is predicted by.
+    A Gaussian process learns its kernel once, from all of them, where these are many: a few numbers that no
+    fold is predicted by. Of few configurations they tell enough of the held-out ones to flatter it.
     """
-    if kind == "Gaussian process":
+    if kind == "Gaussian process" and len(y) >= TUNED:
         kernel = tuned(columns, y, rng=rng)
         return lambda: Gaussian(kernel)
     return KINDS[kind]
-
-
-def _folds(count: int, rng: np.random.Generator) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Train and held rows of `INNER_FOLDS` random parts."""
-    parts = np.array_split(rng.permutation(count), INNER_FOLDS)
-    return [
-        (np.concatenate([p for j, p in enumerate(parts) if j != i]), part) for i, part in enumerate(parts)
-    ]

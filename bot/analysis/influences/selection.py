@@ -14,12 +14,13 @@ from bot.analysis.influences.costs import Floats, relative_errors
 from bot.analysis.influences.models import KINDS, Constant, Mean, Model, maker
 
 FOLDS = 5
-QUICK_ROWS = 100
-"""Held-out configurations that are enough to choose a model of a cheap method; small samples have fewer."""
+QUICK_ROWS, QUICK_SAMPLE = 40, 200
+"""Configurations held out that are enough to choose a model of a cheap method, and all it learns from."""
 LEVEL_FOLDS = 3
 """Folds that leave out a whole level of a number: designs have few levels, and programs all between them."""
 FEWEST = 10
-"""A method that was called in fewer configurations is not learnt: where it was, it costs the median."""
+"""A method that was called in fewer configurations is not learnt; its model is a guess of a simple kind."""
+RARE = ("constant", "small tree")
 CAP = 3.0
 """Relative error that counts at most, so that one configuration does not choose the model."""
 TIE = 1.03
@@ -85,19 +86,22 @@ def choose(
     *,
     kinds: Sequence[str],
     rng: np.random.Generator,
-    floor: float = 0.0,
+    floor: float = float("nan"),
     quick: bool = False,
 ) -> Chosen | None:
     """The kind with the smallest cross-validated error, fitted to all; None: too little is known.
 
     y: shape (n,), NaN: unknown, 0: not called. floor: relative error that noise alone makes (NaN: unknown).
-    Folds are random parts, and single levels of numbers; quick: so many random parts as `QUICK_ROWS` need.
+    At 0 the cost is exact: a kind need not be better than chance, and a mean of kinds would only blur it.
+    Folds are random parts, and single levels of numbers; quick: as many random parts as `QUICK_ROWS` need.
     """
     known = np.flatnonzero(np.isfinite(y))
+    if quick and len(known) > QUICK_SAMPLE:
+        known = np.sort(rng.choice(known, QUICK_SAMPLE, replace=False))
     seen = int((y[known] > 0).sum())
     if len(known) < FEWEST or not seen:
         return None
-    kinds = kinds if seen >= FEWEST else ["constant"]
+    kinds = kinds if seen >= FEWEST else [kind for kind in RARE if kind in kinds]
     columns, cost = rows(columns, known), y[known]
     folds = random_folds(len(cost), rng)
     some = -(-QUICK_ROWS // max(len(folds[0]), 1))
@@ -109,12 +113,12 @@ def choose(
         judged = _judge(columns, cost, folds, kind=kind, rng=rng, best=best)
         if judged is not None:
             tried.append(judged)
-            best = judged if best is None or judged.beats(best) else best
+            best = judged if best is None or judged.beats(best, noisy=floor != 0.0) else best
         if best is not None and best.error < enough:
             break
     if best is None:  # all that is known of it was held out
         return None
-    if best.error >= enough and not quick:
+    if best.error >= enough and floor != 0.0 and not quick:
         best = _averaged(cost, tried, best)
     everywhere = np.full(len(y), np.nan)
     everywhere[known] = best.held_out(len(known))
@@ -148,12 +152,12 @@ class _Judged:
         found[self.rows[: self.random]] = self.guesses[: self.random]
         return found
 
-    def beats(self, simpler: _Judged) -> bool:
-        """Whether it is better than a simpler kind by more than a tie and than the chance of these folds."""
+    def beats(self, simpler: _Judged, *, noisy: bool) -> bool:
+        """Whether it is better than a simpler kind by more than a tie and, of noisy costs, than chance."""
         gains = simpler.errors - self.errors
         gain = float(self.weights @ gains)
         chance = float(np.sqrt((self.weights**2) @ (gains - gain) ** 2))
-        return gain > max((TIE - 1.0) * self.error, chance)
+        return gain > max((TIE - 1.0) * self.error, chance if noisy else 0.0)
 
 
 def _judge(

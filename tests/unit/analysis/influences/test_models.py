@@ -6,9 +6,10 @@ import pytest
 
 from bot.analysis.influences.basis import Basis, Columns
 from bot.analysis.influences.costs import Floats, mape
-from bot.analysis.influences.models import KINDS, FewTerms
-from bot.analysis.influences.selection import choose
-from bot.model.space import Configuration
+from bot.analysis.influences.models import KINDS
+from bot.analysis.influences.selection import choose, rows
+from bot.analysis.influences.sums import FewTerms, Lasso
+from bot.model.space import Configuration, Option, Space
 from tests.unit.analysis.influences.programs import SPACE, Cost, drawn
 
 
@@ -129,9 +130,24 @@ def test_two_kinds_that_err_differently_are_averaged_when_that_predicts_better()
     y *= np.exp(rng.normal(0, 0.1, 40))
 
     def error(*kinds: str) -> float:
-        found = choose(seen, y, kinds=kinds, rng=np.random.default_rng(1))
+        found = choose(seen, y, kinds=kinds, rng=np.random.default_rng(1), floor=0.05)
         assert found is not None
         assert found.kind == " + ".join(kinds)
         return mape(truth, found.model.predict(asked))
 
     assert error("few terms", "forest") < min(error("few terms"), error("forest"))
+
+
+def test_a_sum_of_more_options_than_a_small_model_has_is_learnt_by_the_lasso() -> None:
+    space = Space(tuple(Option(f"o{i}", "flag", (False, True), False) for i in range(14)))
+    rng = np.random.default_rng(14)
+    configurations = drawn(110, rng, space)
+    y = np.array([100.0 + sum((5.0 + i) * c[i] for i in range(14)) for c in configurations])  # type: ignore[operator, misc]
+    columns = Basis(space).columns(configurations)
+    seen, asked = rows(columns, np.arange(50)), rows(columns, np.arange(50, 110))
+    found = {
+        logarithmic: mape(y[50:], Lasso(logarithmic=logarithmic).fit(seen, y[:50], rng=rng).predict(asked))
+        for logarithmic in (True, False)
+    }
+    few = mape(y[50:], FewTerms(logarithmic=False).fit(seen, y[:50], rng=rng).predict(asked))
+    assert found[False] < 0.8 * min(found[True], few)

@@ -1,0 +1,166 @@
+"""Models that are sums of terms, of the cost or of its logarithm: few exact ones, or many by the lasso."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import lasso_path
+
+from bot.analysis.influences.basis import Columns, Products
+from bot.analysis.influences.costs import Floats
+
+FEW = 8
+"""Most terms of a small exact model: what a person can still read."""
+ALPHAS = 16
+"""Penalties that the lasso tries, over three decades."""
+INNER_FOLDS, MANY = 4, 100
+REACH = np.log(4.0)
+"""A prediction lies at most this far (in logarithms) beyond what was seen: nothing is known out there."""
+EXACT = 1e-9
+_Path = list[tuple[list[int], Floats]]
+
+
+class FewTerms:
+    """A sum of at most `FEW` terms (functions of single options and their products), chosen one by one.
+
+    Orthogonal matching pursuit (Pati, Rezaiifar and Krishnaprasad 1993) on relative errors, so that a count
+    that is an exact function is found exactly; the number of terms by cross-validation. With `logarithmic`
+    the logarithm is such a sum: the cost is a product.
+    """
+
+    def __init__(self, *, logarithmic: bool) -> None:
+        self.logarithmic = logarithmic
+
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
+        """Learns terms and their number."""
+        target = np.log(y) if self.logarithmic else y
+        weight = np.ones(len(y)) if self.logarithmic else 1.0 / y
+        every = np.ones(columns.values.shape[1], dtype=bool)
+        self._products = Products().fit(columns, target * weight, every)
+        x = self._products.lift(columns)
+        low, high = np.log(y).min() - REACH, np.log(y).max() + REACH
+        self._bounds = (np.exp(low), np.exp(high))
+        errors = np.zeros(FEW + 1)
+        for train, held in _folds(len(y), rng):
+            path = _pursuit(x[train], target[train], weight[train])
+            for k in range(FEW + 1):
+                chosen, solution = path[min(k, len(path) - 1)]
+                guess = self._back(solution[0] + x[held][:, chosen] @ solution[1:])
+                errors[k] += np.minimum(np.abs(guess / y[held] - 1.0), 10.0).sum()
+        path = _pursuit(x, target, weight)
+        # The fewest terms that are as good as the best within a fiftieth: fewer terms extrapolate better.
+        best = int(np.flatnonzero(errors <= errors.min() * 1.02 + EXACT * len(y))[0])
+        self.terms_, self.solution_ = path[min(best, len(path) - 1)]
+        return self
+
+    def predict(self, columns: Columns) -> Floats:
+        """Cost of the chosen terms, within reach of what was seen."""
+        x = self._products.lift(columns)[:, self.terms_]
+        return self._back(self.solution_[0] + x @ self.solution_[1:])
+
+    def _back(self, value: Floats) -> Floats:
+        low, high = self._bounds
+        if self.logarithmic:
+            return np.asarray(np.exp(np.clip(value, np.log(low), np.log(high))))
+        return np.asarray(np.clip(value, low, high))
+
+
+def _pursuit(x: Floats, y: Floats, weight: Floats) -> _Path:
+    """Columns chosen so far and intercept with coefficients, for 0 to `FEW` terms (fewer when exact)."""
+    fresh, rest = x * weight[:, None], y * weight
+    small = EXACT * np.abs(rest).max()
+    least = 1e-6 * np.sqrt((fresh**2).sum(axis=0)) + 1e-150
+    direction = weight
+    chosen: list[int] = []
+    path: _Path = []
+    while True:
+        # What a column adds is what of it the chosen ones do not say already.
+        direction = direction / np.sqrt(direction @ direction)
+        fresh -= np.outer(direction, direction @ fresh)
+        rest = rest - direction * (direction @ rest)
+        path.append((list(chosen), _weighted(x[:, chosen], y, weight)))
+        if len(chosen) >= FEW or len(chosen) + 2 >= len(y) or np.abs(rest).max() < small:
+            return path
+        size = np.sqrt((fresh**2).sum(axis=0))
+        usable = size > least
+        gain = np.where(usable, np.abs(rest @ fresh) / np.where(usable, size, 1.0), -1.0)
+        best = int(np.argmax(gain))
+        if gain[best] <= 0:
+            return path
+        chosen.append(best)
+        direction = fresh[:, best].copy()
+
+
+def _weighted(x: Floats, y: Floats, weight: Floats) -> Floats:
+    """Intercept and coefficients of weighted least squares."""
+    part = np.column_stack([weight, x * weight[:, None]])
+    return np.asarray(np.linalg.lstsq(part, y * weight, rcond=1e-12)[0], dtype=np.float64)
+
+
+class Lasso:
+    """Lasso over columns and their products, on relative errors; the penalty by cross-validation.
+
+    With `logarithmic` of the logarithm of the cost (many options multiply it), else of the cost itself (many
+    options add to it, more than a sum of `FEW` terms has).
+    """
+
+    def __init__(self, *, logarithmic: bool) -> None:
+        self.logarithmic = logarithmic
+
+    def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
+        """Learns coefficients."""
+        target = np.log(y) if self.logarithmic else y
+        weight = np.ones(len(y)) if self.logarithmic else 1.0 / y
+        self._products = Products().fit(columns, target, columns.smooth)
+        x = self._products.lift(columns)
+        self._low, self._high = np.log(y).min() - REACH, np.log(y).max() + REACH
+        errors: Floats = np.zeros(ALPHAS)
+        for train, held in _folds(len(y), rng):
+            for k, (coefficients, intercept) in enumerate(_lasso(x[train], target[train], weight[train])):
+                guess = self._back(x[held] @ coefficients + intercept)
+                errors[k] += np.minimum(np.abs(guess / y[held] - 1.0), 10.0).sum()
+        self.coefficients_, self.intercept_ = _lasso(x, target, weight)[int(np.argmin(errors))]
+        return self
+
+    def predict(self, columns: Columns) -> Floats:
+        """Costs within reach of what was seen."""
+        return self._back(self._products.lift(columns) @ self.coefficients_ + self.intercept_)
+
+    def _back(self, value: Floats) -> Floats:
+        if self.logarithmic:
+            return np.asarray(np.exp(np.clip(value, self._low, self._high)))
+        return np.asarray(np.clip(value, np.exp(self._low), np.exp(self._high)))
+
+
+def _lasso(x: Floats, y: Floats, weight: Floats) -> list[tuple[Floats, float]]:
+    """Coefficients and intercept for each of `ALPHAS` penalties, the largest first."""
+    length = float(np.sqrt(weight @ weight))
+    direction = weight / length
+    part, rest = x * weight[:, None], y * weight
+    # The intercept is not penalised: what it says of columns and costs is taken off first.
+    part = part - np.outer(direction, direction @ part)
+    rest = rest - direction * (direction @ rest)
+    spread = np.sqrt((part**2).mean(axis=0))
+    spread = np.where(spread > 1e-12 * float(weight.max()), spread, np.inf)
+    scaled = part / spread
+    largest = np.abs(scaled.T @ rest).max(initial=0.0) / len(y)
+    if np.ptp(y) < EXACT * np.abs(y).max() or largest <= 0.0:
+        return [(np.zeros(x.shape[1]), float(direction @ (y * weight)) / length)] * ALPHAS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of the smallest penalties: the folds judge them
+        penalties = np.geomspace(largest, 1e-3 * largest, ALPHAS)
+        _, path, _ = lasso_path(scaled, rest, alphas=penalties, max_iter=300, tol=1e-3)
+    found = [path[:, k] / spread for k in range(path.shape[1])]
+    return [(c, float(direction @ ((y - x @ c) * weight)) / length) for c in found]
+
+
+def _folds(count: int, rng: np.random.Generator) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Train and held rows of `INNER_FOLDS` random parts, or of two where half of them are `MANY`."""
+    parts = np.array_split(rng.permutation(count), 2 if count >= 2 * MANY else INNER_FOLDS)
+    return [
+        (np.concatenate([p for j, p in enumerate(parts) if j != i]), part) for i, part in enumerate(parts)
+    ]
