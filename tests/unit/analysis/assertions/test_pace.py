@@ -57,7 +57,9 @@ def test_clusters_that_are_nearer_than_trials_differ_are_told_apart() -> None:
 def test_values_of_a_coarse_clock_stay_as_they_are() -> None:
     rng = np.random.default_rng(4)
     trials = [
-        CallObservation(float(i), i + 0.5, {path("m>f"): 1e-6 * rng.poisson(pace, 2000)})
+        CallObservation(
+            float(i), i + 0.5, {path("m>f"): np.float64(1e-6) * rng.poisson(pace, 2000).astype(np.float64)}
+        )
         for i, pace in enumerate((8, 10, 12))
     ]
     assert evened(trials) == trials
