@@ -46,10 +46,10 @@ def test_the_guilty_option_is_named_with_its_size() -> None:
 
 def test_an_option_that_adds_an_amount_of_work_is_named_without_those_that_take_long_themselves() -> None:
     def seconds(configuration: Configuration) -> float:
-        return 1.0 + 4.0 * configuration[1]
+        return 5.0 if configuration[1] else 1.0
 
     def longer(configuration: Configuration) -> float:
-        return 1.0 + 0.3 * configuration[0] / seconds(configuration)
+        return 1.0 + 0.3 / seconds(configuration) if configuration[0] else 1.0
 
     report = pull_request(job_of(subject(), bench(truth={"cpu": longer}, cost=seconds)))
     assert [effect.term for effect in report.suspects.options] == [("extreme",)]

@@ -105,10 +105,10 @@ def test_nothing_is_lost_or_counted_twice(bench: dict[str, Any]) -> None:
 
 def test_what_base_took_is_told_of_alike_machines() -> None:
     def seconds(configuration: Configuration) -> float:
-        return 1.0 + 4.0 * configuration[1]
+        return 5.0 if configuration[1] else 1.0
 
     def longer(configuration: Configuration) -> float:
-        return 1.0 + 0.3 * configuration[0] / seconds(configuration)
+        return 1.0 + 0.3 / seconds(configuration) if configuration[0] else 1.0
 
     _, united = both(subject(), 2, truth={"cpu": longer}, cost=seconds)
     assert united.estimator is not None

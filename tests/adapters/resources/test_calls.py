@@ -152,7 +152,7 @@ def test_processes_that_are_left_running_do_not_hold_us_up(forge: Forge) -> None
 def test_a_program_without_end_is_stopped(forge: Forge) -> None:
     calls = Calls()
     begin = time.monotonic()
-    target = replace(forge.target("yes"), stop=lambda: time.monotonic() > begin + 4.0)  # a busy machine starts slowly
+    target = replace(forge.target("yes"), stop=lambda: time.monotonic() > begin + 4.0)
     counted = calls.count(target)
     assert counted.outcome == "cut"
     assert counted.counts["filesystem_calls"] > 10
