@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -24,6 +25,34 @@ EXACT = 1e-9
 _Path = list[tuple[list[int], Floats]]
 
 
+@dataclass(frozen=True)
+class _Scale:
+    """Costs or their logarithms as the target of a sum, weighted so that relative errors count; and back.
+
+    target, weight: shape (n,). bounds: logarithms of the least and the largest cost that is predicted.
+    """
+
+    logarithmic: bool
+    target: Floats
+    weight: Floats
+    bounds: tuple[float, float]
+
+    @classmethod
+    def of(cls, y: Floats, *, logarithmic: bool) -> _Scale:
+        """The scale of positive costs, shape (n,)."""
+        logs = np.log(y)
+        bounds = (float(logs.min() - REACH), float(logs.max() + REACH))
+        if logarithmic:
+            return cls(logarithmic, logs, np.ones(len(y)), bounds)
+        return cls(logarithmic, y, 1.0 / y, bounds)
+
+    def back(self, value: Floats) -> Floats:
+        """Costs from sums, within reach of what was seen."""
+        if self.logarithmic:
+            return np.asarray(np.exp(np.clip(value, *self.bounds)))
+        return np.asarray(np.clip(value, *np.exp(self.bounds)))
+
+
 class FewTerms:
     """A sum of at most `FEW` terms (functions of single options and their products), chosen one by one.
 
@@ -37,19 +66,17 @@ class FewTerms:
 
     def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Learns terms and their number."""
-        target = np.log(y) if self.logarithmic else y
-        weight = np.ones(len(y)) if self.logarithmic else 1.0 / y
+        self._scale = _Scale.of(y, logarithmic=self.logarithmic)
+        target, weight = self._scale.target, self._scale.weight
         every = np.ones(columns.values.shape[1], dtype=bool)
         self._products = Products().fit(columns, target * weight, every)
         x = self._products.lift(columns)
-        low, high = np.log(y).min() - REACH, np.log(y).max() + REACH
-        self._bounds = (np.exp(low), np.exp(high))
         errors = np.zeros(FEW + 1)
         for train, held in _folds(len(y), rng):
             path = _pursuit(x[train], target[train], weight[train])
             for k in range(FEW + 1):
                 chosen, solution = path[min(k, len(path) - 1)]
-                guess = self._back(solution[0] + x[held][:, chosen] @ solution[1:])
+                guess = self._scale.back(solution[0] + x[held][:, chosen] @ solution[1:])
                 errors[k] += np.minimum(np.abs(guess / y[held] - 1.0), 10.0).sum()
         path = _pursuit(x, target, weight)
         # The fewest terms that are as good as the best within a fiftieth: fewer terms extrapolate better.
@@ -60,13 +87,7 @@ class FewTerms:
     def predict(self, columns: Columns) -> Floats:
         """Cost of the chosen terms, within reach of what was seen."""
         x = self._products.lift(columns)[:, self.terms_]
-        return self._back(self.solution_[0] + x @ self.solution_[1:])
-
-    def _back(self, value: Floats) -> Floats:
-        low, high = self._bounds
-        if self.logarithmic:
-            return np.asarray(np.exp(np.clip(value, np.log(low), np.log(high))))
-        return np.asarray(np.clip(value, low, high))
+        return self._scale.back(self.solution_[0] + x @ self.solution_[1:])
 
 
 def _pursuit(x: Floats, y: Floats, weight: Floats) -> _Path:
@@ -113,27 +134,21 @@ class Lasso:
 
     def fit(self, columns: Columns, y: Floats, *, rng: np.random.Generator) -> Self:
         """Learns coefficients."""
-        target = np.log(y) if self.logarithmic else y
-        weight = np.ones(len(y)) if self.logarithmic else 1.0 / y
+        self._scale = _Scale.of(y, logarithmic=self.logarithmic)
+        target, weight = self._scale.target, self._scale.weight
         self._products = Products().fit(columns, target, columns.smooth)
         x = self._products.lift(columns)
-        self._low, self._high = np.log(y).min() - REACH, np.log(y).max() + REACH
         errors: Floats = np.zeros(ALPHAS)
         for train, held in _folds(len(y), rng):
             for k, (coefficients, intercept) in enumerate(_lasso(x[train], target[train], weight[train])):
-                guess = self._back(x[held] @ coefficients + intercept)
+                guess = self._scale.back(x[held] @ coefficients + intercept)
                 errors[k] += np.minimum(np.abs(guess / y[held] - 1.0), 10.0).sum()
         self.coefficients_, self.intercept_ = _lasso(x, target, weight)[int(np.argmin(errors))]
         return self
 
     def predict(self, columns: Columns) -> Floats:
         """Costs within reach of what was seen."""
-        return self._back(self._products.lift(columns) @ self.coefficients_ + self.intercept_)
-
-    def _back(self, value: Floats) -> Floats:
-        if self.logarithmic:
-            return np.asarray(np.exp(np.clip(value, self._low, self._high)))
-        return np.asarray(np.clip(value, np.exp(self._low), np.exp(self._high)))
+        return self._scale.back(self._products.lift(columns) @ self.coefficients_ + self.intercept_)
 
 
 def _lasso(x: Floats, y: Floats, weight: Floats) -> list[tuple[Floats, float]]:
