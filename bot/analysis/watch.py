@@ -50,8 +50,8 @@ class Watch:
         self.look_alpha = alpha * SHARE
         self._looked = 0
         self._stood_out = np.zeros(2, dtype=bool)
-        self._pending: list[tuple[int, float]] = []
-        self._base, self._head = PairLog(n), PairLog(n)
+        self._pending: list[tuple[int, float, float]] = []
+        self._least = np.full((2, n), np.inf)
 
     @property
     def pairs(self) -> int:
@@ -60,20 +60,16 @@ class Watch:
 
     def add(self, configuration: int, log_ratio: float, base: float = math.nan) -> None:
         """Takes one pair, and what base took in it; nothing is decided before `weigh`."""
-        self.add_all(np.array([configuration]), np.array([log_ratio]), np.array([base]))
+        if math.isfinite(log_ratio):
+            self._pending.append((configuration, self.sign * log_ratio, base))
 
     def add_all(
         self, configurations: NDArray[np.int64], log_ratios: Floats, base: Floats | None = None
     ) -> None:
         """Takes pairs, (n_pairs,) each; those that are NaN are left out."""
-        told = np.flatnonzero(np.isfinite(log_ratios))
-        values = self.sign * log_ratios[told]
-        self._pending += zip(configurations[told].tolist(), values.tolist(), strict=True)
-        if base is not None:
-            cost = told[np.nan_to_num(base[told], posinf=0.0) > 0.0]
-            rows, took = configurations[cost], base[cost]
-            self._base.add_all(rows, took)
-            self._head.add_all(rows, took * np.exp(log_ratios[cost]))
+        took = np.full(len(log_ratios), np.nan) if base is None else base
+        for pair in zip(configurations.tolist(), log_ratios.tolist(), took.tolist(), strict=True):
+            self.add(*pair)
 
     @property
     def costs(self) -> Costs | None:
@@ -81,17 +77,19 @@ class Watch:
 
         Nor where more is better: what a rate gains or loses by an amount of work is no amount of the rate.
         """
-        if self.sign < 0 or np.any((self._base.counts == 0) & (self.log.counts > 0)):
+        base, head = self._least.copy()
+        if self.sign < 0 or np.any(np.isinf(base) & (self.log.counts > 0)):
             return None
-        return Costs(*(np.fmin.reduce(log.values, axis=1) for log in (self._base, self._head)))
+        return Costs(base, head)
 
     def weigh(self) -> None:
         """Bets on the pending pairs at the scales known before them, then learns from them."""
         if not self._pending:
             return
-        rows = np.array([c for c, _ in self._pending], dtype=np.int64)
-        values = np.array([v for _, v in self._pending])
+        configurations, pending, bases = zip(*self._pending, strict=True)
+        rows, values = np.array(configurations, dtype=np.int64), np.array(pending)
         self._pending.clear()
+        self._cost(rows, values, np.array(bases))
         first = not self.log.counts.any()
         if not first:
             self.bettor.bet(rows, values, self.scale[rows])
@@ -103,6 +101,13 @@ class Watch:
             unit = self.pattern ** trust(self.log.values, self.log.counts, self.pattern)
             self.bettor.bet(rows, values, (float(np.median(self.scale / unit)) * unit)[rows])
         self.bettor.weigh()
+
+    def _cost(self, rows: NDArray[np.int64], values: Floats, base: Floats) -> None:
+        """Keeps the least that each side took; a pair whose base is not known tells nothing of it."""
+        known = np.isfinite(base) & (base > 0.0)
+        head = base[known] * np.exp(self.sign * values[known])
+        np.minimum.at(self._least[0], rows[known], base[known])
+        np.minimum.at(self._least[1], rows[known], head)
 
     def summary(self) -> tuple[Floats, Floats]:
         """Location and variance of each configuration, shapes (n_configurations,)."""
