@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.analysis.pairs import Floats
 
@@ -22,8 +23,8 @@ class Costs:
     base: Floats
     head: Floats
 
-    def at(self, rows: Floats) -> Costs:
-        """Of some configurations only."""
+    def at(self, rows: NDArray[np.bool_]) -> Costs:
+        """Of some configurations only; rows: which, (n_configurations,)."""
         return Costs(self.base[rows], self.head[rows])
 
 

@@ -146,8 +146,9 @@ def _told(
     if presence > WEAK:
         middle, (low, high) = _size(density, others, inside, law, size=middle, shift=shift)
     where = inside if inside.any() else slice(None)  # a term of unmeasured configurations only
-    size, *interval = np.median(law.shown(np.array([middle, low, high]))[where], axis=0)
-    each = np.where(inside, law.shown(np.array([middle]))[:, 0], 0.0)
+    shown = law.shown(np.array([middle, low, high]))
+    size, *interval = np.median(shown[where], axis=0)
+    each = np.where(inside, shown[:, 0], 0.0)
     bounds = (float(interval[0]), float(interval[1]))
     return SingleEffect(presence, posterior, top, float(size), bounds, each, law.fixed)
 
