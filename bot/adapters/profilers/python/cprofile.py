@@ -123,10 +123,6 @@ class CProfile:
         costs = left.sums
         said = sorted(set(chain.from_iterable(process.notes for process in left.processes)))
         notes = [*watched.notes, *(_SAID[code] for code in said if code in _SAID)]
-        if left.wrong:
-            notes.append(
-                f"{left.wrong} Python processes left a profile that contradicts itself; it was not used."
-            )
         if waited := _waited(left.processes):
             notes.append(f"The program waited {waited:.0%} of its time: cProfile's seconds contain that.")
         return Profile(

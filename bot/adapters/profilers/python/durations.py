@@ -160,13 +160,9 @@ def series_of(left: TimedLeft) -> Timed:
     for one in parts:
         timed[one.method] += one.calls
     series = merged(parts)
-    notes = [*_uncertain(series, left.bias)]
     scaled = tuple(_scaled(one, 1 + skipped[one.method] / timed[one.method]) for one in series)
-    if left.wrong:
-        notes.append(
-            f"{left.wrong} Python processes left a profile that contradicts itself; it was not used."
-        )
-    return Timed(scaled, frozenset(timed), left.cost / 1e9, left.bias / 1e9, tuple(notes))
+    notes = tuple(_uncertain(series, left.bias))
+    return Timed(scaled, frozenset(timed), left.cost / 1e9, left.bias / 1e9, notes)
 
 
 def _uncertain(series: Sequence[CallSeries], bias: int) -> Iterator[str]:

@@ -117,6 +117,10 @@ def _notes(target: Target, start: PythonStart | None, left: Left, launched: Laun
         notes.append(launched.ended.reason("The program, profiled,"))
     if left.foreign:
         notes.append(f"{left.foreign} profile files were not the profiler's own and were not read.")
+    if left.wrong:
+        notes.append(
+            f"{left.wrong} Python processes left a profile that contradicts itself; it was not used."
+        )
     if not left.processes and launched.outcome != "not-started":
         what = (
             "Python ignores its environment there"
