@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from bot.adapters.answers import Told
-from bot.adapters.profilers.evidence import read_file, told
-from bot.adapters.profilers.launching import launch
-from bot.adapters.profilers.node.preloading import HERE, interpreter
-from bot.adapters.profilers.node.sources import PARSE_SECONDS, module_of
-from bot.adapters.profilers.reports import MOST_BYTES, tool_folder
+from bot.adapters.profilers.evidence import told
+from bot.adapters.profilers.node.parsing import ask_parser, valid_lines
+from bot.adapters.profilers.node.sources import module_of
 from bot.model.profiles import Method, Target
 
 
@@ -34,15 +31,8 @@ _PLANNED: TypeAdapter[tuple[str, FileClocks | str]] = TypeAdapter(tuple[str, Fil
 
 def tell_clocks(answer: Path) -> list[tuple[str, FileClocks]]:
     """A reader: the files that have clocks."""
-    found = []
-    for line in read_file(answer, most=MOST_BYTES).splitlines():
-        try:
-            path, plan = _PLANNED.validate_json(line)
-        except ValidationError:
-            continue
-        if isinstance(plan, FileClocks) and plan.found:
-            found.append((path, plan))
-    return found
+    each = valid_lines(answer, _PLANNED)
+    return [(path, plan) for path, plan in each if isinstance(plan, FileClocks) and plan.found]
 
 
 @dataclass
@@ -63,19 +53,11 @@ def clocks_for(target: Target, methods: Sequence[Method], *, summaries: bool) ->
         if method.file and method.name.startswith(f"{module}:"):
             path = str((target.root / method.file).resolve())
             wanted[path][method.name[len(module) + 1 :]] = number
-    folder = tool_folder(target, "clocks", [HERE / "functions.cjs", HERE / "rewriting.cjs"])
-    question = json.dumps({"files": wanted, "summaries": summaries})
-    (folder / "question.json").write_text(question, encoding="utf-8")
-    (folder / "question.json").chmod(0o644)
-    node = interpreter(target) or "node"
-    names = (str(folder / name) for name in ("rewriting.cjs", "question.json", "answer.json"))
-    env = {name: value for name, value in target.env.items() if name == "PATH"}
-    parser = replace(target, env=env, cwd=folder, stdin=None, timeout=PARSE_SECONDS, ok_exit=(0,))
-    launched = launch(parser, [node, "--expose-internals", *names])
-    if launched.outcome != "ok":
-        clocks.notes.append(launched.ended.reason("The parser of the program's files"))
+    answer, notes = ask_parser(target, "rewriting.cjs", {"files": wanted, "summaries": summaries})
+    if notes:
+        clocks.notes.extend(notes)
         return clocks
-    for path, plan in told(target, tell_clocks, folder / "answer.json", files=[folder]):
+    for path, plan in told(target, tell_clocks, answer, files=[answer.parent]):
         clocks.files[path] = plan
         clocks.timed.update({number: number not in plan.untimed for number in plan.found})
     unfound = [m.name for number, m in enumerate(methods) if number not in clocks.timed]

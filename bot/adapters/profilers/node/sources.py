@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from bot.adapters.profilers.evidence import read_file, told
-from bot.adapters.profilers.launching import launch
-from bot.adapters.profilers.node.preloading import HERE, interpreter
-from bot.adapters.profilers.reports import MOST_BYTES, clean_name, tool_folder
+from bot.adapters.profilers.evidence import told
+from bot.adapters.profilers.node.parsing import ask_parser, valid_lines
+from bot.adapters.profilers.reports import clean_name
 from bot.model.profiles import Method, Target
 
 MOST_FILES = 20_000
-PARSE_SECONDS = 60.0
 MOST_TOLD = 500
 """Characters of a name that sampler.cjs passes on."""
 MODULE = "<module>"
@@ -107,16 +104,9 @@ class Sources:
         """
         urls = {frame.url for frame in frames} | {span.url for span in spans}
         wanted = sorted({path for url in urls if (path := _path(url)) and self._file(path)})
-        folder = tool_folder(self._target, "names", [HERE / "functions.cjs", HERE / "names.cjs"])
-        (folder / "files.json").write_text(json.dumps(wanted[:MOST_FILES]), encoding="utf-8")
-        node = interpreter(self._target) or "node"
-        files = (str(folder / name) for name in ("names.cjs", "files.json", "names.out"))
-        env = {name: value for name, value in self._target.env.items() if name == "PATH"}
-        target = replace(self._target, env=env, cwd=folder, stdin=None, timeout=PARSE_SECONDS, ok_exit=(0,))
-        launched = launch(target, [node, "--expose-internals", *files])
-        if launched.outcome != "ok":
-            self.notes.append(launched.ended.reason("The parser of the program's files"))
-        self._read(folder / "names.out")
+        answer, notes = ask_parser(self._target, "names.cjs", wanted[:MOST_FILES])
+        self.notes.extend(notes)
+        self._read(answer)
         self._doubt(frames, spans)
         self._tell(wanted)
 
@@ -159,9 +149,9 @@ class Sources:
         outside = path.as_posix().rpartition("/node_modules/")[2]
         return SourceFile(module_of(outside), None)
 
-    def _read(self, answers: Path) -> None:
+    def _read(self, answer: Path) -> None:
         try:
-            found = told(self._target, tell_functions, answers, files=[answers.parent])
+            found = told(self._target, tell_functions, answer, files=[answer.parent])
         except OSError:
             return
         for path, functions in found:
@@ -188,17 +178,10 @@ class Sources:
             )
 
 
-def tell_functions(answers: Path) -> list[tuple[str, list[_Function]]]:
+def tell_functions(answer: Path) -> list[tuple[str, list[_Function]]]:
     """A reader: the functions of the files that could be parsed."""
-    found = []
-    for line in read_file(answers, most=MOST_BYTES).splitlines():
-        try:
-            path, functions = _PARSED.validate_json(line)
-        except ValidationError:
-            continue
-        if not isinstance(functions, str):
-            found.append((path, functions))
-    return found
+    each = valid_lines(answer, _PARSED)
+    return [(path, functions) for path, functions in each if not isinstance(functions, str)]
 
 
 def module_of(file: str) -> str:
