@@ -23,6 +23,8 @@ LEAST_PART = 20
 """A run looks after this machine when its budget is so many times what that costs."""
 KERNELS_SECONDS = 30.0
 """Wall time of the kernels that tell what events cost."""
+CANARY_SECONDS = float(len(fingerprinting.CANARY))
+"""A second each."""
 
 
 def fingerprinted(
@@ -32,10 +34,10 @@ def fingerprinted(
 
     A night that is too short even for the canary does without.
     """
-    if budget < LEAST_PART * len(fingerprinting.CANARY):
+    if not _affords(budget, CANARY_SECONDS):
         return (), 0.0
     began = datetime.now(UTC)
-    taking = budget >= LEAST_PART * (fingerprinting.SECONDS + KERNELS_SECONDS)
+    taking = _affords(budget, fingerprinting.SECONDS + KERNELS_SECONDS)
     notes = list(condition(store, budget, progress=progress, stop=stop, taking=taking))
     if taking and not stop():
         notes += event_costs(store, stop=stop)
@@ -46,10 +48,15 @@ def condition(
     store: Store, budget: float, *, progress: Progress, stop: Callable[[], bool], taking: bool = False
 ) -> Sequence[str]:
     """A canary of a few seconds: whether this machine is as fast as others of its kind were; notes."""
-    if budget < LEAST_PART * len(fingerprinting.CANARY):
+    if not _affords(budget, CANARY_SECONDS):
         return ()
     progress.stage("checking this machine")
     return fingerprinting.known_or_taken(store, StressNg(stop=stop), machine_run(), taking=taking)
+
+
+def _affords(budget: float, seconds: float) -> bool:
+    """Whether so many seconds are a small part of a run's budget."""
+    return budget >= LEAST_PART * seconds
 
 
 def on_this_machine(job: Job, *, stop: Callable[[], bool]) -> Job:
