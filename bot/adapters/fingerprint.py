@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.adapters.process import PATH, PLAIN_ENVIRONMENT
+from bot.adapters.tool_versions import version_line
 from bot.model.report import Environment
 
 TOOLS = {
@@ -20,7 +18,6 @@ TOOLS = {
     "node": ("node",),
 }
 """Runtime of the program -> tools whose versions matter to a reader."""
-_PATIENCE = 2.0  # seconds for a tool to say its version
 
 
 def environment(tools: Sequence[str] = (), *, load_before: float | None = None) -> Environment:
@@ -30,7 +27,7 @@ def environment(tools: Sequence[str] = (), *, load_before: float | None = None) 
         cores=len(os.sched_getaffinity(0)),
         kernel=platform.release(),
         image=_image(),
-        tools={name: version for name in tools if (version := _version(name))},
+        tools={name: version for name in tools if (version := version_line(name))},
         load=None if load_before is None else (round(load_before, 2), round(load(), 2)),
     )
 
@@ -56,22 +53,3 @@ def _image() -> str:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "")
     except OSError:
         return platform.system()
-
-
-def _version(tool: str) -> str:
-    """First line of `--version`, of a tool on the plain PATH (not one from the program's checkout)."""
-    path = shutil.which(tool, path=PATH)
-    if path is None:
-        return ""
-    try:
-        done = subprocess.run(  # noqa: S603
-            [path, "--version"],
-            capture_output=True,
-            check=False,
-            text=True,
-            timeout=_PATIENCE,
-            env=dict(PLAIN_ENVIRONMENT),
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return ((done.stdout or done.stderr).splitlines() or [""])[0][:100]

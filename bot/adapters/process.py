@@ -260,12 +260,17 @@ class Finished:
 
 
 def run_trusted(
-    command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
 ) -> Finished:
     """Runs a program of the machine as ourselves, in `PLAIN_ENVIRONMENT` plus `env`, without input.
 
     Raises:
         FileNotFoundError: the program (or `cwd`) does not exist.
+        subprocess.TimeoutExpired: it took more than `timeout` seconds.
     """
     done = subprocess.run(  # noqa: S603  (argument lists of our own)
         command,
@@ -274,6 +279,7 @@ def run_trusted(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
+        timeout=timeout,
         start_new_session=True,  # Ctrl-C is for us to handle
     )
     return Finished(done.returncode, done.stdout, plain_text(done.stderr, 5))

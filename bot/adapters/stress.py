@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bot.adapters import yaml_document
 from bot.adapters.process import PATH, PLAIN_ENVIRONMENT
+from bot.adapters.tool_versions import version_line
 from bot.model.errors import UsageError
 from bot.model.machines import REPRESENTATIVES, Stressed
 
@@ -55,18 +56,7 @@ class StressNg:
 
     def version(self) -> str | None:
         """As `0.15.06`; None: it cannot be had."""
-        try:
-            done = subprocess.run(  # noqa: S603  a program of the machine
-                [str(self._program), "--version"],
-                capture_output=True,
-                check=False,
-                text=True,
-                timeout=GRACE,
-                env=dict(PLAIN_ENVIRONMENT),
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        found = re.search(r"\b(\d{1,4}(?:\.\d{1,4}){1,3})\b", done.stdout)
+        found = re.search(r"\b(\d{1,4}(?:\.\d{1,4}){1,3})\b", version_line(self._program or "stress-ng"))
         return found and found[1]
 
     def stress(

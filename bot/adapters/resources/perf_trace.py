@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.adapters import checkout
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.process import PATH
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import pour
 from bot.adapters.resources.around import around, ending
@@ -22,6 +21,7 @@ from bot.adapters.resources.call_events import count_events, kept_ends
 from bot.adapters.resources.call_numbers import names_of
 from bot.adapters.resources.perf_recording import MOST_BYTES, Recording
 from bot.adapters.resources.streaming import stream
+from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Target
 from bot.model.resources import Counted
 
@@ -29,7 +29,6 @@ SLOWDOWN = 10.0
 """A call takes a microsecond more: up to here a trial may be lengthened. Arbitrary."""
 MISSING = "`perf` is not installed"
 
-_VERSION = re.compile(r"\d[\d.]*\d")
 _GATED = 'read -r _ <"$1" || exit 125; shift; exec "$@"'
 _FIELDS = ("-F", "pid,tid,event,trace", "--show-task-events", "--show-lost-events")
 
@@ -49,9 +48,7 @@ class PerfTrace:
     def tool(self) -> str:
         """Name and version of the perf on this machine."""
         assert self._perf is not None
-        said = run_trusted([self._perf, "--version"]).output.decode("ascii", "replace")
-        version = _VERSION.search(said)
-        return f"perf trace {version[0] if version else 'of unknown version'}"
+        return f"perf trace {version_of(self._perf)}"
 
     def missing(self, target: Target) -> Sequence[str]:
         """Whether perf is there, and leave to record calls, which is tried with the target's account."""

@@ -13,10 +13,11 @@ from pydantic import FiniteFloat
 
 from bot.adapters import checkout
 from bot.adapters.answers import Told
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.process import PATH
 from bot.adapters.profilers.evidence import folder_for, read_file, told
 from bot.adapters.request import CALLGRIND_FACTOR
 from bot.adapters.resources.around import around, ending
+from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Target
 from bot.model.resources import Count, Counted
 
@@ -72,8 +73,7 @@ class Simulation:
     def tool(self) -> str:
         """Name and version of the valgrind on this machine."""
         assert self._valgrind is not None
-        said = run_trusted([self._valgrind, "--version"]).output.decode("ascii", "replace").strip()
-        return f"cachegrind {said.removeprefix('valgrind-')}"
+        return f"cachegrind {version_of(self._valgrind)}"
 
     def missing(self, target: Target) -> Sequence[str]:
         """Only valgrind itself: it can run whatever the machine can."""

@@ -10,13 +10,14 @@ from functools import cached_property
 from math import inf
 
 from bot.adapters import checkout
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.process import PATH
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import launch
 from bot.adapters.resources.around import around, ending
 from bot.adapters.resources.call_classes import ToldCalls
 from bot.adapters.resources.call_lines import count_lines
 from bot.adapters.resources.streaming import Stream, stream
+from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Target
 from bot.model.resources import Counted
 
@@ -41,8 +42,7 @@ class Strace:
     def tool(self) -> str:
         """Name and version of the strace on this machine."""
         assert self._strace is not None
-        said = run_trusted([self._strace, "--version"]).output.decode("ascii", "replace")
-        return f"strace {said.partition(chr(10))[0].rpartition(' ')[2]}"
+        return f"strace {version_of(self._strace)}"
 
     def missing(self, target: Target) -> Sequence[str]:
         """Whether strace is there, or leave to trace, which is tried as the target's account."""

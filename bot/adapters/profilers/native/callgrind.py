@@ -9,12 +9,13 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.adapters import checkout
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.process import PATH
 from bot.adapters.profilers.evidence import folder_for, told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.callgrind_file import MOST_FILES, Counts, Place, read_profiles
 from bot.adapters.profilers.native.functions import Functions, Known, Seen, without_names
 from bot.adapters.request import CALLGRIND_FACTOR
+from bot.adapters.tool_versions import version_of
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Target, Tool
 
 SLOWDOWN = 12.0
@@ -31,12 +32,9 @@ class Callgrind:
     @cached_property
     def tool(self) -> Tool:
         """Its version is that of the valgrind on this machine."""
-        version = "none"
-        if (path := shutil.which("valgrind", path=PATH)) is not None:
-            version = run_trusted([path, "--version"]).output.decode("ascii", "replace").strip()
         return Tool(
             "callgrind",
-            version.removeprefix("valgrind-"),
+            version_of("valgrind"),
             "coarse",
             frozenset({"calls", "instructions", "edges"}),
             slowdown=SLOWDOWN,

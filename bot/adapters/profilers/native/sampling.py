@@ -18,6 +18,7 @@ from bot.adapters.profilers.launching import Launched, ask, launch
 from bot.adapters.profilers.native.functions import Functions, without_names
 from bot.adapters.profilers.native.objects import object_of
 from bot.adapters.profilers.native.samples import Spot, tell_gperftools, tell_perf
+from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 from bot.model.sites import Account
 
@@ -39,11 +40,8 @@ class Perf:
     @cached_property
     def tool(self) -> Tool:
         """Its version is that of the perf on this machine."""
-        version = "none"
-        if (path := shutil.which("perf", path=PATH)) is not None:
-            version = run_trusted([path, "--version"]).output.decode("ascii", "replace").strip()
-        version = version.removeprefix("perf version ")
         blind = ("time in the kernel", _SMALL)
+        version = version_of("perf")
         return Tool("perf", version, "coarse", frozenset({"seconds"}), slowdown=1.02, blind=blind)
 
     def missing(self, target: Target) -> Sequence[str]:

@@ -16,6 +16,7 @@ from bot.adapters.profilers.call_tree import CallTree
 from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.running import Running
 from bot.adapters.profilers.native.samples import Spot
+from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Method
 
 FREQUENCY = 199
@@ -101,9 +102,8 @@ def _perf(pid: int, seconds: float) -> Stacks | None:
         if done.code != 0 or not Path(data).is_file():
             return None
         told = run_trusted(["perf", "script", "--input", data, "--no-inline", "-F", "tid,ip,dso"])
-    version = run_trusted(["perf", "--version"]).output.decode("ascii", "replace").strip()
     samples = _blocks(told.output.decode("utf-8", "replace").splitlines())
-    return Stacks("perf", version.removeprefix("perf version "), samples[:MOST_SAMPLES])
+    return Stacks("perf", version_of("perf"), samples[:MOST_SAMPLES])
 
 
 def _blocks(lines: Iterable[str]) -> list[list[Spot]]:
@@ -129,9 +129,8 @@ def _eu_stack(process: Running, seconds: float, stop: Callable[[], bool]) -> Sta
         told = _threads(done.output.decode("utf-8", "replace"))
         samples += [[process.space.spot(a) for a in stack] for thread, stack in told if thread in busy]
         time.sleep(min((time.monotonic() - began) / STOPPED, max(0.0, end - time.monotonic())))
-    version = run_trusted(["eu-stack", "--version"]).output.decode("ascii", "replace").split("\n")[0]
     note = "`perf` may not look into the process: `eu-stack` stopped it for samples, which are few."
-    return Stacks("eu-stack", version.rpartition(" ")[2], samples, (note,))
+    return Stacks("eu-stack", version_of("eu-stack"), samples, (note,))
 
 
 def _threads(text: str) -> list[tuple[int, list[int]]]:

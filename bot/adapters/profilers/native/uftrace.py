@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.adapters import checkout
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.process import PATH
 from bot.adapters.profilers.evidence import folder_for, told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.functions import Functions
@@ -31,6 +31,7 @@ from bot.adapters.profilers.native.tracing import (
 )
 from bot.adapters.profilers.native.uftrace_file import Recording
 from bot.adapters.profilers.native.watching import Watch, find, pattern, spelled
+from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Method, Profile, Target, Tool
 
 SLOWDOWN = 10.0
@@ -51,10 +52,7 @@ class Uftrace:
 
     @cached_property
     def _version(self) -> str:
-        if shutil.which("uftrace", path=PATH) is None:
-            return "none"
-        words = run_trusted(["uftrace", "--version"]).output.decode("ascii", "replace").split()
-        return words[1].removeprefix("v") if len(words) > 1 else "none"
+        return version_of("uftrace")
 
     @property
     def tool(self) -> Tool:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.process import PATH
 from bot.adapters.profilers.evidence import told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.reports import AnyReport, ToldReports, tool_folder
+from bot.adapters.tool_versions import version_line
 from bot.model.profiles import Target
 
 HERE = Path(__file__).resolve().parent
@@ -51,7 +52,7 @@ def version(target: Target) -> str:
     node = interpreter(target)
     if node is None or Path(node).resolve().is_relative_to(target.root.resolve()):
         return ""
-    said = run_trusted([node, "--version"]).output.decode("utf-8", "replace").strip()
+    said = version_line(node)
     return said if _VERSION.fullmatch(said) else ""
 
 

@@ -189,7 +189,6 @@ def test_a_missing_uftrace_and_a_missing_compiler_are_said(
     )
     monkeypatch.setattr(uftrace, "PATH", str(forge.root))
     assert Uftrace().missing(forge.target()) == ("`uftrace` is not installed: no durations of calls.",)
-    assert Uftrace().tool.version == "none"
 
 
 def test_the_tracers_own_time_is_measured_on_this_machine(forge: Forge, tracer: Uftrace) -> None:
