@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bot.adapters.importers.flat import (
-    OF_RUNS,
-    OPTION,
-    Table,
-    about_runs,
-    chosen,
-    options_of,
-    write_tables,
-)
+from bot.adapters.importers.flat import OF_RUNS, chosen, write_parts
 from bot.model.duration_history import NO_BIN, DurationTable, lower_edges
 
 _COLUMNS = {
@@ -43,15 +35,12 @@ def write(parts: Iterable[DurationTable], path: Path, *, options: Iterable[str])
     Raises:
         OSError: the file cannot be written.
     """
-    names = sorted(options)
-    schema = pa.schema({**_COLUMNS, **{OPTION + name: pa.string() for name in names}})
-    return write_tables((_table(part, names) for part in parts), path, schema)
+    return write_parts(parts, path, options=options, kinds=_COLUMNS, columns=_columns)
 
 
-def _table(part: DurationTable, options: list[str]) -> Table:
+def _columns(part: DurationTable) -> dict[str, Any]:
     """A part with its codes replaced by what they mean; a bin is the seconds between which its calls lie."""
-    columns: dict[str, Any] = about_runs(part)
-    columns["tool"] = chosen(part.tools, part.tool)
+    columns: dict[str, Any] = {"tool": chosen(part.tools, part.tool)}
     columns["profile"] = pa.array(part.profile)
     columns["profiled"] = pa.array(part.profiled)
     columns["unprofiled"] = pa.array(part.unprofiled, mask=np.isnan(part.unprofiled))
@@ -63,4 +52,4 @@ def _table(part: DurationTable, options: list[str]) -> Table:
     columns["below"] = pa.array(lower_edges(part.bin.astype(np.int64) + 1), mask=part.bin == NO_BIN)
     columns["calls"] = pa.array(part.count)
     columns["seconds"] = pa.array(part.seconds)
-    return pa.table({**columns, **options_of(part, options)})
+    return columns

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ OF_RUNS = ("run", *_OF_RUN[1:], *_OF_MACHINE, "started", "revision", "revision_l
 """Columns on the run, its machine and the revision of a row."""
 Table: TypeAlias = Any
 """A pyarrow.Table; pyarrow publishes no types."""
+Part = TypeVar("Part", bound=Columnar)
 
 
 def write_tables(tables: Iterable[Table], path: Path, schema: Any) -> int:
@@ -48,6 +49,27 @@ def write_tables(tables: Iterable[Table], path: Path, schema: Any) -> int:
                 writer.write_table(table.select(schema.names).cast(schema))
                 rows += len(table)
     return rows
+
+
+def write_parts(
+    parts: Iterable[Part],
+    path: Path,
+    *,
+    options: Iterable[str],
+    kinds: Mapping[str, Any],
+    columns: Callable[[Part], dict[str, Any]],
+) -> int:
+    """Writes a `.csv` or `.parquet` file, part by part, with a column for each option; the number of rows.
+
+    kinds: the other columns and their types; columns: these, of one part.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    names = sorted(options)
+    schema = pa.schema({**kinds, **{OPTION + name: pa.string() for name in names}})
+    tables = (pa.table({**about_runs(part), **columns(part), **options_of(part, names)}) for part in parts)
+    return write_tables(tables, path, schema)
 
 
 def about_runs(part: Columnar) -> dict[str, Any]:

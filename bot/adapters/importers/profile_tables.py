@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bot.adapters.importers.flat import (
-    OF_RUNS,
-    OPTION,
-    Table,
-    about_runs,
-    chosen,
-    options_of,
-    write_tables,
-)
+from bot.adapters.importers.flat import OF_RUNS, chosen, write_parts
 from bot.model.history import OUTCOMES
 from bot.model.profile_history import NO_COUNT, NO_METHOD, ProfileTable
 
@@ -45,17 +37,14 @@ def write(parts: Iterable[ProfileTable], path: Path, *, options: Iterable[str]) 
     Raises:
         OSError: the file cannot be written.
     """
-    names = sorted(options)
-    schema = pa.schema({**_COLUMNS, **{OPTION + name: pa.string() for name in names}})
-    return write_tables((_table(part, names) for part in parts), path, schema)
+    return write_parts(parts, path, options=options, kinds=_COLUMNS, columns=_columns)
 
 
-def _table(part: ProfileTable, options: list[str]) -> Table:
+def _columns(part: ProfileTable) -> dict[str, Any]:
     """A part with its codes replaced by what they mean; what a tool cannot tell is empty."""
     code = np.where(part.method == NO_METHOD, len(part.methods), part.method)
     lines = np.array([*(method.line or -1 for method in part.methods), -1])[code]
-    columns: dict[str, Any] = about_runs(part)
-    columns["tool"] = chosen(part.tools, part.tool)
+    columns: dict[str, Any] = {"tool": chosen(part.tools, part.tool)}
     columns["profile"] = pa.array(part.profile)
     columns["drawn"] = pa.array(part.drawn)
     columns["outcome"] = chosen(OUTCOMES, part.outcome)
@@ -69,4 +58,4 @@ def _table(part: ProfileTable, options: list[str]) -> Table:
     for name in ("calls", "instructions"):
         column = getattr(part, name)
         columns[name] = pa.array(column, mask=column == NO_COUNT)
-    return pa.table({**columns, **options_of(part, options)})
+    return columns

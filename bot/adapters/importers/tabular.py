@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
-from bot.adapters.importers.flat import OPTION, Table, about_runs, chosen, options_of, value_of, write_tables
+from bot.adapters.importers.flat import OPTION, chosen, value_of, write_parts
 from bot.adapters.importers.foreign import File, Series
 from bot.model.errors import UsageError
 from bot.model.history import NO_EXIT_CODE, NO_METRIC, NO_PAIR, OUTCOMES, TRACKS, Measurements
@@ -58,10 +58,8 @@ def write(parts: Iterable[Measurements], path: Path, *, options: Iterable[str]) 
     Raises:
         OSError: the file cannot be written.
     """
-    names = sorted(options)
-    columns = [*Row.model_fields] + [OPTION + name for name in names]
-    schema = pa.schema([pa.field(name, _type(name)) for name in columns])
-    return write_tables((_table(part, names) for part in parts), path, schema)
+    kinds = {name: _type(name) for name in Row.model_fields}
+    return write_parts(parts, path, options=options, kinds=kinds, columns=_columns)
 
 
 def read_csv(file: File) -> list[Measurements]:
@@ -97,10 +95,9 @@ def read_parquet(file: File) -> list[Measurements]:
         raise UsageError(f"{file.name}: not Parquet: {str(error).splitlines()[0][:200]}") from None
 
 
-def _table(part: Measurements, options: list[str]) -> Table:
-    """A part with its codes replaced by what they mean; options that a configuration lacks are empty."""
-    columns: dict[str, Any] = about_runs(part)
-    columns["workload"] = chosen(part.workloads, part.workload)
+def _columns(part: Measurements) -> dict[str, Any]:
+    """A part's trials with their codes replaced by what they mean."""
+    columns: dict[str, Any] = {"workload": chosen(part.workloads, part.workload)}
     columns["metric"] = chosen(
         [*part.metrics, None], np.where(part.metric == NO_METRIC, len(part.metrics), part.metric)
     )
@@ -111,7 +108,7 @@ def _table(part: Measurements, options: list[str]) -> Table:
     columns["pair"] = pa.array(part.pair, mask=part.pair == NO_PAIR)
     for name in ("repetitions", "trial", "second"):
         columns[name] = pa.array(getattr(part, name))
-    return pa.table({**columns, **options_of(part, options)})
+    return columns
 
 
 def _type(name: str) -> Any:
