@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.analysis.change_points.visible import visible_steps
+from bot.flows.change_point_telling import told_point
 from bot.flows.failing_runs import failing_runs
 from bot.flows.ports import Journal, Progress, RevisionBench
 from bot.flows.series import series
-from bot.model.change_points import ChangePoint as Found
 from bot.model.change_points import ChangePointSearch, Observation, Probe
-from bot.model.report import BuildFailure, ChangePoint, Report, RevisionRef, Verdict, Visible
+from bot.model.report import BuildFailure, Report, RevisionRef, Verdict, Visible
 from bot.model.revisions import Revision
 from bot.model.subject import Subject
 
@@ -144,7 +144,7 @@ def _report(job: RangeJob, observations: Sequence[Observation], *, finished: boo
         higher_is_better=(job.metric,) if job.higher_is_better else (),
         threshold=job.subject.threshold,
         false_alarms=job.subject.false_alarms,
-        change_points=tuple(_told(point, job, usable) for point in found),
+        change_points=tuple(told_point(point, job.revisions, usable, metric=job.metric) for point in found),
         series=series(
             job.subject.space, job.revisions, observations, terms=[p.term for p in found], unit=job.unit
         ),
@@ -157,29 +157,6 @@ def _report(job: RangeJob, observations: Sequence[Observation], *, finished: boo
         notes=tuple(
             dict.fromkeys([*job.notes, *job.bench.notes(), *_doubts(job, observations, finished=finished)])
         ),
-    )
-
-
-def _told(point: Found, job: RangeJob, usable: Sequence[int]) -> ChangePoint:
-    """A change point with the ids, labels and subjects of its revisions, and the usable one before it."""
-    first, last = (job.revisions[i] for i in point.interval)
-    revision = job.revisions[point.revision]
-    before = next((job.revisions[r] for r in reversed(usable) if r < point.interval[0]), None)
-    return ChangePoint(
-        revision=revision.id,
-        label=revision.label,
-        subject=revision.subject,
-        interval=(first.id, last.id),
-        interval_labels=(first.label, last.label),
-        before=before and RevisionRef(revision=before.id, label=before.label),
-        places=(point.revision, *point.interval),
-        term=point.term,
-        aliases=point.aliases,
-        metric=job.metric,
-        ratio=point.ratio,
-        ratio_interval=point.ratio_interval,
-        probability=point.probability,
-        shape=point.shape,
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from bot.analysis.change_points.steps import Step
 from bot.flows.accepting import Accepted
+from bot.flows.change_point_telling import told_point
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint as Found
-from bot.model.report import Acceptance, ChangePoint, Listed, RevisionRef, Visible, VisibleOption
+from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
 from bot.model.revisions import Revision
 from bot.model.space import Space, Term
 
@@ -64,26 +65,8 @@ class Telling:
 
     def point(self, found: Found, measured: Sequence[int]) -> ChangePoint:
         """A change point with the ids, labels and subjects of its revisions, and the one before it."""
-        first, last = (self._revisions[i] for i in found.interval)
-        revision = self._revisions[found.revision]
-        before = next((self._revisions[r] for r in reversed(measured) if r < found.interval[0]), None)
-        return ChangePoint(
-            revision=revision.id,
-            label=revision.label,
-            subject=revision.subject,
-            interval=(first.id, last.id),
-            interval_labels=(first.label, last.label),
-            before=before and RevisionRef(revision=before.id, label=before.label),
-            places=(found.revision, *found.interval),
-            term=found.term,
-            aliases=found.aliases,
-            metric=self._metric,
-            ratio=found.ratio,
-            ratio_interval=found.ratio_interval,
-            probability=found.probability,
-            shape=found.shape,
-            accepted=self.acceptance(found),
-        )
+        accepted = self.acceptance(found)
+        return told_point(found, self._revisions, measured, metric=self._metric, accepted=accepted)
 
     def visible(self, space: Space) -> Visible:
         """Per option the smallest slow-down that tonight would have shown, and what was not exercised."""
