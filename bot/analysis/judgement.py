@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # scipy.stats costs half a second of every start
 
+from bot.analysis.distributions import student_quantile
 from bot.analysis.pairs import PRIOR_PAIRS
 from bot.analysis.reading import ONE_SIDED, TOP, Reading
 from bot.analysis.terms import SingleEffect, credible
@@ -124,7 +124,7 @@ def _overall(reading: Reading) -> Effect:
     n = int(seen.sum())
     size = float(reading.location[seen].mean())
     error = float(np.sqrt(reading.variance[seen].sum()) / n)
-    half = float(stdtrit(max(reading.watch.pairs / 3.0, 1.0), ONE_SIDED)) * error
+    half = float(student_quantile(ONE_SIDED, max(reading.watch.pairs / 3.0, 1.0))) * error
     ratio, interval = _ratios(reading, size, (size - half, size + half))
     return Effect(
         metric=reading.metric,
@@ -185,7 +185,7 @@ def _changes(
     margin = reading.watch.margin
     limit = max(math.log1p(NONE_BOUND), NONE_MARGINS * margin)
     counts = reading.watch.log.counts
-    quantile = stdtrit(np.maximum(counts + PRIOR_PAIRS - 1.0, 1.0), 0.95)
+    quantile = student_quantile(0.95, np.maximum(counts + PRIOR_PAIRS - 1.0, 1.0))
     found = []
     for i, configuration in enumerate(configurations):
         pairs = int(counts[i])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import norm
 
 from bot.analysis.candidates import Candidates
+from bot.analysis.distributions import normal_quantile
 from bot.analysis.pairs import Floats
 from bot.analysis.sequential import SINGLE
 
@@ -36,5 +36,4 @@ def standing_out(found: Candidates, values: Floats, scale: Floats, margin: float
 
 def needed_score(alpha: float, prior: Floats) -> Floats:
     """Score at which a candidate alarms, the error rate spread like the prior (weighted Bonferroni)."""
-    quantile: Floats = norm.isf(alpha * prior)
-    return quantile
+    return -normal_quantile(alpha * prior)

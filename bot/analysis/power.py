@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
+from bot.analysis.distributions import student_quantile
 from bot.analysis.look import CLIP
 from bot.analysis.pairs import Floats
 from bot.analysis.sequential import BETS
@@ -13,7 +13,7 @@ from bot.analysis.sequential import BETS
 POWER = 0.84
 """Normal quantile of 80 % power."""
 _CHANGES = np.exp(np.linspace(np.log(0.002), np.log(2.0), 60))
-_NODES = student.ppf((np.arange(15) + 0.5) / 15, 5) / (1.4826 * student.ppf(0.75, 5))
+_NODES = student_quantile((np.arange(15) + 0.5) / 15, 5) / (1.4826 * student_quantile(0.75, 5))
 """Noise in scales: quantiles of Student's t, because a normal one would promise too much."""
 
 

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # scipy.stats costs half a second of every start
 
 from bot.analysis.candidates import Candidates
+from bot.analysis.distributions import student_quantile
 from bot.analysis.likelihood import LAYOUT
 from bot.analysis.pairs import Floats
 from bot.analysis.terms import SingleEffect, TermFit
@@ -75,5 +75,5 @@ class Reading:
             error = 1.0 / np.sqrt(total)
         # Few pairs leave the scale itself in doubt.
         freedom = max(self.watch.pairs / 3.0, 1.0)
-        reach: Floats = float(stdtrit(freedom, ONE_SIDED)) * error
+        reach: Floats = float(student_quantile(ONE_SIDED, freedom)) * error
         return covers @ (weight * values) / np.maximum(total, 1e-12), reach

@@ -6,17 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.adapters.accepted_file import read_accepted
 from bot.adapters.git import Repository
 from bot.compose.subjects import Asked
 from bot.flows.accepting import LABEL, Accepted, stale
 from bot.flows.job import Job
-from bot.flows.night import NightJob
 from bot.model.accepted import PATH
 from bot.model.errors import UsageError
 from bot.model.revisions import Comparison
 from bot.model.space import Space
+
+if TYPE_CHECKING:
+    from bot.flows.night import NightJob  # loads what learns, which a pull request may not need
 
 
 def with_accepted_changes(asked: Asked, job: Job, repository: Repository | None) -> Job:

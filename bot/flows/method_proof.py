@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
+from bot.analysis.distributions import student_quantile
 from bot.flows.job import Job
 from bot.model.profiles import Method
 from bot.model.space import Configuration
@@ -69,4 +69,4 @@ def _share(logs: list[float], ratio: float) -> tuple[float, float]:
     """Mean log(head / reverted) over that of the whole change, and half its 90 % interval (Student's t)."""
     values = np.array(logs) / math.log(ratio)
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return float(values.mean()), float(stats.t.ppf(0.95, len(values) - 1)) * error
+    return float(values.mean()), float(student_quantile(0.95, len(values) - 1)) * error

@@ -51,14 +51,26 @@ def test_without_a_command_the_help_is_shown(place: Place) -> None:
     assert ended.code == 2 and "check" in ended.out
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["pr", "--help"], ["influences", "--help"], ["plan"]])
-def test_what_measures_nothing_loads_nothing_heavy(arguments: list[str]) -> None:
+def loaded_by(*arguments: str) -> set[str]:
+    """Modules that a command has loaded when it ends."""
     code = "import sys, bot.__main__ as m\ntry: m.main()\nexcept SystemExit: pass\nprint(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=CODE, capture_output=True, text=True, check=True
     )
-    loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["pr", "--help"], ["influences", "--help"], ["plan"]])
+def test_what_measures_nothing_loads_nothing_heavy(arguments: list[str]) -> None:
+    loaded = {name.partition(".")[0] for name in loaded_by(*arguments)}
     assert loaded.isdisjoint(HEAVY) and "typer" in loaded
+
+
+@pytest.mark.parametrize("arguments", [["pr", "--base", "a", "--head", "b"], ["bisect", "a..b"], ["check"]])
+def test_what_is_refused_waits_for_no_library_that_it_does_not_use(arguments: list[str]) -> None:
+    loaded = loaded_by(*arguments, "--config", "nowhere.yml")
+    assert "numpy" in loaded
+    assert loaded.isdisjoint({"scipy.stats", "scipy.optimize", "scipy.cluster", "sklearn"})
 
 
 def test_quiet_prints_nothing(place: Place) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
 
 from bot.analysis.assertions.checking_shifts import SHARE_MARGIN, SURE, Shift, combined, shift
 from bot.analysis.assertions.checking_trials import (
@@ -18,6 +17,7 @@ from bot.analysis.assertions.checking_trials import (
     calls_by_path,
     features,
 )
+from bot.analysis.distributions import student_quantile
 from bot.model.assertions import Assertion, Floats, NamedPath, shares
 
 MOST_PATHS = 30
@@ -187,5 +187,5 @@ class Sides:
             return False
         asked = np.cumsum(expected)[:-1]
         error = np.sqrt((values.var(axis=0, ddof=1) + noise.mean(axis=0)) / len(values))
-        away = np.abs(values.mean(axis=0) - asked) - stats.t.ppf(SURE, len(values) - 1) * error
+        away = np.abs(values.mean(axis=0) - asked) - student_quantile(SURE, len(values) - 1) * error
         return bool((away > SHARE_MARGIN).any())

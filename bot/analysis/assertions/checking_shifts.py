@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 
 import numpy as np
-from scipy import stats
 
 from bot.analysis.assertions.checking_trials import MEAN, OTHERS, TYPICAL, Features
+from bot.analysis.distributions import cauchy_tail, student_quantile, student_tail
 from bot.model.assertions import Floats
 
 SHARE_MARGIN, RATIO_MARGIN = 0.10, log(1.25)
@@ -58,12 +58,12 @@ class Shift:
     @property
     def chance(self) -> Floats:
         """Of so large an estimate, were nothing different: two-sided p-values."""
-        return np.asarray(2.0 * stats.t.sf(np.abs(self.estimate) / self.error, self.freedom))
+        return np.asarray(2.0 * student_tail(np.abs(self.estimate) / self.error, self.freedom))
 
     @property
     def reach(self) -> Floats:
         """Half of the 90 % interval."""
-        return np.asarray(self.error * stats.t.ppf(SURE, self.freedom))
+        return np.asarray(self.error * student_quantile(SURE, self.freedom))
 
     @property
     def beyond(self) -> Floats:
@@ -85,7 +85,7 @@ class Shift:
         have = min(self.trials)
         prior = (self.freedom - (sum(self.trials) - 2))[asserted]
         for n in range(max(have + 1, LEAST_TRIALS), MOST_TRIALS):
-            reach = stats.t.ppf(SURE, 2 * n - 2 + prior) * deviation * np.sqrt(2.0 / n)
+            reach = student_quantile(SURE, 2 * n - 2 + prior) * deviation * np.sqrt(2.0 / n)
             if (np.minimum(estimate, margin) + reach <= EXCLUDED * margin).all():
                 return n - have
         return max(MOST_TRIALS - have, 1)
@@ -93,7 +93,7 @@ class Shift:
 
 def combined(chances: Floats) -> float:
     """One p-value of several that may depend on each other (the Cauchy combination; Liu and Xie 2020)."""
-    return float(stats.cauchy.sf(np.tan(np.pi * (0.5 - chances.clip(1e-15, 0.9))).mean()))
+    return float(cauchy_tail(np.tan(np.pi * (0.5 - chances.clip(1e-15, 0.9))).mean()))
 
 
 def margins(features: int) -> Floats:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from bot.model.assertions import Floats, NamedPath, PathGroup, PathModel
 
@@ -113,6 +112,8 @@ def _matched(table: Floats) -> tuple[dict[int, int], float]:
     Paths of which two groupings say the same are in one group of each, and no two such groups share one: so
     the largest such set is the best assignment of groups to groups.
     """
+    from scipy.optimize import linear_sum_assignment  # a third of a second, not of every start
+
     rows, columns = linear_sum_assignment(table, maximize=True)
     pairs = {int(b): int(a) for a, b in zip(rows, columns, strict=True) if table[a, b] > 0}
     return pairs, float(table[rows, columns].sum())

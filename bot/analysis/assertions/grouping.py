@@ -6,9 +6,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import pdist
-from sklearn.cluster import KMeans
 
 from bot.analysis.assertions.information import adjusted_mutual_information
 from bot.model.assertions import Floats
@@ -29,6 +26,8 @@ def published_groups(counts: Floats) -> Labels:
     counts: calls by path and cluster, (n_paths, n_clusters). The information is that of the calls' clusters
     and their paths' groups.
     """
+    from sklearn.cluster import KMeans  # a third of a second, not of every start
+
     found = vectors(counts)
     best, most = np.zeros(len(counts), dtype=np.int64), 0.0
     for k in range(2, len(np.unique(found.round(12), axis=0)) + 1):
@@ -105,6 +104,9 @@ def _cut(found: Floats) -> Labels:
     """Average linkage, cut in the widest gap of heights between a small and a large difference."""
     if len(found) < 2:
         return np.zeros(len(found), dtype=np.int64)
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import pdist
+
     # Distances by ourselves: two opposite vectors look like a matrix of distances, of which scipy warns.
     tree = linkage(pdist(found, "cityblock"), "average")
     low, high = DIFFERENT

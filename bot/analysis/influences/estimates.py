@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
+from bot.analysis.distributions import student_quantile
 from bot.analysis.influences.costs import Floats
 
 CONFIDENCE = 0.9
@@ -48,5 +48,5 @@ def estimate(predicted: Floats, signs: Floats, *, sides: np.ndarray, residuals: 
     if variance == 0:
         return Estimate(value, (value, value), modelled)
     freedom = variance**2 / sum(v**2 / d for v, d in parts)
-    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, freedom) * np.sqrt(variance))
+    half = float(student_quantile(0.5 + CONFIDENCE / 2, freedom) * np.sqrt(variance))
     return Estimate(value, (value - half, value + half), modelled)

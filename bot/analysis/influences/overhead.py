@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from bot.analysis.influences.costs import Floats
 from bot.analysis.influences.encoding import Encoding
@@ -42,6 +41,8 @@ def overhead(
     a, b = profiled[known], unprofiled[known]
     if len(a) < 3:
         return None
+    from scipy import stats  # half a second, not of every start
+
     ratio = a / b
     encoding = Encoding(space)
     x = encoding.matrix(configurations)[known]

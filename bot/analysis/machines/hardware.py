@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -121,6 +119,9 @@ def _groups(distances: Floats, most: float) -> NDArray[np.int64]:
     """Clusters of average linkage, (n,)."""
     if len(distances) < 2:
         return np.ones(len(distances), dtype=np.int64)
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
     square = np.clip((distances + distances.T) / 2, 0.0, None)
     np.fill_diagonal(square, 0.0)
     joined = linkage(squareform(square, checks=False), "average")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, rankdata, t
 
+from bot.analysis.distributions import chi2_tail, student_quantile
 from bot.model.resources import Count
 
 LEVEL = 0.95
@@ -125,12 +125,12 @@ def combined(changes: Sequence[RunnerChange], *, level: float = LEVEL) -> Combin
     error = 1 / math.sqrt(weights.sum())
     if k > 1:
         error *= math.sqrt(max(float(weights @ (y - mean) ** 2) / (k - 1), 1.0))
-    reach = float(t.ppf((1 + level) / 2, k - 1 if k > 1 else np.inf)) * error
+    reach = float(student_quantile((1 + level) / 2, k - 1 if k > 1 else np.inf)) * error
     return Combined(
         math.exp(mean),
         (math.exp(mean - reach), math.exp(mean + reach)),
         math.sqrt(between),
-        float(chi2.sf(q, k - 1)) if k > 1 else 1.0,
+        float(chi2_tail(q, k - 1)) if k > 1 else 1.0,
     )
 
 
@@ -177,6 +177,8 @@ def confidence(predicted: Sequence[float], observed: Sequence[float]) -> float |
     """Rank correlation (Spearman) of predicted and observed changes over runners; None: too few, or equal."""
     if len(predicted) < FEWEST_RANKS:
         return None
+    from scipy.stats import rankdata
+
     ranks = rankdata(predicted), rankdata(observed)
     spread = [float(np.std(one)) for one in ranks]
     if not all(spread):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
+from bot.analysis.distributions import normal_quantile, student_quantile
 from bot.analysis.methods.callers import Callers
 from bot.analysis.methods.channels import Measured
 from bot.analysis.methods.ledger import Array, Ledger, changed, ledger, rewritten
@@ -184,7 +184,7 @@ def _change(book: Ledger, callers: Callers, found: Moves, measured: Measured, ro
     method, was = book.methods[row], book.before(row)
     share = float(found.delta[row] / measured.change)
     wide = float(found.deviation[row] / abs(measured.change))
-    wide *= float(stats.t.ppf(0.95, found.freedom))
+    wide *= float(student_quantile(0.95, found.freedom))
     if not book.in_base[row] or not book.in_head[row]:
         kind: Literal["slower", "faster", "new", "vanished"] = "new" if book.in_head[row] else "vanished"
     else:
@@ -207,7 +207,7 @@ def _origin(book: Ledger, callers: Callers, found: Moves, measured: Measured, so
     """A method whose cost with callees moved."""
     own = _change(book, callers, found, measured, source.row)
     share = source.part
-    wide = float(stats.norm.ppf(0.95) * np.hypot(source.deviation, share * measured.error / measured.change))
+    wide = float(normal_quantile(0.95) * np.hypot(source.deviation, share * measured.error / measured.change))
     return replace(own, share=share, interval=(share - wide, share + wide), with_callees=True)
 
 

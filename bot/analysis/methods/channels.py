@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from bot.analysis.distributions import normal_quantile
 from bot.analysis.methods.callers import Callers
 from bot.analysis.methods.ledger import Array, Ledger, sampled, timed
 from bot.analysis.methods.spread import common_scale, spread
@@ -41,7 +41,7 @@ class Measured:
     @property
     def error(self) -> float:
         """Standard deviation of the change."""
-        return self.seconds[0] * (self.interval[1] - self.interval[0]) / 2.0 / float(stats.norm.ppf(0.95))
+        return self.seconds[0] * (self.interval[1] - self.interval[0]) / 2.0 / float(normal_quantile(0.95))
 
     def of(self, seconds: float) -> Measured:
         """The same change, and as unsure, of a part of the trial at base that takes so long."""

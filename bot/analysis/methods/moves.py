@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from bot.analysis.distributions import student_quantile
 from bot.analysis.methods.callers import Callers
 from bot.analysis.methods.channels import (
     Estimate,
@@ -173,15 +173,14 @@ def _beyond_chance(
     in_play = np.maximum(total.before, total.before + total.delta) >= relevant
     told = in_play & (counted["calls"] | counted["instructions"] | (text == 1.0))
     score = np.abs(delta) / np.maximum(total.deviation, 1e-12)
-    law = stats.t(total.freedom) if total.freedom else stats.norm
+    freedom = total.freedom or np.inf
     # Code outside of the checkout is the same in both builds: as often called, it has little reason to move.
     calm = np.array([method.file is None for method in book.methods])
     calm = (calm | (text == 0.0) if compiled else calm) & ~told
-    alone = score / np.where(calm, FOREIGN, 1.0) >= law.isf(
-        BLIND_ERROR / 2.0 / max(int((in_play & ~told).sum()), 1)
-    )
+    blind = BLIND_ERROR / 2.0 / max(int((in_play & ~told).sum()), 1)
+    alone = score / np.where(calm, FOREIGN, 1.0) >= -student_quantile(blind, freedom)
     error = BLIND_ERROR if compiled else TOLD_ERROR
-    helped = told & (score >= law.isf(error / 2.0 / max(int(told.sum()), 1)))
+    helped = told & (score >= -student_quantile(error / 2.0 / max(int(told.sum()), 1), freedom))
     exact = (counted["instructions"] | counted["calls"]) & (score >= AGREES)
     return np.asarray(in_play & (alone | helped | exact) & (np.abs(delta) >= relevant))
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+
+from bot.analysis.distributions import chi2_median, normal_quantile
 
 LEAST_VARIATION = 0.01
 """Coefficient of variation of a method's time between trials, below what replicates can show. Arbitrary."""
@@ -51,7 +52,7 @@ def spread(groups: Sequence[Array], samples: float | None) -> Spread:
     if free == 0:
         return Spread(share / (samples or np.inf) + (ALONE * share) ** 2, COMMON_FREEDOM)
     own = np.sum([((g - g.mean(axis=0)) ** 2).sum(axis=0) for g in groups], axis=0) / free
-    usual = float(stats.chi2.median(free)) / free
+    usual = float(chi2_median(free)) / free
     burst = _burst(own, share < (2.0 / samples if samples else LIGHT))
     if samples:
         burst = burst if burst > 2.0 / samples else 1.0 / samples
@@ -97,7 +98,7 @@ def common_scale(
     base, head = shares
     dearest = np.argsort(np.maximum(base, head))[-MOST_METHODS:]
     base, head, deviation, moved = base[dearest], head[dearest], deviation[dearest], moved[dearest]
-    known = (interval[1] - interval[0]) / ratio / (2.0 * stats.norm.ppf(0.95))
+    known = (interval[1] - interval[0]) / ratio / (2.0 * normal_quantile(0.95))
     width = float(np.hypot(known, DRIFT))
     centre = float(np.log(ratio))
     ends = min(0.0, centre) - 0.3, max(0.0, centre) + 0.3
@@ -108,6 +109,8 @@ def common_scale(
     change = root * head - base / root
     deviation = deviation * np.sqrt((root**2 + root**-2) / 2.0)
     wide = np.sqrt(deviation**2 + (MOVED * (base + head) / 2.0) ** 2)
+    from scipy import stats  # half a second, only when methods are compared
+
     kept = stats.t.pdf(change / deviation, 10) / deviation * (1.0 - moved)
     other = np.exp(-0.5 * (change / wide) ** 2) / (wide * np.sqrt(2.0 * np.pi)) * moved
     logs = np.log(kept + other).sum(axis=1) + stats.t.logpdf((places - centre) / width, 4)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 MASS = 0.9
 """Of the likelihood around a change point, and of the ratio's confidence."""
@@ -51,6 +50,8 @@ def ratio(extent: tuple[int, int], histories: Iterable[History]) -> tuple[float,
     moves = [move for commits, values in histories if (move := _move(extent, commits, values)) is not None]
     if not moves:
         return None
+    from scipy.stats import binom  # half a second, not of every start
+
     ordered = np.sort(moves)
     rank = int(binom.ppf((1 - MASS) / 2, len(moves), 0.5))
     low, middle, high = (

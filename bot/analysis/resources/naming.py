@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 
+from bot.analysis.distributions import student_quantile
 from bot.model.resources import FEATURE_OF, FEATURES, Count, Feature
 
 SPREADS, LEAST_CHANGE, LEAST_EVENTS = 5.0, 0.005, 50.0
@@ -196,7 +196,7 @@ def _judged(
     difference = abs(after - before)
     worth = max(SPREADS * spread, LEAST_CHANGE * before, LEAST_EVENTS)
     error = deviation * math.sqrt(1 / len(base) + 1 / len(head))
-    found, sure = difference > worth, difference > float(stats.t.isf(certainty / 2, freedom)) * error
+    found, sure = difference > worth, difference > -float(student_quantile(certainty / 2, freedom)) * error
     return seconds, found and sure, found and not sure
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from bot.model.resources import Count
 
@@ -73,6 +72,8 @@ def calibrated(runs: Sequence[tuple[Mapping[Count, float], float]]) -> UnitCosts
 
 def _fit(parts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Factors on the prior, shape (m,), from each run's shares of its time at prior costs, shape (n, m)."""
+    from scipy.optimize import nnls  # a third of a second, not of every start
+
     size = parts.shape[1]
     rows = np.vstack([parts, np.sqrt(TRUST) * np.eye(size)])
     truth = np.concatenate([np.ones(len(parts)), np.full(size, np.sqrt(TRUST))])
