@@ -12,8 +12,9 @@ import pytest
 
 from bot.adapters.stress import StressNg
 from bot.model.machines import CLASSES, CLASSES_OF, PUBLISHED, REPRESENTATIVES
+from tests.adapters.scripts import script
 
-SCRIPT = r"""#!/bin/sh
+SCRIPT = r"""
 # Stands in for stress-ng: tells a version, and writes the report it would write.
 [ "$1" = --version ] && { echo "stress-ng, version VERSION (gcc 12.2.0, x86_64 Linux 6.1)"; exit; }
 echo "$*" >> FOLDER/asked
@@ -30,11 +31,9 @@ esac
 
 
 def fake(folder: Path, version: str = "0.15.06") -> Path:
-    path = folder / "stress-ng"
     values = {"FOLDER": str(folder), "VERSION": version, "RATE": "bogo-ops-per-second-usr-sys-time"}
-    path.write_text(reduce(lambda text, one: text.replace(*one), values.items(), SCRIPT))
-    path.chmod(0o755)
-    return path
+    lines = reduce(lambda text, one: text.replace(*one), values.items(), SCRIPT)
+    return script(folder / "stress-ng", lines)
 
 
 def running(process: int) -> bool:

@@ -7,13 +7,11 @@ import pytest
 
 from bot.adapters import tool_versions
 from bot.adapters.tool_versions import version_line, version_of
+from tests.adapters.scripts import script
 
 
-def program(folder: Path, script: str) -> str:
-    place = folder / "tool"
-    place.write_text(f"#!/bin/sh\n{script}\n")
-    place.chmod(0o755)
-    return str(place)
+def program(folder: Path, lines: str) -> str:
+    return str(script(folder / "tool", lines))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from bot.adapters.resources.calls import Calls
 from bot.adapters.resources.perf_trace import PerfTrace
 from bot.adapters.resources.strace import Strace
 from tests.adapters.profilers.native.conftest import Forge
+from tests.adapters.scripts import script
 
 BUSY = """
 #include <fcntl.h>
@@ -168,10 +169,7 @@ def test_a_program_that_writes_into_our_pipe_does_not_hold_us_up(forge: Forge) -
 
 def _refused(forge: Forge) -> Path:
     """A strace that may not trace."""
-    refused = forge.root / "strace"
-    refused.write_text(f"#!{_python()}\n{textwrap.dedent(NO_PTRACE)}")
-    refused.chmod(0o755)
-    return refused
+    return script(forge.root / "strace", textwrap.dedent(NO_PTRACE), interpreter=_python())
 
 
 def _python() -> str:

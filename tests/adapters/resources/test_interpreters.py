@@ -6,6 +6,7 @@ import pytest
 
 from bot.adapters.resources.interpreters import bare
 from tests.adapters.profilers.native.conftest import Forge
+from tests.adapters.scripts import script
 
 
 @pytest.mark.parametrize(
@@ -31,15 +32,13 @@ def test_flags_are_kept_and_the_program_is_not(forge: Forge, words: str, expecte
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("#!/bin/sh -e", "/bin/sh -e -c :"),
-        ("#!/usr/bin/env perl", "perl -e 0"),
-        ("#!/usr/bin/env -S perl -w", "perl -w -e 0"),
+        ("/bin/sh -e", "/bin/sh -e -c :"),
+        ("/usr/bin/env perl", "perl -e 0"),
+        ("/usr/bin/env -S perl -w", "perl -w -e 0"),
     ],
 )
 def test_the_first_line_of_a_script_names_its_interpreter(forge: Forge, line: str, expected: str) -> None:
-    script = forge.root / "tool"
-    script.write_text(f"{line}\nexit\n")
-    script.chmod(0o755)
+    script(forge.root / "tool", "exit", interpreter=line)
     assert bare(forge.target("./tool", "-x")) == tuple(expected.split())
 
 
@@ -49,14 +48,10 @@ def test_a_native_program_and_an_absent_one_have_no_interpreter(forge: Forge) ->
 
 
 def test_scripts_that_name_each_other_end(forge: Forge) -> None:
-    script = forge.root / "tool"
-    script.write_text(f"#!{script}\n")
-    script.chmod(0o755)
+    script(forge.root / "tool", "", interpreter=str(forge.root / "tool"))
     assert bare(forge.target("./tool")) is None
 
 
 def test_an_empty_first_line_of_env_is_no_interpreter(forge: Forge) -> None:
-    script = forge.root / "tool"
-    script.write_text("#!/usr/bin/env\n")
-    script.chmod(0o755)
+    script(forge.root / "tool", "", interpreter="/usr/bin/env")
     assert bare(forge.target("./tool")) is None

@@ -16,6 +16,7 @@ from bot.adapters.resources.strace import Strace
 from bot.model.resources import Count, Counted
 from tests.adapters.profilers.native.conftest import Forge
 from tests.adapters.resources.test_calls import BUSY
+from tests.adapters.scripts import script
 
 TRICKY = r"""
 #define _GNU_SOURCE
@@ -104,12 +105,9 @@ def perf(forge: Forge) -> PerfTrace:
     return tracer
 
 
-def wrapped(forge: Forge, script: str) -> PerfTrace:
+def wrapped(forge: Forge, lines: str) -> PerfTrace:
     """A perf of ours."""
-    path = forge.root / "perf"
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return PerfTrace(str(path))
+    return PerfTrace(str(script(forge.root / "perf", lines)))
 
 
 def certain(counted: Counted) -> Mapping[Count, Mapping[str, int]]:

@@ -17,6 +17,7 @@ from bot.adapters.profilers.jvm.sampler import JvmSampler, served
 from bot.model.profiles import MethodCost, Profile
 from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
 from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, program
+from tests.adapters.scripts import script
 
 
 def costs(profile: Profile) -> Mapping[str, MethodCost]:
@@ -108,10 +109,7 @@ def test_without_java_it_is_missing(make_jvm_target: MakeJvmTarget) -> None:
 def test_a_compiler_in_the_checkout_is_not_run_as_ourselves(make_jvm_target: MakeJvmTarget) -> None:
     target = make_jvm_target({}, "jdk/bin/java")
     for name in ("java", "javac"):
-        path = target.root / "jdk" / "bin" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("#!/bin/sh\nexit 1\n")
-        path.chmod(0o755)
+        script(target.root / "jdk" / "bin" / name, "exit 1")
     javac = toolchain.compiler(target)
     assert javac is not None and not javac.is_relative_to(target.root)
 

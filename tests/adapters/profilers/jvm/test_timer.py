@@ -15,6 +15,7 @@ from bot.adapters.profilers.jvm.watcher import JvmWatcher
 from bot.model.profiles import Method, Target
 from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
 from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS
+from tests.adapters.scripts import script
 
 
 @pytest.fixture
@@ -52,10 +53,7 @@ def test_the_jvm_itself_times_methods_and_constructors(
 
 
 def test_an_older_jvm_cannot_time_methods(make_jvm_target: MakeJvmTarget, open_path: Path) -> None:
-    older = open_path / "bin" / "java"
-    older.parent.mkdir()
-    older.write_text("#!/bin/sh\necho 'openjdk version \"21.0.4\" 2024-07-16' >&2\n")
-    older.chmod(0o755)
+    older = script(open_path / "bin" / "java", "echo 'openjdk version \"21.0.4\" 2024-07-16' >&2")
     (sentence,) = JvmTimer().missing(make_jvm_target({}, str(older)))
     assert sentence.startswith("Java 21 (of the program) is too old") and sentence.endswith(
         "25 or newer is needed."

@@ -13,6 +13,7 @@ from bot.adapters.profilers.native.coarse import Coarse, merge, pool
 from bot.adapters.profilers.native.sampling import Gperftools, Perf
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 from tests.adapters.profilers.native.conftest import Forge
+from tests.adapters.scripts import script
 
 SPIN = """
 #include <stdlib.h>
@@ -112,9 +113,7 @@ def test_a_program_that_cannot_load_the_library_is_not_given_it(forge: Forge) ->
 def test_what_perf_may_not_do_is_said_once_it_was_tried(
     forge: Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake = forge.root / "perf"
-    fake.write_text("#!/bin/sh\nexit 255\n")
-    fake.chmod(0o755)
+    fake = script(forge.root / "perf", "exit 255")
     monkeypatch.setattr(sampling, "PATH", str(forge.root))
     monkeypatch.setattr(sampling, "_record", lambda written: [str(fake), str(written)])
     assert Perf().missing(forge.target()) == ("`perf` is not allowed to sample here.",)

@@ -15,6 +15,7 @@ from bot.adapters.profilers.native.uftrace import Uftrace
 from bot.adapters.profilers.native.watching import find, pattern
 from bot.model.profiles import CallSeries, Method, Profile
 from tests.adapters.profilers.native.conftest import ACCOUNT, Forge
+from tests.adapters.scripts import script
 
 SPIN = """
 #include <stdlib.h>
@@ -119,9 +120,7 @@ def test_libraries_of_the_checkout_threads_and_children_are_watched(forge: Forge
             if (fork() == 0) { call(3); return 0; }
             wait(0);
             return 0; }""")  # fmt: skip
-    script = forge.root / "start"
-    script.write_text("#!/bin/sh\nLD_LIBRARY_PATH=. ./program --data=x -P nothing\nexit 3\n")
-    script.chmod(0o755)
+    script(forge.root / "start", "LD_LIBRARY_PATH=. ./program --data=x -P nothing\nexit 3")
     target = replace(forge.target("./start"), ok_exit=(3,))
     profile = tracer.profile(target, [Method("ns::work<int>", "lib.cpp")])
     assert profile.outcome == "ok"
