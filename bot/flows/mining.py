@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,31 +14,27 @@ from bot.analysis.assertions.pace import evened
 from bot.analysis.assertions.stability import LAST, SHARE, first_stable, stable_borders, utility
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
-from bot.flows.mining_choice import Price, choose, with_callers
+from bot.flows.mining_choice import Price, brief, choose, with_callers
+from bot.flows.mining_spending import MOST_RESTS, MOST_SHIFT, Spending
 from bot.flows.mining_state import LEAST_OBSERVATIONS, UNSETTLED, Candidate, Estimator, Mined
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
 from bot.model.assertions import CallObservation, Floats
-from bot.model.profiles import Method, Profile, Tool
+from bot.model.profiles import Method, Profile
 from bot.model.space import Configuration
 
 HOT = 40
 """Methods that mining begins with, the hottest."""
 MOST_OBSERVATIONS = {"timing": 5, "paths": 10}
 """Trials of a stage from which on more are not waited for, however unstable the borders are."""
-MOST_SHIFT = 0.1
-"""Share of a method's median call that the tool may add to it (RQ5)."""
 LEAST_CALLS = 20
 """Calls in a trial below which nothing can be said of a method's distribution."""
-MOST_RESTS = 9
-"""Trials without the tool beside one with it, at most: the more, the more that one may take longer."""
 RESTING_SHARE = 0.1
 """Of the time that is left, for one watched trial and its rests, when there is more than one."""
 HOPELESS = 3
 """Trials that fail in a row until mining gives up."""
-CALL = 5e-7
-"""Seconds of a tool in each call, until it has said it itself."""
 _SELDOM = f"called less than {LEAST_CALLS} times in a trial"
+_UNSEEN = "its calls were not seen: too short, or too many to be watched in this time"
 
 
 @dataclass
@@ -60,16 +55,15 @@ class Mining:
     keep: Callable[[Profile], None] = lambda profile: None  # noqa: ARG005
     _candidates: dict[Method, Candidate] = field(default_factory=dict)
     _notes: Notes = field(default_factory=Notes)
-    _seconds: list[tuple[float, float]] = field(default_factory=list)
-    """CPU seconds that the tool added, and of all trials beside it and of that one without it."""
     _trial: float = 0.0
     """Wall seconds of a trial."""
-    _plain: float = 0.0
-    """CPU seconds of a trial without the tool; 0: none was run."""
     _longest: float = 0.0
     _watched: int = 0
     _failed: int = 0
-    _tool: Tool = field(default_factory=lambda: Tool("", "", "fine", frozenset()))
+    _spending: Spending = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._spending = Spending(self.overhead)
 
     def run(self) -> Mined:
         """Mines as long as there is time and something to learn; whatever fails ends in notes."""
@@ -90,8 +84,7 @@ class Mining:
                 break
             for candidate in chosen:
                 self._advance(candidate, graph)
-                if candidate.stage == "refused":
-                    self._begin(coarse, graph.callers.get(candidate.method, ()))
+            self._climb(graph)
         return self._mined(graph, finished=finished)
 
     def _hinted(self, coarse: Profile) -> list[Method]:
@@ -112,6 +105,13 @@ class Mining:
                 candidate.refuse(_SELDOM)
             self._candidates[method] = candidate
 
+    def _climb(self, graph: CallGraph) -> None:
+        """Callers of what cannot be watched, or comes last because it is too short, become candidates."""
+        price = self._price(graph)
+        for c in list(self._candidates.values()):
+            if c.stage == "refused" or brief(c, graph, price):
+                self._begin(graph.coarse, graph.callers.get(c.method, ()))
+
     @property
     def _find(self) -> Callable[[Floats], Floats]:
         return borders if self.estimator == "ours" else published_borders
@@ -127,30 +127,18 @@ class Mining:
             left = [c for c in self._candidates.values() if c.stage in ("timing", "paths")]
             price = self._price(graph)
             chosen = choose(left, graph, utility=self._utility, price=price)
-            if not chosen or not self._seconds:
+            if not chosen or not self._spending.measured:
                 return chosen
             calls = sum(map(graph.calls, with_callers(chosen[0], graph)))
             if (needed := price.rests(calls)) <= chosen[0].rests:
                 return chosen
-            self._rest(chosen[0], least=needed)
+            if brief(chosen[0], graph, price):
+                chosen[0].give_up(_UNSEEN)
+            else:
+                self._rest(chosen[0], least=needed)
 
     def _price(self, graph: CallGraph) -> Price:
-        trial = self._plain or graph.coarse.plain_seconds
-        return Price(self.overhead, trial, self._tool.seconds_per_call or CALL, self._tool.sampled)
-
-    def _rests(self, chosen: Sequence[Candidate]) -> int:
-        """Trials without the tool: as many as keep the overhead over all trials, if they go on so."""
-        added, plain = self._spent
-        if not self._seconds or not self._plain:
-            return chosen[0].rests
-        next_one = added / len(self._seconds)
-        needed = ((added + next_one) / self.overhead - plain) / self._plain - 1.0
-        return min(max(chosen[0].rests, math.ceil(needed)), MOST_RESTS)
-
-    @property
-    def _spent(self) -> tuple[float, float]:
-        added, plain = (sum(column) for column in zip((0.0, 0.0), *self._seconds, strict=True))
-        return added, plain
+        return self._spending.price(graph.coarse.plain_seconds)
 
     def _watch(self, chosen: Sequence[Candidate], graph: CallGraph) -> bool:
         """One watched trial; whether there was time for it."""
@@ -158,7 +146,7 @@ class Mining:
         if began + self._longest >= self.until:
             return False
         methods = list(dict.fromkeys(m for c in chosen for m in with_callers(c, graph)))
-        rests = self._rests(chosen)
+        rests = self._spending.rests(chosen[0].rests)
         profile = self.bench.watch(
             "head",
             self.configuration,
@@ -178,26 +166,27 @@ class Mining:
             return True
         self._failed = 0
         self._watched += 1
-        if profile.unprofiled > 0:
-            self._plain = profile.unprofiled
-            self._seconds.append((profile.seconds - self._plain, (rests + 1) * self._plain))
+        self._spending.book(profile, map(graph.calls, methods), rests)
         self._trial = (end - began) / (rests + 1)
-        self._tool = profile.tool
         self.keep(profile)
         wanted = {c.method: with_callers(c, graph) for c in chosen}
         found = observed(profile, start=began, end=end, edges=graph.edges, wanted=wanted)
-        self._take(chosen, profile, found)
+        self._take(chosen, profile, found, graph)
         return True
 
     def _take(
-        self, chosen: Sequence[Candidate], profile: Profile, found: Mapping[Method, CallObservation]
+        self,
+        chosen: Sequence[Candidate],
+        profile: Profile,
+        found: Mapping[Method, CallObservation],
+        graph: CallGraph,
     ) -> None:
         """Gives each candidate its observation, unless others took too much of its time."""
         below, again = nested(profile), recursive(profile)
         for candidate in chosen:
             own = found.get(candidate.method)
             if own is None or not len(own.every):
-                self._unseen(candidate, counted=candidate.method in profile.methods)
+                self._unseen(candidate, graph, counted=candidate.method in profile.methods)
             elif below.get(candidate.method, 0.0) > MOST_NESTED and not candidate.alone:
                 candidate.alone = True
             elif below.get(candidate.method, 0.0) > MOST_NESTED and candidate.stage == "timing":
@@ -205,18 +194,23 @@ class Mining:
             else:
                 whole = candidate.callers or profile.tool.callers
                 candidate.observations.append(own if whole else own.without_paths(candidate.method.name))
-                candidate.shift = profile.tool.bias / max(float(np.median(own.every)), 1e-9)
+                candidate.shift = (
+                    profile.tool.left * profile.tool.bias / max(float(np.median(own.every)), 1e-9)
+                )
                 if candidate.method in again:
                     self._notes.say(
                         f"`{candidate.method.name}` calls itself: calls at all depths were timed."
                     )
 
-    def _unseen(self, candidate: Candidate, *, counted: bool) -> None:
+    def _unseen(self, candidate: Candidate, graph: CallGraph, *, counted: bool) -> None:
         """What the tool counted, but could not time, may be too short, or perturbed by others."""
-        if not counted:
-            self._rest(candidate)
-        elif candidate.alone:
+        short = brief(candidate, graph, self._price(graph))
+        if counted and (short or candidate.alone):
             candidate.give_up("calls too short for the tool")
+        elif short:
+            candidate.give_up(_UNSEEN)
+        elif not counted:
+            self._rest(candidate)
         candidate.alone = True
 
     def _rest(self, candidate: Candidate, *, least: int = 0) -> None:
@@ -224,7 +218,7 @@ class Mining:
         more = max(least, min(2 * candidate.rests + 1, MOST_RESTS))
         too_many = more > MOST_RESTS or candidate.rests == MOST_RESTS
         if too_many or more * self._trial > RESTING_SHARE * (self.until - self.clock()):
-            candidate.give_up("its calls were not seen: too short, or too many to be watched in this time")
+            candidate.give_up(_UNSEEN)
         candidate.rests = more
 
     def _advance(self, candidate: Candidate, graph: CallGraph) -> None:
@@ -233,7 +227,7 @@ class Mining:
         if candidate.stage not in MOST_OBSERVATIONS or not seen:
             return
         if candidate.shift > MOST_SHIFT:
-            candidate.refuse(f"calls so short that more than {MOST_SHIFT:.0%} of them is the tool's own time")
+            candidate.refuse(f"calls so short that the tool may shift them by more than {MOST_SHIFT:.0%}")
             return
         if len(seen) < LEAST_OBSERVATIONS:
             return
@@ -249,7 +243,7 @@ class Mining:
             return
         if candidate.stage == "timing" and len(found) and graph.above(candidate.method):
             candidate.stage = "paths"
-            if not self._tool.callers:
+            if not self._spending.tool.callers:
                 candidate.callers, candidate.earlier, candidate.observations = True, seen, []
         elif not enough and candidate.model(self.estimator) is None:
             return
@@ -272,7 +266,6 @@ class Mining:
                 refused[c.reason].append(c.method)
             elif c.enough and c.method not in models:
                 refused[UNSETTLED].append(c.method)
-        added, plain = self._spent
         hot = graph.hot[:HOT]
         shares = graph.coarse.methods
         if not finished:
@@ -289,7 +282,7 @@ class Mining:
                 sum(shares[m].self_share for m in hot if m in models),
             ),
             within=graph.within(models),
-            overhead=added / plain if plain else None,
+            overhead=self._spending.share,
             trials=self._watched,
             finished=finished,
             notes=self._notes.told,

@@ -27,7 +27,7 @@ class Candidate:
     callers are watched with it. alone: no method below it is, because that would take too much of its time.
     rests: trials without the tool beside one with it, so that the overhead is kept over all of them.
     earlier: observations without paths, for as long as there are too few with them. shift: share of the
-    median call that is the tool's own time, which was taken off.
+    median call by which the tool may be wrong about it, its own part taken off.
     """
 
     method: Method

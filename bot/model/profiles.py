@@ -68,8 +68,9 @@ class Tool:
     """A profiler: name and version, what it measures, and for people what it costs and cannot see.
 
     slowdown: rough factor on the whole program (coarse); seconds_per_call: of each watched call (fine).
-    bias: of these, what shows in the call's duration, and was taken off. callers: whether a fine tool sees
-    callers that are not watched. sampled: whether it times only some of the calls of what is called often.
+    bias: of these, what shows in the call's duration, and was taken off. left: share of it that may be left
+    in durations then, or too much, as far as was measured. callers: whether a fine tool sees callers that are
+    not watched. sampled: whether it times only some of the calls of what is called often.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Tool:
     slowdown: float = 1.0
     seconds_per_call: float = 0.0
     bias: float = 0.0
+    left: float = 1.0
     callers: bool = False
     sampled: bool = False
     blind: tuple[str, ...] = ()

@@ -18,6 +18,9 @@ MOST_KEPT = 100_000
 """Calls of one context whose durations are kept one by one."""
 MOST_BIAS = 0.1
 """Share of a median duration that may be the tool's own; arbitrary."""
+LEFT = 0.5
+"""Of the tool's own part, which is taken off, what may be left or too much: of the agent in Python programs,
+uftrace and Frida mostly a fifth (benchmarks/assertions/results/shifts.md); other tools were not measured."""
 
 
 @dataclass(frozen=True)

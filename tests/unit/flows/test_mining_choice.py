@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.flows.call_graph import CallGraph
-from bot.flows.mining_choice import AT_ONCE, CALLERS_CALLS, Price, choose, with_callers
+from bot.flows.mining_choice import AT_ONCE, CALLERS_CALLS, TIMED, Price, choose, with_callers
 from bot.flows.mining_state import Candidate
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Tool
 
@@ -46,6 +48,29 @@ def test_a_method_that_is_too_dear_comes_last_however_hot() -> None:
     some = [Candidate(method(name), heat) for name, heat in (("dear", 0.9), ("cheap", 0.1), ("other", 0.2))]
     assert chosen(some, known) == ["other", "cheap"]
     assert chosen(some[:1], known) == ["dear"]
+
+
+def test_a_method_whose_calls_are_too_short_as_far_as_is_known_comes_last() -> None:
+    known = CallGraph(
+        Profile(
+            TOOL,
+            "ok",
+            1.0,
+            {
+                method("short"): MethodCost(0.6, self_seconds=0.6, calls=1_000_000),
+                method("long"): MethodCost(0.3, self_seconds=0.3, calls=100),
+                method("main"): MethodCost(0.1, self_seconds=0.1, calls=1),
+            },
+            {
+                (method("main"), method("short")): EdgeCost(1, 0.6),
+                (method("main"), method("long")): EdgeCost(1, 0.3),
+            },
+        )
+    )
+    some = [Candidate(method(name), heat) for name, heat in (("short", 0.6), ("long", 0.3))]
+    free = Price(overhead=10.0, trial=1.0, call=1e-6, sampled=False, shortest=1e-6)
+    assert chosen(some, known, free) == ["short", "long"]  # 0.6 us, whose median may be 1.2
+    assert chosen(some, known, replace(free, shortest=2e-6)) == ["long", "short"]
 
 
 def test_what_does_not_fit_makes_room_for_what_does() -> None:
@@ -103,7 +128,7 @@ def test_there_is_a_limit_of_what_is_watched_at_once() -> None:
 
 def test_a_tool_that_times_only_some_calls_costs_less() -> None:
     every, some = PRICE, Price(0.1, 1.0, 1e-6, sampled=True)
-    assert some.of(5_000) == pytest.approx(every.of(5_000))
+    assert some.of(TIMED) == pytest.approx(every.of(TIMED))
     assert some.of(1_000_000) < 0.2 * every.of(1_000_000)
     assert every.rests(1_000_000) == 9 and every.rests(100_000) == 0
 

@@ -112,6 +112,7 @@ def fine_tool(bias: Bias | None) -> Tool:
         frozenset({"calls", "seconds", "durations"}),
         seconds_per_call=SECONDS_PER_CALL if bias is None else bias.own + bias.below,
         bias=0.0 if bias is None else bias.expected,
+        left=1.0 if bias is None else bias.left,
         blind=BLIND,
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.adapters.profilers.call_series import MOST_BIAS, MOST_KEPT, bin_of, lower_edges
+from bot.adapters.profilers.call_series import LEFT, MOST_BIAS, MOST_KEPT, bin_of, lower_edges
 from bot.adapters.profilers.native.samples import Spot
 from bot.adapters.profilers.native.signatures import Parameter
 from bot.adapters.profilers.native.uftrace_file import Node, Recording
@@ -36,6 +36,11 @@ class Bias:
     def expected(self) -> float:
         """Seconds that calls may be too long: what was measured, or what slow machines take at most."""
         return UNMEASURED if self == Bias() else self.own
+
+    @property
+    def left(self) -> float:
+        """Share of what is expected that may be left once what was measured is taken off."""
+        return 1.0 if self == Bias() else LEFT
 
 
 @dataclass(frozen=True)
@@ -117,9 +122,9 @@ class _Sums:
             self.total += float(freed.sum())
 
     def too_short(self, bias: Bias) -> bool:
-        """Whether too much of the durations is the tracer's own time."""
+        """Whether too much of the durations may still be the tracer's own time."""
         middle = _median(self.raw)
-        return bias.own > MOST_BIAS * middle or _median(self.added) > MOST_BELOW * middle
+        return LEFT * bias.own > MOST_BIAS * middle or _median(self.added) > MOST_BELOW * middle
 
 
 def _path(node: Node, paths: Mapping[int, tuple[Method | None, CallPath]]) -> CallPath:

@@ -66,6 +66,7 @@ class Uftrace:
             else frozenset({"calls", "seconds", "durations"}),
             seconds_per_call=SECONDS_PER_CALL if self._bias is None else self._bias.own + self._bias.below,
             bias=0.0 if self._bias is None else self._bias.expected,
+            left=1.0 if self._bias is None else self._bias.left,
             blind=("calls that the compiler inlined", "what a call waited for is in its duration"),
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from bot.adapters.answers import Column
-from bot.adapters.profilers.call_series import MOST_BIAS, MOST_BINS, median, merged
+from bot.adapters.profilers.call_series import LEFT, MOST_BIAS, MOST_BINS, median, merged
 from bot.adapters.profilers.call_series import Watched as Part
 from bot.adapters.profilers.python.names import Naming
 from bot.adapters.profilers.python.reading import Body, Count, Left, Text, read_processes
@@ -167,11 +167,11 @@ def series_of(left: TimedLeft) -> Timed:
 
 def _uncertain(series: Sequence[CallSeries], bias: int) -> Iterator[str]:
     """The tool's own part is taken off each duration; short ones stay uncertain."""
-    short = {one.method for one in series if bias / 1e9 > MOST_BIAS * median(one)}
+    short = {one.method for one in series if LEFT * bias / 1e9 > MOST_BIAS * median(one)}
     if short:
         yield (
             f"Durations of {len(short)} methods are uncertain: {bias} ns of the tool's own, more than "
-            f"{MOST_BIAS:.0%} of them, were taken off each."
+            f"{MOST_BIAS / LEFT:.0%} of them, were taken off each."
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from bot.adapters.profilers.call_series import LEFT
 from bot.adapters.profilers.python.call_budget import CALL_SECONDS, CallBudget, call_budget
 from bot.adapters.profilers.python.durations import TimedLeft, series_of, tell_durations
 from bot.adapters.profilers.python.injection import Watched, not_started, run_watched, too_old
@@ -43,6 +44,7 @@ class PythonFine:
         grain="fine",
         quantities=frozenset({"calls", "seconds", "durations", "arguments"}),
         seconds_per_call=CALL_SECONDS,
+        left=LEFT,
         callers=True,
         sampled=True,
         blind=(
@@ -81,10 +83,11 @@ class PythonFine:
             notes.append(
                 f"{len(absent)} of {len(planned.every)} chosen methods were not seen: {_some(absent)}."
             )
+        # By the wall clock, too: of that the tool had a core as much as the program.
+        wall = sum(process.wall for process in watched.left.processes)
+        cost = result.seconds_per_call * min(1.0, watched.launched.cpu / max(wall, 1e-9))
         return Profile(
-            tool=replace(
-                self.tool, seconds_per_call=result.seconds_per_call or CALL_SECONDS, bias=result.bias
-            ),
+            tool=replace(self.tool, seconds_per_call=cost or CALL_SECONDS, bias=result.bias),
             outcome=watched.launched.outcome,
             seconds=watched.launched.cpu,
             series=result.series,

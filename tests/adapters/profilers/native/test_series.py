@@ -51,7 +51,7 @@ def test_a_recursive_method_counts_once_in_its_total() -> None:
 
 def test_calls_that_are_too_short_are_counted_but_not_timed() -> None:
     traced = series_of(
-        recorded(((1,), [5000], [100]), ((1, 2), [40] * 100, [0] * 100)), AT.get, Bias(5e-9, 1e-9)
+        recorded(((1,), [5000], [100]), ((1, 2), [40] * 100, [0] * 100)), AT.get, Bias(9e-9, 1e-9)
     )
     assert traced.short == [G]
     assert [s.method for s in traced.series] == [F]
