@@ -39,7 +39,8 @@ def asserted(model: PathModel, *, mined: str, trials: int) -> Assertion | None:
     names = [f"e{i}" for i in range(1, len(edges) + 1)]
     named = dict(zip(names, edges, strict=True))
     ordered = sorted(model.groups, key=lambda g: min((len(path), path) for path in g.paths))
-    rows = [{tuple(e in edges_of(path) for e in edges) for path in g.paths} for g in ordered]
+    passed = [{edges_of(path) for path in g.paths} for g in ordered]
+    rows = [{tuple(e in path for e in edges) for path in paths} for paths in passed]
     groups = []
     for number, group in enumerate(ordered):
         others = set().union(*(r for i, r in enumerate(rows) if i != number))
@@ -76,7 +77,10 @@ def _cover(rows: Collection[Row], others: Collection[Row]) -> tuple[Term, ...]:
     """
     ordered = sorted(rows, reverse=True)
     primes = sorted(_primes(ordered, others), key=_order)
-    covers = [sum(1 << i for i, row in enumerate(ordered) if _holds(term, row)) for term in primes]
+    table = np.array(ordered, dtype=bool)
+    held = [_held(term, table) for term in primes]
+    covers = [int.from_bytes(np.packbits(rows, bitorder="little").tobytes(), "little") for rows in held]
+    covering = [np.flatnonzero(column).tolist() for column in np.array(held).T]
     heap: list[tuple[int, tuple[int, ...], int]] = [(0, (), (1 << len(ordered)) - 1)]
     seen: set[int] = set()
     for step in count():
@@ -86,7 +90,7 @@ def _cover(rows: Collection[Row], others: Collection[Row]) -> tuple[Term, ...]:
         if left in seen and step <= STEPS:
             continue
         seen.add(left)
-        usable = [i for i, cover in enumerate(covers) if cover & left & -left]
+        usable = covering[(left & -left).bit_length() - 1]
         if step > STEPS:
             heap, usable = [], [max(usable, key=lambda i: (covers[i] & left).bit_count())]
         for i in usable:
@@ -126,6 +130,13 @@ def _shorter(term: Term) -> Iterator[Term]:
 
 def _holds(term: Term, row: Row) -> bool:
     return all(value is None or value == passed for value, passed in zip(term, row, strict=True))
+
+
+def _held(term: Term, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of the rows fulfil a term, (n_rows,)."""
+    places = [i for i, value in enumerate(term) if value is not None]
+    fulfilled: NDArray[np.bool_] = (rows[:, places] == [term[i] for i in places]).all(axis=1)
+    return fulfilled
 
 
 def _literals(term: Term) -> int:
