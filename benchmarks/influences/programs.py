@@ -3,8 +3,9 @@
 python -m benchmarks.influences.programs DIR [--seed 1] [--sample 45] [--probe 25] [--minutes 30]
 
 DIR keeps the examples' repositories and every profile, so that a run that was stopped goes on where it was;
-nothing of it belongs into the repository. Half of the sample is the feature-wise and pair-wise design, half
-random, as a night's; the probe is random. Two repetitions, far apart, and as many trials without a profiler.
+nothing of it belongs into the repository. With --minutes 0 it learns from what is there. Half of the sample
+covers pairs of values, those of numbers too, half is random, as a night's; the probe is random. Two
+repetitions, far apart, of the probe first (it tells the noise floor), and as many trials without a profiler.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,10 @@ from bot.analysis.published.influences.coarse import CoarseModels
 from bot.compose.subjects import load_checked
 from bot.model.profiles import Profile
 from bot.model.revisions import Comparison
-from bot.model.space import Configuration
-from bot.model.subject import Subject
+from bot.model.space import Configuration, Space
 from bot.model.trials import Wish
 from bot.sampling.constraints import ConstraintSolver
-from bot.sampling.published.influences import influence_sample
+from bot.sampling.covering import pair_wise
 from bot.sampling.random_uniform import random_uniform
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ PROGRAMS = {
     "terser": ("examples/terser/make_repository.py", ()),
     "brotli": ("benchmarks/influences/brotli/make_repository.py", ()),
 }
-"""Examples of three runtimes, and a program on which nothing was tuned; how their repositories are made."""
+"""Examples of three runtimes, and a second native program; how their repositories are made."""
 REPETITIONS = 2
 PROFILING = ("pearson", "spearman", "times", "drivers")
 RELEVANT = 0.01
@@ -108,10 +108,10 @@ def _measure(
     (path,) = [p for p in (place / ".github/suspects.yml", place / "suspects.yml") if p.exists()]
     subject = load_checked(path)
     rng = np.random.default_rng([chosen.seed, *name.encode()])
-    wanted = _configurations(subject, chosen, rng)
+    wanted = configurations(subject.space, sample=chosen.sample, probe=chosen.probe, rng=rng)
     record.setdefault("subject", subject)
     wanted = record.setdefault("wanted", wanted)
-    left = [c for n in range(REPETITIONS) for _, c in wanted if len(record.get(c, ((), ()))[0]) <= n]
+    left = missing(wanted, {c: len(record[c][0]) for _, c in wanted if c in record})
     if not left or time.monotonic() > end:
         return
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="influences-")))
@@ -137,7 +137,6 @@ def _measure(
             slots=1,
         )
     )
-    # One repetition of all, then the next: what the machine does meanwhile is noise, no configuration's own.
     for configuration in left:
         if time.monotonic() > end:
             return
@@ -148,22 +147,34 @@ def _measure(
         yield record
 
 
+def missing(
+    wanted: Sequence[tuple[str, Configuration]], have: Mapping[Configuration, int]
+) -> list[Configuration]:
+    """What is to be profiled yet: one repetition of all, then the next, in which the probe comes first.
+
+    What the machine does meanwhile is noise then, and no configuration's own.
+    """
+    again = sorted(wanted, key=lambda one: one[0] != "probe")
+    order = [(n, c) for n in range(REPETITIONS) for _, c in (again if n else wanted)]
+    return [c for n, c in order if have.get(c, 0) <= n]
+
+
 def _unprofiled(bench: PairBench, configuration: Configuration) -> float:
     """CPU seconds of a trial without a profiler; NaN: it failed."""
     (pair,) = bench.measure(iter([Wish(configuration, ("head", "head"))]))
     return pair.first.metrics.get("cpu", float("nan")) if pair.first.ok else float("nan")
 
 
-def _configurations(
-    subject: Subject, chosen: argparse.Namespace, rng: np.random.Generator
+def configurations(
+    space: Space, *, sample: int, probe: int, rng: np.random.Generator
 ) -> list[tuple[str, Configuration]]:
     """The sample and the probe, in random order: what was not measured is missing at random."""
-    solver = ConstraintSolver(subject.space)
-    design = influence_sample(subject.space, solver, "pair-wise", rng=rng)
-    some = rng.permutation(len(design))[: chosen.sample // 2]
-    drawn = random_uniform(subject.space, solver, chosen.sample - len(some) + chosen.probe, rng=rng)
-    found = [("sample", design[i]) for i in some] + [("sample", c) for c in drawn[chosen.probe :]]
-    found += [("probe", c) for c in drawn[: chosen.probe]]
+    solver = ConstraintSolver(space)
+    design = pair_wise(space, solver, sample // 2, rng=rng)
+    drawn = random_uniform(space, solver, sample + probe, rng=rng)
+    drawn = [c for c in drawn if c not in design][: sample - len(design) + probe]
+    found = [("sample", c) for c in (*design, *drawn[probe:])]
+    found += [("probe", c) for c in drawn[:probe]]
     return [found[i] for i in rng.permutation(len(found))]
 
 

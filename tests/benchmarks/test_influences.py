@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks.influences.coverage import truth
+from benchmarks.influences.programs import configurations, missing
 from benchmarks.influences.recorded import columns
 from benchmarks.influences.systems import generate
 from benchmarks.influences.table import markdown
+from tests.unit.analysis.influences.programs import SPACE
 
 
 class _Evil:
@@ -59,3 +61,21 @@ def test_a_method_without_a_model_counts_as_lost() -> None:
     text = markdown([case])
     assert "| random | 1 | 2 | 75 %, 0 % / 0 % | 1.5 %, 100 % / 100 % |" in text
     assert "| 100 % | 100 % |" in text
+
+
+def test_half_of_a_sample_covers_pairs_of_values_and_the_probe_is_apart() -> None:
+    found = configurations(SPACE, sample=30, probe=10, rng=np.random.default_rng(7))
+    sample = {c for kind, c in found if kind == "sample"}
+    assert len(sample) == 30
+    assert len([c for kind, c in found if kind == "probe"]) == 10
+    assert {(c[2], c[3]) for c in sample} == {
+        (a, b) for a in SPACE.options[2].values for b in (1, 2, 4, 8, 16)
+    }
+
+
+def test_the_probe_is_repeated_first() -> None:
+    a, b, c = ((flag, False, "none", 4, False) for flag in (False, True, False))
+    c = (*c[:3], 8, False)
+    wanted = [("sample", a), ("probe", b), ("sample", c)]
+    assert missing(wanted, {}) == [a, b, c, b, a, c]
+    assert missing(wanted, {a: 1, b: 2, c: 1}) == [a, c]

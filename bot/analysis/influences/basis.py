@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,59 +19,75 @@ DOUBLING = 40.0
 """Numbers up to here may be exponents of two (rounds, memory as a power)."""
 
 
+USES = ("smooth", "border")
+
+
 @dataclass(frozen=True)
 class Columns:
     """Functions of single options over configurations.
 
     values: shape (n_configurations, n_columns), each within -1 to 1. owner: the option of each, by place.
-    smooth: bool, those the lasso uses (a flag, a value of a choice, a number and its logarithm).
+    smooth: bool, those the lasso uses (a flag, a value of a choice, a number and its logarithm). border: those
+    that tell where a method is called (a flag, a value of a choice, a number, its steps).
     """
 
     values: Floats
     owner: NDArray[np.intp]
     smooth: NDArray[np.bool_]
+    border: NDArray[np.bool_]
+
+    def rows(self, which: NDArray[np.intp] | slice) -> Columns:
+        """The same columns of some configurations."""
+        return replace(self, values=self.values[which])
 
 
 class Basis:
     """Builds columns for any configurations of a space: flags, values of choices, functions of numbers."""
 
     def __init__(self, space: Space) -> None:
-        self._parts = [(i, *part) for i, option in enumerate(space.options) for part in _functions(option)]
+        self._parts = [(i, part) for i, option in enumerate(space.options) for part in _parts(option)]
 
     def columns(self, configurations: Sequence[Configuration]) -> Columns:
         """Columns of all functions, constant ones included."""
         values = np.empty((len(configurations), len(self._parts)))
-        for k, (i, function, _) in enumerate(self._parts):
-            values[:, k] = function([c[i] for c in configurations])
-        return Columns(
-            values,
-            np.array([i for i, _, _ in self._parts], dtype=np.intp),
-            np.array([smooth for _, _, smooth in self._parts], dtype=bool),
-        )
+        for k, (i, part) in enumerate(self._parts):
+            values[:, k] = part.function([c[i] for c in configurations])
+        masks = (np.array([use in part.uses for _, part in self._parts], dtype=bool) for use in USES)
+        return Columns(values, np.array([i for i, _ in self._parts], dtype=np.intp), *masks)
 
 
 _Function = Callable[[list[object]], Floats]
 
 
-def _functions(option: Option) -> list[tuple[_Function, bool]]:
-    """Functions of an option's values, and whether the lasso uses them."""
+@dataclass(frozen=True)
+class _Part:
+    """A function of an option's values, and which masks of `Columns` it is in."""
+
+    function: _Function
+    uses: tuple[str, ...]
+
+
+def _parts(option: Option) -> list[_Part]:
     if option.kind == "flag":
-        return [(lambda v: np.array(v, dtype=np.float64), True)]
+        return [_Part(lambda v: np.array(v, dtype=np.float64), USES)]
     if option.kind == "choice":
-        return [(_is(value), True) for value in option.values]
+        return [_Part(_is(value), USES) for value in option.values]
     numbers = np.array([float(v) for v in option.values])
-    forms: list[tuple[Callable[[Floats], Floats], bool]] = [(lambda x: x, True), (np.square, False)]
+    forms: list[tuple[Callable[[Floats], Floats], tuple[str, ...]]] = [
+        (lambda x: x, USES),
+        (np.square, ()),
+    ]
     if numbers.min() >= 0:
         shift = 0.0 if numbers.min() > 0 else _smallest_step(numbers)
-        forms.append((lambda x: np.log(x + shift), True))
-        forms.append((np.sqrt, False))
+        forms.append((lambda x: np.log(x + shift), ("smooth",)))
+        forms.append((np.sqrt, ()))
     if numbers.min() > 0:
-        forms.append((np.reciprocal, False))
+        forms.append((np.reciprocal, ()))
     if np.abs(numbers).max() <= DOUBLING and len(numbers) > 2:
-        forms.append((np.exp2, False))
+        forms.append((np.exp2, ()))
     if 2 < len(numbers) <= LEVELS:
-        forms += [(_from(border), False) for border in np.sort(numbers)[1:].tolist()]
-    return [(_scaled(form, numbers), smooth) for form, smooth in forms]
+        forms += [(_from(border), ("border",)) for border in np.sort(numbers)[1:].tolist()]
+    return [_Part(_scaled(form, numbers), uses) for form, uses in forms]
 
 
 def _from(border: float) -> Callable[[Floats], Floats]:

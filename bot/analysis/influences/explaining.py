@@ -155,7 +155,7 @@ def _asked(
         shape = (len(one.versions), len(one.signs))
         rows = slice(start, start + shape[0] * shape[1])
         start = rows.stop
-        part = Columns(asked.values[rows], asked.owner, asked.smooth)
+        part = asked.rows(rows)
         predicted = learnt.model.predict(part).reshape(shape)
         told = estimate(predicted, one.signs, sides=one.sides, residuals=residuals)
         if told is not None:

@@ -115,13 +115,15 @@ class Gaussian:
         rows = _some(len(y), CONDITIONED, rng)
         target = np.log(y[rows])
         self._middle, self._scale = float(target.mean()), float(target.std()) or 1.0
-        self._process = GaussianProcessRegressor(kernel, optimizer=None)
-        self._process.fit(columns.values[rows][:, columns.smooth], (target - self._middle) / self._scale)
+        process = GaussianProcessRegressor(kernel, optimizer=None)
+        process.fit(columns.values[rows][:, columns.smooth], (target - self._middle) / self._scale)
+        # All that a mean needs: the factor of the covariance has megabytes, and hundreds of models are kept.
+        self._kernel, self._seen, self._weights = process.kernel_, process.X_train_, process.alpha_
         return self
 
     def predict(self, columns: Columns) -> Floats:
         """Costs, the posterior mean of the logarithm."""
-        mean = self._process.predict(columns.values[:, columns.smooth])
+        mean = self._kernel(columns.values[:, columns.smooth], self._seen) @ self._weights
         return np.asarray(np.exp(mean * self._scale + self._middle))
 
 

@@ -60,24 +60,20 @@ class Switched:
         active = y > 0
         self._switch: DecisionTreeClassifier | None = None
         if not active.all():
-            self._switch = DecisionTreeClassifier(random_state=0)  # all kinds agree on where it is called
-            self._switch.fit(columns.values, active)
+            # All kinds agree on where it is called.
+            self._switch = DecisionTreeClassifier(criterion="entropy", random_state=0)
+            self._switch.fit(columns.values[:, columns.border], active)
         if active.sum() < 3:
             self.model = Constant()
-        self.model.fit(rows(columns, np.flatnonzero(active)), y[active], rng=rng)
+        self.model.fit(columns.rows(np.flatnonzero(active)), y[active], rng=rng)
         return self
 
     def predict(self, columns: Columns) -> Floats:
         """Costs, shape (n,)."""
         found = self.model.predict(columns)
         if self._switch is not None:
-            found = np.where(self._switch.predict(columns.values), found, 0.0)
+            found = np.where(self._switch.predict(columns.values[:, columns.border]), found, 0.0)
         return found
-
-
-def rows(columns: Columns, which: NDArray[np.intp]) -> Columns:
-    """The same columns of some configurations."""
-    return Columns(columns.values[which], columns.owner, columns.smooth)
 
 
 def choose(
@@ -102,7 +98,7 @@ def choose(
     if len(known) < FEWEST or not seen:
         return None
     kinds = kinds if seen >= FEWEST else [kind for kind in RARE if kind in kinds]
-    columns, cost = rows(columns, known), y[known]
+    columns, cost = columns.rows(known), y[known]
     folds = random_folds(len(cost), rng)
     some = -(-QUICK_ROWS // max(len(folds[0]), 1))
     folds = folds[:some] if quick else folds + level_folds(columns, rng)
@@ -171,7 +167,7 @@ def _judge(
 ) -> _Judged | None:
     """Errors of a kind on all folds; None: it is far from the best, or no fold is left to learn from."""
     active = np.flatnonzero(y > 0)
-    make = maker(kind, rows(columns, active), y[active], rng=rng)
+    make = maker(kind, columns.rows(active), y[active], rng=rng)
     places: list[NDArray[np.intp]] = []
     guesses: list[Floats] = []
     random = 0
@@ -181,7 +177,7 @@ def _judge(
             continue
         places.append(held)
         guesses.append(
-            Switched(make()).fit(rows(columns, train), y[train], rng=rng).predict(rows(columns, held))
+            Switched(make()).fit(columns.rows(train), y[train], rng=rng).predict(columns.rows(held))
         )
         random += len(held) if i < FOLDS else 0
         if i + 1 == LOOK and best is not None:

@@ -1,3 +1,4 @@
+import pickle
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from bot.analysis.influences.basis import Basis, Columns
 from bot.analysis.influences.costs import Floats, mape
 from bot.analysis.influences.models import KINDS
-from bot.analysis.influences.selection import choose, rows
+from bot.analysis.influences.selection import Switched, choose
 from bot.analysis.influences.sums import FewTerms, Lasso
 from bot.model.space import Configuration, Option, Space
 from tests.unit.analysis.influences.programs import SPACE, Cost, drawn
@@ -144,10 +145,31 @@ def test_a_sum_of_more_options_than_a_small_model_has_is_learnt_by_the_lasso() -
     configurations = drawn(110, rng, space)
     y = np.array([100.0 + sum((5.0 + i) * c[i] for i in range(14)) for c in configurations])  # type: ignore[operator, misc]
     columns = Basis(space).columns(configurations)
-    seen, asked = rows(columns, np.arange(50)), rows(columns, np.arange(50, 110))
+    seen, asked = columns.rows(np.arange(50)), columns.rows(np.arange(50, 110))
     found = {
         logarithmic: mape(y[50:], Lasso(logarithmic=logarithmic).fit(seen, y[:50], rng=rng).predict(asked))
         for logarithmic in (True, False)
     }
     few = mape(y[50:], FewTerms(logarithmic=False).fit(seen, y[:50], rng=rng).predict(asked))
     assert found[False] < 0.8 * min(found[True], few)
+
+
+def test_a_gaussian_process_keeps_no_covariance() -> None:
+    rng = np.random.default_rng(15)
+    seen, y = _data(_product, 110, rng)
+    fitted = KINDS["Gaussian process"]().fit(seen, y, rng=rng)
+    assert len(pickle.dumps(fitted)) < 8 * 110 * 110
+
+
+def test_where_a_method_is_called_is_found_although_no_single_option_tells() -> None:
+    rng = np.random.default_rng(16)
+
+    def cost(c: Mapping[str, Any]) -> float:
+        return 5.0 if c["blocks"] in (2, 4) and c["codec"] != "fast" and c["log"] else 0.0
+
+    wrong = []
+    for _ in range(40):
+        seen, y = _data(cost, 40, rng)
+        asked, truth = _data(cost, 80, rng)
+        wrong.append(mape(truth, Switched(KINDS["constant"]()).fit(seen, y, rng=rng).predict(asked)))
+    assert np.mean(wrong) < 0.025
