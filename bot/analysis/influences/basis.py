@@ -27,8 +27,8 @@ class Columns:
     """Functions of single options over configurations.
 
     values: shape (n_configurations, n_columns), each within -1 to 1. owner: the option of each, by place.
-    smooth: bool, those the lasso uses (a flag, a value of a choice, a number and its logarithm). border: those
-    that tell where a method is called (a flag, a value of a choice, a number, its steps).
+    smooth: bool, those the lasso uses (a flag, a value of a choice, a number and its logarithm). border:
+    those that tell where a method is called (a flag, a value of a choice, a number, its steps).
     """
 
     values: Floats

@@ -22,6 +22,8 @@ INNER_FOLDS, MANY = 4, 100
 REACH = np.log(4.0)
 """A prediction lies at most this far (in logarithms) beyond what was seen: nothing is known out there."""
 EXACT = 1e-9
+SPANNED = 1e-11
+"""Of a column's squared length: less is rounding, the chosen columns say all that it does."""
 _Path = list[tuple[list[int], Floats]]
 
 
@@ -92,28 +94,33 @@ class FewTerms:
 
 def _pursuit(x: Floats, y: Floats, weight: Floats) -> _Path:
     """Columns chosen so far and intercept with coefficients, for 0 to `FEW` terms (fewer when exact)."""
-    fresh, rest = x * weight[:, None], y * weight
+    columns, rest = x * weight[:, None], y * weight
     small = EXACT * np.abs(rest).max()
-    least = 1e-6 * np.sqrt((fresh**2).sum(axis=0)) + 1e-150
+    # Of each column the squared length, and how much of it the chosen ones do not say already.
+    whole = np.einsum("ij,ij->j", columns, columns)
+    fresh = whole.copy()
+    basis: list[Floats] = []
     direction = weight
     chosen: list[int] = []
     path: _Path = []
     while True:
-        # What a column adds is what of it the chosen ones do not say already.
         direction = direction / np.sqrt(direction @ direction)
-        fresh -= np.outer(direction, direction @ fresh)
+        basis.append(direction)
+        fresh -= (direction @ columns) ** 2
         rest = rest - direction * (direction @ rest)
         path.append((list(chosen), _weighted(x[:, chosen], y, weight)))
         if len(chosen) >= FEW or len(chosen) + 2 >= len(y) or np.abs(rest).max() < small:
             return path
-        size = np.sqrt((fresh**2).sum(axis=0))
-        usable = size > least
-        gain = np.where(usable, np.abs(rest @ fresh) / np.where(usable, size, 1.0), -1.0)
+        usable = fresh > SPANNED * whole + 1e-300
+        gain = np.where(usable, (rest @ columns) ** 2 / np.where(usable, fresh, 1.0), -1.0)
         best = int(np.argmax(gain))
         if gain[best] <= 0:
             return path
         chosen.append(best)
-        direction = fresh[:, best].copy()
+        direction = columns[:, best]
+        for _ in range(2):  # once more: the first time leaves what rounding made of it
+            for one in basis:
+                direction = direction - one * (one @ direction)
 
 
 def _weighted(x: Floats, y: Floats, weight: Floats) -> Floats:
