@@ -36,7 +36,11 @@ WITHIN = 0.9
 
 @dataclass(frozen=True)
 class Found:
-    """A step of the best explanation: what carries it, where, how large (in units), how probable."""
+    """A step of the best explanation: what carries it, where, how large (in units), how probable.
+
+    clarity: its size in standard errors; of a term that moves in seconds and by a share at once, that of both
+    together, for trials that tell their sum need not tell one from the other.
+    """
 
     term: Term
     share: bool
@@ -44,13 +48,13 @@ class Found:
     low: int
     high: int
     size: float
-    error: float
+    clarity: float
     probability: float
 
     @property
     def clear(self) -> bool:
         """Whether it is large against its error."""
-        return abs(self.size) >= CLEAR * self.error
+        return self.clarity >= CLEAR
 
     @property
     def sure(self) -> bool:
@@ -70,7 +74,11 @@ def steps_of(
     chosen = ensemble.best_
     if not chosen:
         return []
-    mean, covariance = evidence.sizes(chosen)
+    mean, _ = evidence.sizes(chosen)
+    levels = {c: level / evidence.scales.unit for c, level in evidence.table.levels().items()}
+    clarity = _clarity(
+        chosen, evidence, lambda number: _middle(levels, terms.cover(terms.term(number), holds))
+    )
     agreed = agreement(chosen, ensemble.explanations(COMPARED), evidence, usable=usable, least=least)
     mass = ensemble.mass_.reshape(len(evidence.kinds), evidence.places)
     whole = {j % evidence.places for j in chosen if evidence.kinds.term[j // evidence.places] == 0}
@@ -95,11 +103,10 @@ def steps_of(
                 low=int(evidence.cuts[first]) + 1,
                 high=int(evidence.cuts[last + 1]),
                 size=float(mean[k]),
-                error=float(np.sqrt(covariance[k, k])),
+                clarity=clarity[k],
                 probability=max(probability, float(agreed[k])),
             )
         )
-    levels = {c: level / evidence.scales.unit for c, level in evidence.table.levels().items()}
     plainer = _plainer(found, lambda term: _middle(levels, terms.cover(term, holds)))
     return sorted(plainer, key=lambda s: (s.at, terms.named(s.term)))
 
@@ -137,6 +144,24 @@ def _interval(mass: Floats, place: int) -> tuple[int, int, float]:
     return first, last, min(whole, 1.0)
 
 
+def _clarity(chosen: Sequence[int], evidence: Evidence, level: Callable[[int], float]) -> list[float]:
+    """Of each step, its size in standard errors, with the other kinds of its term at its place.
+
+    level: of the median configuration that holds a term, in units: there, seconds and shares are compared.
+    """
+    mean, covariance = evidence.sizes(chosen)
+    kinds, places = np.divmod(np.array(chosen), evidence.places)
+    terms = evidence.kinds.term[kinds]
+    factor = np.array(
+        [level(int(t)) if evidence.kinds.share[k] else 1.0 for t, k in zip(terms, kinds, strict=True)]
+    )
+    found = []
+    for term, place in zip(terms, places, strict=True):
+        whole = factor * ((terms == term) & (places == place))
+        found.append(float(abs(whole @ mean) / np.sqrt(whole @ covariance @ whole)))
+    return found
+
+
 def _middle(levels: Mapping[int, float], held: Bools) -> float:
     """Median level of the measured configurations that hold a term, in units."""
     found = [level for c, level in levels.items() if held[c]]
@@ -158,9 +183,10 @@ def _plainer(found: Sequence[Found], level: Callable[[Term], float]) -> list[Fou
                 factor = level(absent.term) if absent.share else 1.0 / level(absent.term)
                 factor = 1.0 if whole.share == absent.share else factor
                 present = (replace(absent.term[0], operator="on", value=True),)
-                size, error = factor * absent.size, factor * absent.error
-                steps[j] = replace(whole, size=whole.size + size)
-                steps[i] = replace(absent, term=present, size=-size, error=error, share=whole.share)
+                size = factor * absent.size
+                grown = abs(whole.size + size) / max(abs(whole.size), 1e-12)
+                steps[j] = replace(whole, size=whole.size + size, clarity=whole.clarity * grown)
+                steps[i] = replace(absent, term=present, size=-size, share=whole.share)
                 break
     return steps
 
@@ -194,13 +220,13 @@ def _ratio(
     for k, other in enumerate(found):  # as if all trials were just before the step
         moved = other.size * covers[k][table.configuration] * (level if other.share else 1.0)
         y = y - np.where(other.at <= table.revision, moved, 0.0) + (moved if other.at < step.at else 0.0)
-    moves, reaches = [0.0], [0.0]
+    moves = [0.0]
     for c in (c for c in np.unique(table.configuration) if covers[parts[0]][c]):
         mine = table.configuration == c
         before = max(float(np.median(y[mine])), 1e-3)
         each = np.array([float(level[mine][0]) if found[k].share else 1.0 for k in parts]) / before
         moves.append(float(each @ [found[k].size for k in parts]))
-        reaches.append(QUANTILE * float(np.hypot.reduce(each * [found[k].error for k in parts])))
-    move, reach = float(np.median(moves[1:] or moves)), float(np.median(reaches[1:] or reaches))
+    move = float(np.median(moves[1:] or moves))
+    reach = QUANTILE * abs(move) / step.clarity
     low, middle, high = (max(1.0 + move + d, 1e-3) for d in (-reach, 0.0, reach))
     return middle, (low, high)

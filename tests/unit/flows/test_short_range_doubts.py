@@ -26,7 +26,7 @@ FIRST_ALONE, LAST_ALONE, FIRST_AND_SECOND = (
 
 
 def step(*term: Level, probability: float = 1.0) -> Found:
-    return Found(term, False, at=12, low=12, high=12, size=0.5, error=0.01, probability=probability)
+    return Found(term, False, at=12, low=12, high=12, size=0.5, clarity=50.0, probability=probability)
 
 
 def asked(*found: Found, known: tuple[Probe, ...] = (), anchor: int | None = None) -> set[Probe]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bot.analysis.explanations.ensemble import Ensemble
+from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.findings import Found, steps_of, told
 from bot.analysis.explanations.wordings import agreement
 from bot.analysis.explanations.worth import Contrasts, most_telling
@@ -15,6 +16,16 @@ from tests.unit.analysis.explanations.test_evidence import HOLDS, TERMS, evidenc
 OPTION = Level("o0", "on")
 ABSENT = Level("o0", "off", False)
 USABLE = np.ones((len(HOLDS), 8), dtype=bool)
+
+
+class Fixed(Ensemble):
+    """One explanation, of which all are sure."""
+
+    def __init__(self, table: Evidence, best: list[int]) -> None:
+        self.best_ = best
+        self.mass_ = np.zeros(len(table))
+        self.mass_[best] = 1.0
+        self._visited, self._rng = [best], np.random.default_rng(0)
 
 
 def test_the_step_that_was_put_in_is_in_most_explanations_and_told() -> None:
@@ -51,17 +62,10 @@ def test_the_same_seed_draws_the_same_explanations() -> None:
 def test_an_absent_option_is_told_as_the_option_where_everything_moves_too() -> None:
     table = evidence(measured(moved=0.8, repeats=3))
 
-    class Fixed(Ensemble):
-        def __init__(self) -> None:
-            level = TERMS.levels.index(ABSENT)
-            self.best_ = [table.candidate(0, 5), table.candidate(1 + level, 5)]
-            self.mass_ = np.zeros(len(table))
-            self.mass_[self.best_] = 1.0
-            self._visited, self._rng = [self.best_], np.random.default_rng(0)
-
-    whole, option = steps_of(Fixed(), table, TERMS, holds=HOLDS, usable=USABLE)
+    best = [table.candidate(0, 5), table.candidate(1 + TERMS.levels.index(ABSENT), 5)]
+    whole, option = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE)
     assert (whole.term, option.term) == ((), (OPTION,))
-    before, _ = table.sizes(Fixed().best_)
+    before, _ = table.sizes(best)
     assert whole.size == pytest.approx(before.sum()) and option.size == pytest.approx(-before[1])
 
 
@@ -96,7 +100,16 @@ def test_the_most_telling_contrasts_are_those_of_exact_gaussian_conditioning() -
 def test_a_step_that_is_undone_soon_is_transient() -> None:
     table = evidence(measured(repeats=3))
     steps = [
-        Found((OPTION,), share=False, at=at, low=at, high=at, size=size, error=0.001, probability=1.0)
+        Found(
+            (OPTION,),
+            share=False,
+            at=at,
+            low=at,
+            high=at,
+            size=size,
+            clarity=abs(size) / 0.001,
+            probability=1.0,
+        )
         for at, size in ((3, 0.2), (4, -0.2))
     ]
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
@@ -106,7 +119,7 @@ def test_a_step_that_is_undone_soon_is_transient() -> None:
 def test_seconds_and_a_share_of_the_level_at_once_are_told_as_one_change() -> None:
     table = evidence(measured(repeats=3))
     steps = [
-        Found((OPTION,), share=share, at=5, low=5, high=5, size=0.1, error=0.002, probability=1.0)
+        Found((OPTION,), share=share, at=5, low=5, high=5, size=0.1, clarity=50.0, probability=1.0)
         for share in (False, True)
     ]
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
@@ -121,13 +134,21 @@ def test_an_option_that_moves_alone_is_told_alone_in_whatever_kinds_its_absence_
     level = TERMS.levels.index(ABSENT)
     table = evidence(measured(moved=0.8, repeats=3))
 
-    class Fixed(Ensemble):
-        def __init__(self) -> None:
-            self.best_ = [table.candidate(0, 5), table.candidate(len(TERMS) + 1 + level, 5)]
-            self.mass_ = np.zeros(len(table))
-            self.mass_[self.best_] = 1.0
-            self._visited, self._rng = [self.best_], np.random.default_rng(0)
-
-    steps = steps_of(Fixed(), table, TERMS, holds=HOLDS, usable=USABLE)
+    best = [table.candidate(0, 5), table.candidate(len(TERMS) + 1 + level, 5)]
+    steps = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE)
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
     assert [(p.term, p.ratio > 1.1) for p in told(steps, table, covers, TERMS, 8)] == [(("o0",), True)]
+
+
+def test_a_change_is_clear_where_only_its_seconds_and_its_share_cannot_be_told_apart() -> None:
+    table = evidence(measured(moved=0.8, repeats=3))
+    kind = 1 + TERMS.levels.index(OPTION)
+    best = [table.candidate(kind, 5), table.candidate(len(TERMS) + kind, 5)]
+    sizes, covariance = table.sizes(best)
+    assert (np.abs(sizes) < 4.0 * np.sqrt(np.diag(covariance))).any()
+    steps = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE)
+    assert all(step.clear for step in steps)
+    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
+    (point,) = told(steps, table, covers, TERMS, 8)
+    low, high = point.ratio_interval
+    assert low < 1.0 + 0.8 / 4.0 < high
