@@ -128,6 +128,7 @@ class _Rows:
             order = np.lexsort((self.labels, classes))
             order = order[mixed[order]]
             leftover = _impurity(self.passed[order], weights[order], classes[order], self.labels[order])
+            leftover[chosen] = np.inf  # where no single edge helps (parities), another one all the same
             chosen.append(int(np.argmin(leftover)))
         for column in sorted(chosen, reverse=True) if not mixed.any() else ():
             if not self._mixed(rest := [c for c in chosen if c != column]).any():
@@ -171,10 +172,15 @@ class _Rows:
         return mixed
 
     def classes(self, chosen: Sequence[int]) -> NDArray[np.int64]:
-        """Rows that pass the same of the chosen edges have the same number."""
-        numbers: dict[bytes, int] = {}
-        rows = (row.tobytes() for row in self.passed[:, list(chosen)])
-        return np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.int64)
+        """Rows that pass the same of the chosen edges have the same number, in the order of the first."""
+        if not len(chosen):
+            return np.zeros(len(self.labels), dtype=np.int64)
+        packed = np.ascontiguousarray(np.packbits(self.passed[:, list(chosen)], axis=1))
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, places = np.unique(keys, return_index=True, return_inverse=True)
+        numbers = np.empty(len(first), dtype=np.int64)
+        numbers[np.argsort(first)] = np.arange(len(first))
+        return np.asarray(numbers[places])
 
 
 def _impurity(

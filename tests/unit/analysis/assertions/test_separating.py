@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from bot.analysis.assertions.separating import separate
+from bot.analysis.assertions.separating import WORK, separate
 from bot.model.assertions import CallEdge, NamedPath, PathGroup, PathModel, edges_of
 from tests.unit.analysis.assertions.models import grouped, models
 
@@ -58,6 +58,14 @@ def test_of_equal_sets_the_one_nearest_to_the_method_is_taken() -> None:
 def test_one_group_needs_no_edge() -> None:
     assert separate(grouped({"m>a>f": 10, "m>b>f": 10})).edges == ()
     assert separate(PathModel("f", None, (), (), ())).edges == ()
+
+
+@pytest.mark.parametrize("work", [0, WORK])
+def test_groups_that_no_single_edge_tells_anything_of_are_told_apart_by_all(work: int) -> None:
+    ways = {"".join(w): f"m>{w[0]}0>n>{w[1]}1>o>{w[2]}2>f" for w in product("xy", repeat=3)}
+    odd, even = ({p: 10 for w, p in ways.items() if w.count("x") % 2 == rest} for rest in (1, 0))
+    found = separate(grouped(odd, even), work=work)
+    assert len(found.edges) == 3 and tells_apart(grouped(odd, even), found.edges)
 
 
 def test_groups_that_no_edge_tells_apart_are_refused() -> None:
