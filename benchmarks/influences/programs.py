@@ -181,7 +181,9 @@ def configurations(
 def _judged(name: str, record: dict[Any, Any], seed: int, *, relevant: bool) -> dict[str, Any]:
     """Errors of both learners on the probe, and profiled against unprofiled seconds."""
     space = record["subject"].space
-    done = [(kind, c, *record[c]) for kind, c in record["wanted"] if c in record]
+    # What a record of the design before has in both is of the probe alone.
+    kinds_of = {c: kind for kind, c in sorted(record["wanted"], key=lambda one: one[0] == "probe")}
+    done = [(kind, c, *record[c]) for c, kind in kinds_of.items() if c in record]
     costs = tabulate(space, [(c, profiles) for _, c, profiles, _ in done])
     costs = _relevant(costs) if relevant else costs
     kinds = np.array([kind for kind, *_ in done])
