@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.model.at_fault import at_fault
 from bot.model.comment_commands import read_term, term_text
 from bot.model.report import Effect, Report
 from bot.report import words
@@ -125,10 +126,17 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
         )
     failed = report.spent.failed_trials
     if failed:
-        found.append(
-            prose(f"{failed:,} of {count(report.spent.trials, 'trial')} failed", _example(report), ".")
-        )
+        told = f"{failed:,} of {count(report.spent.trials, 'trial')} failed"
+        found.append(prose(told, _nothing_works(report), _example(report), "."))
     return tuple(found)
+
+
+def _nothing_works(report: Report) -> Prose:
+    """With which values: these flags are what to look at first."""
+    failed = [c.options for c in report.configurations if c.state == "failed"]
+    values = at_fault(failed, [c.options for c in report.configurations if c.pairs])
+    shown = [words.configuration(together, None) for together in values]
+    return prose(" (nothing works with ", join(shown, "; or with "), ")") if shown else prose("")
 
 
 def _example(report: Report) -> Prose:

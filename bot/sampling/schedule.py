@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from bot.model.space import Configuration
+from bot.model.at_fault import at_fault
+from bot.model.space import Configuration, Value
 from bot.model.trials import Pair, Track, Wish
 
 ROUNDS = 6
@@ -55,7 +56,8 @@ class Schedule:
 
     sample: configurations, every prefix balanced (sampling.pull_request). slots: pairs that run at once.
     budget: seconds of measuring. clock: seconds since the first trial. primary: the track of ordinary pairs.
-    After the first round `settled` is true and `configurations` is final.
+    After the first round `settled` is true and `configurations` is final. What holds values with which
+    several configurations failed and none worked is not begun.
     """
 
     sample: Sequence[Configuration]
@@ -73,6 +75,7 @@ class Schedule:
     _controls: int = 0
     _issued: int = 0
     _running: int = 0
+    _broken: Sequence[Mapping[int, Value]] = ()
 
     def wishes(self) -> Iterator[Wish | None]:
         """Wishes until the budget is spent or `finished()`; None while there is nothing to start."""
@@ -96,6 +99,19 @@ class Schedule:
         record.seconds += pair.seconds
         record.failed += not pair.ok
         record.pairs += pair.ok
+        if not pair.ok or record.pairs == 1:
+            self._broken = at_fault(self._options(worked=False), self._options(worked=True))
+
+    def _hopeless(self, configuration: Configuration) -> bool:
+        return any(all(configuration[i] == v for i, v in values.items()) for values in self._broken)
+
+    def _options(self, *, worked: bool) -> list[dict[int, Value]]:
+        """The values of the configurations of which pairs ended well, or all failed."""
+        return [
+            dict(enumerate(c))
+            for c, r in self._records.items()
+            if r.pairs + r.failed and worked == bool(r.pairs)
+        ]
 
     @property
     def pair_seconds(self) -> float | None:
@@ -108,11 +124,13 @@ class Schedule:
         return BLIND if self.pair_seconds is None else room(self.pair_seconds, self.slots, self.budget)
 
     def _first_round(self) -> Iterator[Wish | None]:
-        for number, configuration in enumerate(self.sample[:MOST]):
-            while self.pair_seconds is None and number >= BLIND and self._running:
+        for configuration in self.sample[:MOST]:
+            while self.pair_seconds is None and len(self.configurations) >= BLIND and self._running:
                 yield None
-            if self._over() or number >= self._room:
+            if self._over() or len(self.configurations) - len(self._options(worked=False)) >= self._room:
                 break
+            if self._hopeless(configuration):
+                continue
             self.configurations.append(configuration)
             yield from self._with_control(configuration, self.primary)
         while self._running and not self._over():

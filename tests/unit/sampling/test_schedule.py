@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bot.model.at_fault import LEAST
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Trial, Wish
 from bot.sampling.schedule import BLIND, FAILURES, MORE_OF_DEFAULT, MOST, ROUNDS, Schedule
@@ -157,3 +158,39 @@ def test_a_second_track_gets_its_share_in_blocks_and_spreads_over_configurations
     assert 0.1 <= share <= 0.25
     assert switches <= 4 * len(pairs) / len(schedule.configurations)
     assert max(on_wall.values()) - min(on_wall.values()) <= 1
+
+
+def test_a_value_with_which_nothing_works_is_no_longer_tried() -> None:
+    sample = [(number, number % 2 == 1) for number in range(200)]
+    clock = SimulatedClock(fails=lambda c: c[1] is True)
+    schedule = Schedule(sample, 1, 12.0, lambda: clock.now, np.random.default_rng(1))
+    clock.run(schedule)
+    failing = [c for c in schedule.configurations if c[1]]
+    assert len(failing) == LEAST and len(schedule.configurations) >= 3 * LEAST
+
+
+def test_failing_configurations_take_no_room_from_those_that_work() -> None:
+    found = {}
+    for failing in (0, 4):
+        clock = SimulatedClock(fails=SAMPLE[1 : failing + 1].__contains__)
+        schedule = scheduled(clock, budget=12.0)
+        clock.run(schedule)
+        found[failing] = len(schedule.configurations) - failing
+    assert found[4] >= found[0] - 1
+
+
+def test_a_program_that_never_works_is_given_up_soon() -> None:
+    clock = SimulatedClock(fails=lambda _c: True)
+    sample = [(number % 2 == 1, number) for number in range(200)]
+    schedule = Schedule(sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1))
+    clock.run(schedule)
+    assert len(clock.served) <= 2 * FAILURES * LEAST + 2
+
+
+def test_of_two_values_that_failed_together_each_is_tried_alone() -> None:
+    both = [(number % 2 == 1, number % 2 == 1, number) for number in range(8)]
+    sample = [*both, *((True, False, number) for number in range(8, 12))]
+    clock = SimulatedClock(fails=lambda c: c[1] is True)
+    schedule = Schedule(sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1))
+    clock.run(schedule)
+    assert sum(c[:2] == (True, False) for c in schedule.configurations) == 4
