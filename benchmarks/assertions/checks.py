@@ -5,7 +5,7 @@ python -m benchmarks.assertions.checks [--cases 100] [--seed 900000] [--seconds 
 A method has 1 to 4 groups of 1 to 6 call paths and 200 to 5,000 calls in a trial; its assertion was mined on
 another machine. Trials of base and head take turns on a machine with noise of 2 to 10 % and heavy tails,
 disturbed trials (1.5 times slower), bursts, drift, a clock with ticks; calls come in runs, and paths wander
-by themselves (`check_worlds.py`). Goes on where it was stopped. The rules were tuned on seeds below 10,000.
+by themselves (`check_worlds.py`). Goes on where it was stopped. The rules were tuned on seeds below 20,000.
 """
 
 from __future__ import annotations

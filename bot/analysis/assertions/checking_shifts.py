@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log, sqrt
 
@@ -21,6 +22,10 @@ USUAL_FREEDOM = 4
 """Degrees of freedom that the usual difference counts for, beside what the trials themselves show."""
 CALM = 2.0
 """Times the usual variance: up to there the usual one counts in full. Arbitrary."""
+FAR = 3.0
+"""Deviations beyond which a trial counts as if it were no further from the median of its side."""
+NORMAL, FEW = 1.4826, 1.7
+"""Standard deviations in a median of absolute ones; what medians of few trials hide of it, generously."""
 LEAST_TRIALS = 4
 """Of each side; fewer do not show how much trials differ."""
 MOST_TRIALS = 100
@@ -106,18 +111,35 @@ def shift(base: Features, head: Features) -> Shift:
 
     The variance between trials is shrunk to the usual one and to what the number of calls alone explains, as
     in limma (Smyth 2004): four trials that agree by chance are no proof. The more they differ beyond that,
-    the more they count alone: a machine may be noisier than any that was thought of.
+    the more they count alone: a machine may be noisier than any that was thought of. A trial that is far from
+    the others of its side, because it had to share its core, counts as if it were nearer (winsorized; the
+    variance is then that of the trials that stayed, as in Huber 1981, section 6.5).
     """
     sides = [(s.values[keep], s.noise[keep]) for s in (base, head) for keep in [~np.isnan(s.values[:, -1])]]
     trials = (len(sides[0][0]), len(sides[1][0]))
     width = base.values.shape[1]
     if min(trials) == 0:
         return Shift(np.zeros(width), np.full(width, inf), np.ones(width), trials)
-    means = [values.mean(axis=0) for values, _ in sides]
-    squares = sum(((values - mean) ** 2).sum(axis=0) for (values, _), mean in zip(sides, means, strict=True))
     noise = np.concatenate([n for _, n in sides]).mean(axis=0)
     usual = np.array([USUAL_SHARE] * (width - len(OTHERS)) + [*USUAL_TIMES]) ** 2 + noise
+    near, kept = _winsorized([values for values, _ in sides], usual)
+    means = [values.mean(axis=0) for values in near]
+    squares = sum(((values - mean) ** 2).sum(axis=0) for values, mean in zip(near, means, strict=True))
+    squares = squares / kept**2
     free = max(sum(trials) - 2, 1)
     prior = USUAL_FREEDOM * np.minimum(1.0, CALM * usual * free / np.maximum(squares, 1e-300))
     variance = (squares + prior * usual) / (free + prior)
     return Shift(means[1] - means[0], np.sqrt(np.maximum(variance, noise)), free + prior, trials)
+
+
+def _winsorized(sides: Sequence[Floats], usual: Floats) -> tuple[list[Floats], Floats]:
+    """Trials of each side, (n_trials, n_features), drawn to its median where far from it; share that is not.
+
+    usual: variances; what deviates less than they say is not far.
+    """
+    middles = [np.median(values, axis=0) for values in sides]
+    away = [values - middle for values, middle in zip(sides, middles, strict=True)]
+    spread = FEW * NORMAL * np.median(np.abs(np.concatenate(away)), axis=0)
+    far = FAR * np.maximum(spread, np.sqrt(usual))
+    kept = np.mean(np.abs(np.concatenate(away)) <= far, axis=0)
+    return [middle + np.clip(a, -far, far) for middle, a in zip(middles, away, strict=True)], kept

@@ -43,7 +43,7 @@ def test_calls_that_are_few_are_no_proof_either() -> None:
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.3])
 def test_p_values_are_right_when_nothing_is_different(noise: float) -> None:
     rng = np.random.default_rng(1)
-    drawn = noise * rng.standard_normal((3000, 8))
+    drawn = noise * rng.standard_normal((9000, 8))
     chances = np.array([moved(d[:4].tolist(), d[4:].tolist()).chance[WITHIN] for d in drawn])
     for level in (0.05, 0.01):
         assert (chances <= level).mean() < 1.9 * level
@@ -51,8 +51,19 @@ def test_p_values_are_right_when_nothing_is_different(noise: float) -> None:
 
 def test_one_disturbed_trial_widens_the_interval_and_moves_nothing_beyond_the_margin() -> None:
     quiet, loud = moved([0.0] * 4, [0.0] * 4), moved([0.0] * 4, [0.0, 0.0, 0.0, 1.0])
-    assert loud.reach[WITHIN] > 3.0 * quiet.reach[WITHIN]
+    assert loud.reach[WITHIN] > 1.3 * quiet.reach[WITHIN]
     assert loud.beyond[WITHIN] < 0.0 < moved([0.0] * 4, [1.0] * 4).beyond[WITHIN]
+
+
+def test_one_disturbed_trial_hides_no_change_of_all_others() -> None:
+    disturbed = moved([0.0, 0.02, 0.4, -0.02], [0.4, 0.42, 0.4, 0.38])
+    assert disturbed.estimate[WITHIN] == pytest.approx(0.4, abs=0.05)
+    assert disturbed.beyond[WITHIN] > 0.0
+
+
+def test_trials_that_all_differ_count_as_they_are() -> None:
+    found = moved([0.0, 0.3, -0.3, 0.6], [0.1, 0.5, -0.4, 0.2])
+    assert found.estimate[WITHIN] == pytest.approx(-0.05)
 
 
 @pytest.mark.parametrize("trials", [0, 1, 2])
