@@ -64,7 +64,7 @@ def text(runtime: str, *, fast: int, slow: int) -> str:
     return program.replace("FAST", str(fast)).replace("SLOW", str(slow))
 
 
-@pytest.fixture(params=list(RUNTIMES))
+@pytest.fixture(params=["python", pytest.param("native", marks=pytest.mark.soak)])  # native: minutes
 def mined(request: pytest.FixtureRequest, place: Place) -> tuple[Place, str, Ended]:
     """A repository whose program was mined; its runtime; how mining ended."""
     runtime: str = request.param
