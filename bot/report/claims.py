@@ -27,7 +27,7 @@ def default(report: Report) -> Prose:
     if found is None:
         return prose("The default configuration was not measured.")
     if found.ratio is None or found.state == "failed":
-        reason = sentence(found.failure or "no pair of runs ended well", limit=120)
+        reason = sentence((found.failure or "no pair of runs ended well").rstrip(". "), limit=120)
         return prose("The default configuration ", strong("failed"), ": ", reason, ".")
     if found.state in ("same", "unclear"):
         said = "did not change" if found.state == "same" else "is unclear"
@@ -144,4 +144,4 @@ def _example(report: Report) -> Prose:
     if failing is None:
         return prose("")
     where = words.configuration(failing.options, words.default_options(report))
-    return prose(", for example ", where, ": ", sentence(failing.failure, limit=160))
+    return prose(", for example ", where, ": ", sentence(failing.failure.rstrip(". "), limit=160))

@@ -113,12 +113,14 @@ def test_failed_trials_are_told_under_every_verdict() -> None:
 
 def test_values_with_which_nothing_works_are_named() -> None:
     crashes = [
-        changed(None, "failed", unsafe=True, level=n).model_copy(update={"failed_pairs": 2, "failure": "no"})
+        changed(None, "failed", unsafe=True, level=n).model_copy(update={"failed_pairs": 2, "failure": "No."})
         for n in (1, 2, 3)
     ]
     spent = builders.SPENT.model_copy(update={"failed_trials": 6})
     found = headline(report(spent=spent, configurations=(*builders.unchanged()[:2], *crashes)))
-    assert markdown(found.caveats[0]).startswith("6 of 642 trials failed (nothing works with `unsafe` on), ")
+    told = markdown(found.caveats[0])
+    assert told.startswith("6 of 642 trials failed (nothing works with `unsafe` on), ")
+    assert told.endswith(": No.")
 
 
 def test_a_stopped_run_claims_no_clean_result() -> None:
