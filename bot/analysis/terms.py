@@ -143,9 +143,11 @@ def _told(
     i = int(np.argmax(by_law.sum(axis=1)))
     law, inside = known[i], covers[top] > 0
     middle = low = high = float(by_law[i] @ sizes / by_law[i].sum())
-    if presence > WEAK:
+    if not inside.any():  # a term of unmeasured configurations only may have any size
+        low, high = float(sizes[0]), float(sizes[-1])
+    elif presence > WEAK:
         middle, (low, high) = _size(density, others, inside, law, size=middle, shift=shift)
-    where = inside if inside.any() else slice(None)  # a term of unmeasured configurations only
+    where = inside if inside.any() else slice(None)
     shown = law.shown(np.array([middle, low, high]))
     size, *interval = np.median(shown[where], axis=0)
     each = np.where(inside, shown[:, 0], 0.0)

@@ -120,3 +120,19 @@ def test_terms_that_add_up_to_others_are_solved_however_sure_the_pairs_are() -> 
         found.covers.astype(np.float64), np.log(found.prior), location, variance=variance, most=4
     )
     assert (level,) in {found.terms[k] for k, _ in sums}
+
+
+@pytest.mark.parametrize("measured", [1, 2, 3, 5])
+def test_terms_of_which_nothing_was_measured_are_no_reason_to_fail(measured: int) -> None:
+    rng = np.random.default_rng(measured)
+    space = mixed()
+    configurations = sample(space, N, rng)
+    found = candidates(space, configurations, never)
+    variance = np.full(N, np.inf)
+    variance[:measured] = 0.01**2
+    location = np.where(np.isfinite(variance), 0.01 * rng.standard_normal(N), 0.0)
+    result = single_effects(found, location, variance)
+    assert not named(found, result)
+    for effect in result.effects:
+        low, high = effect.interval
+        assert low <= effect.size <= high
