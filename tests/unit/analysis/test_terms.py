@@ -1,12 +1,14 @@
 """Which terms carry a change."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from bot.analysis.candidates import Candidates, candidates
 from bot.analysis.search import best_start
 from bot.analysis.terms import TermFit, credible, single_effects
-from bot.model.space import Term
+from bot.model.space import Option, Space, Term
 from tests.unit.analysis.worlds import holds, mixed, never, planted, sample
 
 N = 48
@@ -122,17 +124,11 @@ def test_terms_that_add_up_to_others_are_solved_however_sure_the_pairs_are() -> 
     assert (level,) in {found.terms[k] for k, _ in sums}
 
 
-@pytest.mark.parametrize("measured", [1, 2, 3, 5])
-def test_terms_of_which_nothing_was_measured_are_no_reason_to_fail(measured: int) -> None:
-    rng = np.random.default_rng(measured)
-    space = mixed()
-    configurations = sample(space, N, rng)
-    found = candidates(space, configurations, never)
-    variance = np.full(N, np.inf)
-    variance[:measured] = 0.01**2
-    location = np.where(np.isfinite(variance), 0.01 * rng.standard_normal(N), 0.0)
-    result = single_effects(found, location, variance)
-    assert not named(found, result)
-    for effect in result.effects:
-        low, high = effect.interval
-        assert low <= effect.size <= high
+@pytest.mark.parametrize("change", [0.0, 0.2])
+def test_a_single_configuration_is_no_reason_to_fail(change: float) -> None:
+    space = Space(tuple(Option(name, "flag", (False, True), False) for name in "abc"))
+    found = candidates(space, list(product((False, True), repeat=3)), never)
+    variance = np.array([0.01**2, *[np.inf] * 7])
+    result = single_effects(found, np.array([change, *[0.0] * 7]), variance)
+    assert all(effect.interval[0] <= effect.size <= effect.interval[1] for effect in result.effects)
+    assert result.fitted[0] == pytest.approx(change, abs=0.02)
