@@ -30,28 +30,27 @@ LEAST = 2
 REASONS = """
 ## What stands in the way
 
-* Three executions of each program, not five, of 80 to 90 seconds of CPU time, on a machine so busy that each
-  took four to five minutes. Of all 56 comparisons of usual executions 54 are aligned: at least 88 % are
-  (95 %, Clopper and Pearson). By program there are too few to say that 90 % are: the two executions that
-  miss the target have one model of seven or eight that is not. Other flags, overheads of 10 and 5 %, five
-  executions, and Docutils are in `programs_earlier.md`, with the rules of that time.
+* One to three executions of each program, not five, of 300 seconds of CPU time, and SQLite's processes only
+  once. Of 79 comparisons of usual executions 77 are aligned: at least 91 % are (95 %, Clopper and Pearson).
+  Three shorter executions of each program (80 to 90 seconds, a busier machine) had 54 of 56 aligned, with the
+  processes 88 % of 8 and 100 % of 11. Other flags, an overhead of 5 %, five executions, and Docutils are in
+  `programs_earlier.md`, with the rules of that time.
 * Why models differ: a border in a shallow valley is found once and not again, and groups whose shares hardly
-  differ are cut otherwise. Were none refused that half of the trials would not have found, 50 to 53 % of
-  SQLGlot's models would be aligned; adjusted for chance, agreement is good for SQLite and poor for one
-  execution of SQLGlot, which has methods with one large group.
-* 20 models of two or more groups: 10 to 18. It is the time: none was done, 69 to 187 methods were still
-  watched. With the rules before, in longer executions of 89 and 127 seconds on the same busy machine, the
-  threads had 6 models of groups (22 models, 73 trials) and SQLGlot 10 (52 models, 26 trials). What they lost
-  was mostly trials of methods that are too short, and, of Python, the time to compile a module anew for the
-  agent: as much for 60 methods as for 20. The paper has no such number: it shows box plots of its models.
-* 70 % of the hot time: 20 to 41 %. The paper says what hot is (functions in which samples of the instruction
+  differ are cut otherwise. Were none refused that half of the trials would not have found, 76 % of
+  SQLGlot's models would be aligned; adjusted for chance, agreement is good in the median (1.00), and poor for
+  methods of SQLGlot with one large group.
+* 20 models of two or more groups are a matter of time: 26 to 35 in 300 seconds, of SQLite's processes 25; in
+  80 to 90 seconds 10 to 18. With an overhead of 10 % instead of 50, SQLGlot has 16 in that time. The paper has
+  no such number: it shows box plots of its models.
+* 70 % of the hot time: 25 to 39 %. The paper says what hot is (functions in which samples of the instruction
   pointer fall: their own time), but not what share of it was mined, so that there is none to compare with;
-  what its models are of is calls with all that they call. By that measure, 97 to 100 % of the time of SQLite
-  and 65 to 82 % of SQLGlot's is mined. The rest of the own time is in calls that no tool here can time to a
+  what its models are of is calls with all that they call. By that measure, 99 to 100 % of the time of SQLite
+  and 80 to 90 % of SQLGlot's is mined. The rest of the own time is in calls that no tool here can time to a
   tenth: of SQLite's forty hottest functions some thirty take less than 0.4 us a call, many 0.05 us, where an
   entry and an exit take uftrace 0.1 us; many of Python's take 1 to 3 us, where the agent takes 0.5 or more.
   Sampling calls makes that cheaper, but each of the timed ones is as much longer. What such functions cost
-  lengthens the calls of their callers, which are mined."""
+  lengthens the calls of their callers, which are mined.
+"""
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def markdown(executions: Sequence[Execution]) -> str:
     by_program = {name: found for name in PROGRAMS if (found := [e for e in executions if e.program == name])}
     parts = [
         "# Mining real programs\n",
-        "`python -m benchmarks.assertions.programs DIR --budget 80`, on a busy machine; seconds are of CPU",
+        "`python -m benchmarks.assertions.programs DIR --budget 300`, on a busy machine; seconds are of CPU",
         f"time. Those compared may have an overhead of {ASKED['same']:.0%}, for they come to more models.\n",
         *(
             f"* {name}: {what}" + (f", built with {USUAL[name]}" if USUAL[name] else "")
