@@ -39,9 +39,9 @@ REASONS = """
   differ are cut otherwise. Were none refused that half of the trials would not have found, 76 % of
   SQLGlot's models would be aligned; adjusted for chance, agreement is good in the median (1.00), and poor for
   methods of SQLGlot with one large group.
-* 20 models of two or more groups are a matter of time: 26 to 35 in 300 seconds, of SQLite's processes 25; in
-  80 to 90 seconds 10 to 18. With an overhead of 10 % instead of 50, SQLGlot has 16 in that time. The paper has
-  no such number: it shows box plots of its models.
+* 20 models of two or more groups are a matter of time: 26 to 35 in 300 seconds, of SQLite's processes 25;
+  in 80 to 90 seconds 10 to 18. With an overhead of 10 % instead of 50, SQLGlot has 16 in that time. The
+  paper has no such number: it shows box plots of its models.
 * 70 % of the hot time: 25 to 39 %. The paper says what hot is (functions in which samples of the instruction
   pointer fall: their own time), but not what share of it was mined, so that there is none to compare with;
   what its models are of is calls with all that they call. By that measure, 99 to 100 % of the time of SQLite
