@@ -8,7 +8,7 @@ import pytest
 
 from tests.end_to_end.builders import Place, shell
 
-FILL = 'for i in $(seq 27); do head -c 20M /dev/zero > "$TMPDIR/fill$i" || exit 8; sleep 0.5; done; sleep 1000'
+FILL = 'for i in $(seq 27); do head -c 20M /dev/zero > "$TMPDIR/fill$i" || exit 8; sleep .5; done; sleep 999'
 can_mount = subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0
 
 pytestmark = pytest.mark.skipif(not can_mount, reason="this machine forbids mounting")
