@@ -224,7 +224,8 @@ class PairBench:
     def _pair(self, slot: Slot, wish: Wish, command: Invocation, rounds: int) -> Steps[tuple[Trial, Trial]]:
         """The two trials; which seat a side takes, and who starts, is drawn, so that neither is a bias.
 
-        A control runs base's checkout under base's account twice. What was counted exactly is not run again.
+        A control runs base's checkout under base's account twice. What was counted exactly is not run again,
+        nor, in a range, a second time beside itself.
         """
         seats = [int(seat) for seat in self._rng.permutation(2)]
         starts = int(self._rng.integers(2))
@@ -235,7 +236,7 @@ class PairBench:
         exact = wish.track == "instructions"
         known = {s: replace(trial, repetitions=0) for s, trial in counted if exact and trial}
         for index, (seat, side) in enumerate(zip(seats, wish.sides, strict=True)):
-            if seat in known:
+            if seat in known or (exact and wish.revision is not None and wish.control and requests):
                 continue
             request = self._requests.make(slot, self._site(wish, side), command, seat=seat, track=wish.track)
             if together:
@@ -253,6 +254,7 @@ class PairBench:
             for answer in answers.values():
                 answer["metrics"].pop("wall", None)  # the partner's time is in it
         trials = known | {seat: self._trial(answer, wish.track) for seat, answer in answers.items()}
+        trials |= {seat: replace(trials[seats[0]], repetitions=0) for seat in seats if seat not in trials}
         if exact:
             self._counted |= {(roots[s], wish.configuration): t for s, t in trials.items() if t.ok}
         return trials[seats[0]], trials[seats[1]]

@@ -1,4 +1,4 @@
-"""Runs trials at the revisions of a range: each beside the same configuration at an anchor revision."""
+"""Runs trials at the revisions of a range: each beside an anchor revision's, or alone if counts are exact."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from bot.model.revisions import Revision
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Track, Wish
 
-TRIALS = 2
-"""Trials of a pair: the anchor's count, too."""
 WAITING = 0.8
 """A program whose CPU time is below this share of its wall time waits."""
 LEAST_FOR_SCALE = 3
@@ -30,8 +28,9 @@ class DuetRange:
     """Fits the port RevisionBench: a value is the revision's metric / the anchor's, of one pair.
 
     The pair sees one machine, so values are comparable however far apart they were measured. The anchor
-    itself is measured beside itself: its values show the noise. anchor: its place in `revisions`.
-    budget: wall seconds from the first trial.
+    itself is measured beside itself: its values show the noise. Instructions are the same at any time: each
+    trial runs alone, its count is the value. anchor: its place in `revisions`. budget: wall seconds from the
+    first trial.
     """
 
     def __init__(
@@ -91,7 +90,7 @@ class DuetRange:
         return self._pairs.stopped()
 
     def spent(self) -> Spent:
-        """Seconds, trials (two a pair), and builds with the sum of their seconds."""
+        """Seconds, trials (two a pair that ran), and builds with the sum of their seconds."""
         return Spent(
             seconds=self.elapsed(),
             build_seconds=self._workshop.seconds,
@@ -107,6 +106,8 @@ class DuetRange:
         said = f"Each trial ran beside one of {anchor} on the same core: values are ratios to {anchor}."
         if self._track == "wall":
             said = f"Each trial ran in turn with one of {anchor}: values are ratios to {anchor}."
+        if self._track == "instructions":
+            said = "Instructions were counted, which are the same at any time: each trial ran alone."
         return (said, *self._workshop.notes(), *self._pairs.notes(), *([self._failure] * bool(self._failure)))
 
     def environment(self) -> Environment:
@@ -139,7 +140,7 @@ class DuetRange:
             match self._workshop.state(probe.revision):
                 case "failed":
                     unbuilt.append(Observation(probe, math.nan, built=False))
-                case "built" if self._trials + TRIALS * (self._under_way + 1) <= self._most:
+                case "built" if self._trials + trials_of(self._metric) * (self._under_way + 1) <= self._most:
                     self._under_way += 1
                     yield self._wish(probe)
 
@@ -147,6 +148,8 @@ class DuetRange:
         return self._workshop.state(probe.revision) == "building"
 
     def _wish(self, probe: Probe) -> Wish:
+        if self._track == "instructions":
+            return Wish(probe.configuration, ("head", "head"), self._track, probe.revision)
         beside: Side = "base" if self._workshop.same(probe.revision, self._anchor) else "head"
         return Wish(probe.configuration, ("base", beside), self._track, probe.revision)
 
@@ -154,15 +157,18 @@ class DuetRange:
         return self.stopped() or self.elapsed() >= self._budget
 
     def _count(self, pair: Pair) -> None:
-        self._trials += sum(trial.repetitions > 0 for trial in (pair.first, pair.second))
+        trials = (pair.first, pair.second)[: trials_of(self._metric)]
+        self._trials += sum(trial.repetitions > 0 for trial in trials)
         self._ok += pair.ok
-        self._failed += (not pair.first.ok) + (not pair.second.ok)
+        self._failed += sum(not trial.ok for trial in trials)
 
     def _observation(self, pair: Pair) -> Observation:
         assert pair.wish.revision is not None
         probe = Probe(pair.wish.configuration, pair.wish.revision)
         anchor, revision = (t.metrics.get(self._metric, math.nan) for t in (pair.first, pair.second))
         if pair.ok and anchor > 0 and revision > 0:
+            if self._track == "instructions":
+                return Observation(probe, revision)
             if pair.wish.control:
                 self._controls.append(revision / anchor)
             return Observation(probe, revision / anchor, anchor=anchor)
@@ -172,7 +178,7 @@ class DuetRange:
     def _example(self, pair: Pair) -> str:
         """One sentence on a failed pair."""
         assert pair.wish.revision is not None
-        places = (self._anchor, pair.wish.revision)
+        places = (pair.wish.revision if pair.wish.sides[0] == "head" else self._anchor, pair.wish.revision)
         for place, trial in zip(places, (pair.first, pair.second), strict=True):
             if not trial.ok:
                 said = " ".join((trial.detail or trial.outcome).split())
@@ -181,6 +187,11 @@ class DuetRange:
                 return f"An example of a failed trial, at {self._revisions[place].label}: {said}"
         codes = f"{pair.first.exit_code} and {pair.second.exit_code}"
         return f"An example of a pair without a value: exit codes {codes}, metric {self._metric}."
+
+
+def trials_of(metric: str) -> int:
+    """How many trials a value of a metric takes: the anchor's counts, too, where there is one."""
+    return 1 if track_of(metric) == "instructions" else 2
 
 
 def track_of(metric: str) -> Track:

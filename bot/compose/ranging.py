@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from bot.adapters import fingerprint
 from bot.adapters.bench import PairBench
 from bot.adapters.builder import digest
 from bot.adapters.config_files import ConfigFiles
 from bot.adapters.confine import what_is_missing
-from bot.adapters.duet_range import TRIALS, DuetRange
+from bot.adapters.duet_range import DuetRange, track_of, trials_of
 from bot.adapters.git import Repository
 from bot.adapters.journal import FileJournal, NoJournal
 from bot.adapters.overlay import overlaid
@@ -72,13 +73,14 @@ def bisected_range(
     Raises:
         UsageError: the range, the configuration file or the repository are wrong.
     """
-    if asked.trials is not None and asked.trials < TRIALS:
-        raise UsageError(f"--trials {asked.trials}: at least {TRIALS} are needed, because they run in pairs")
     with ExitStack() as stack:
         folder = stack.enter_context(run_folder())
         repository = Repository(asked.repository, folder / "git")
         found = repository.range(asked.good, asked.bad, tags=asked.tags)
         subject = subject or _subject_at(repository, found.revisions[-1])
+        least = trials_of(_first_metric(subject))
+        if asked.trials is not None and asked.trials < least:
+            raise UsageError(f"--trials {asked.trials}: one value takes {least} of them")
         revisions = overlaid(repository, found.revisions, found.revisions[-1], subject.overlay)
         found = replace(found, revisions=revisions)
         if subject.sandbox == "required" and (missing := what_is_missing()):
@@ -97,17 +99,26 @@ def bisected_range(
             said, failure = (*notes, *workshop.notes()), build_failure(workshop)
             report = unmeasured(subject, found.revisions, name=name, notes=said, failure=failure)
             return report.model_copy(update={"interrupted": "signal" if stop.is_set() else ""})
-        job = _job(opened, workshop, anchor, search=_search(opened, anchor), progress=progress)
+        job = _job(opened, workshop, anchor, progress=progress)
         return bisect(replace(job, notes=(*notes, *job.notes)))
 
 
-def _search(opened: Opened, anchor: int) -> ChangePointSearch:
+def _search(opened: Opened, anchor: int, metric: str) -> ChangePointSearch:
     asked = opened.asked
-    pairs = None if asked.trials is None else asked.trials // TRIALS
+    values = None if asked.trials is None else asked.trials // trials_of(metric)
     rng, *_ = _generators(asked)
     return search_of(
-        replace(asked, trials=pairs), opened.subject, len(opened.revisions), rng=rng, anchor=anchor
+        replace(asked, trials=values),
+        opened.subject,
+        len(opened.revisions),
+        rng=rng,
+        anchor=None if _exact(metric) else anchor,
     )
+
+
+def _exact(metric: str) -> bool:
+    """Whether its values are counts that nothing disturbs; others are ratios to the anchor's."""
+    return track_of(metric) == "instructions"
 
 
 def _generators(asked: AskedRange) -> list[np.random.Generator]:
@@ -115,14 +126,7 @@ def _generators(asked: AskedRange) -> list[np.random.Generator]:
     return np.random.default_rng(asked.seed).spawn(3)
 
 
-def _job(
-    opened: Opened,
-    workshop: RangeWorkshop,
-    anchor: int,
-    *,
-    search: ChangePointSearch,
-    progress: Progress,
-) -> RangeJob:
+def _job(opened: Opened, workshop: RangeWorkshop, anchor: int, *, progress: Progress) -> RangeJob:
     asked, subject = opened.asked, opened.subject
     _, ordering, measuring = _generators(asked)
     budget = asked.budget or (subject.budget.bisect if asked.trials is None else math.inf)
@@ -141,7 +145,7 @@ def _job(
     known = journal.observations()
     workshop.give_up({o.probe.revision for o in known if not o.built})
     if asked.trials is not None:
-        bench.limit(asked.trials - TRIALS * sum(o.built for o in known))
+        bench.limit(asked.trials - trials_of(metric) * sum(o.built for o in known))
     rule = next((m for m in subject.metrics if m.name == metric), None)
     default = solver.default_note()
     return RangeJob(
@@ -150,12 +154,12 @@ def _job(
         revisions=opened.revisions,
         metric=metric,
         budget=budget,
-        search=search,
+        search=_search(opened, anchor, metric),
         bench=bench,
         journal=journal,
         progress=progress,
         notes=(*said, *([default] if default else [])),
-        unit="ratio",
+        unit="instructions" if _exact(metric) else "ratio",
         higher_is_better=rule is not None and rule.better == "higher",
         resumes=isinstance(journal, FileJournal),
         visible=asked.estimator == "ours",
@@ -219,7 +223,7 @@ def _metric(opened: Opened, bench: DuetRange, anchor: int, solver: ConstraintSol
     """
     program = opened.subject.program
     assert isinstance(program, Program)
-    first = "wall" if program.parallel else opened.subject.metrics[0].name
+    first = _first_metric(opened.subject)
     journals = {metric: _place(opened, anchor, metric) for metric in dict.fromkeys([first, "wall"])}
     begun = [metric for metric, path in journals.items() if path.exists() and path.stat().st_size]
     if begun:
@@ -229,13 +233,25 @@ def _metric(opened: Opened, bench: DuetRange, anchor: int, solver: ConstraintSol
     return first, journals[first]
 
 
+def _first_metric(subject: Subject) -> str:
+    assert isinstance(subject.program, Program)
+    return "wall" if subject.program.parallel else subject.metrics[0].name
+
+
 def _place(opened: Opened, anchor: int, metric: str) -> Path:
-    """Where the journal of this search lies: one for each program, space, range, anchor, metric and seed."""
+    """Where the journal of this search lies: one for each program, space, range, anchor, metric and seed.
+
+    Counts are of one machine; ratios to the anchor may go on elsewhere.
+    """
     subject, asked = opened.subject, opened.asked
     space = [subject.model_dump(mode="json", include={"options", "constraints"}), subject.space.names]
     ids = [revision.id for revision in opened.revisions]
     rules = [m.model_dump(mode="json") for m in subject.metrics if m.name == metric]
     how = [metric, rules, ids[anchor], asked.seed, asked.estimator]
+    if _exact(metric):
+        assert isinstance(subject.program, Program)
+        machine = fingerprint.environment(fingerprint.TOOLS[subject.program.runtime])
+        how.append(machine.model_dump(mode="json", include={"cpu", "image", "tools"}))
     ours = asked.cache or own_cache(opened.repository.top).parent  # nothing stays in a runner's workspace
     return ours / JOURNALS / f"{digest([program_fingerprint(subject), space, ids, how])}.jsonl"
 

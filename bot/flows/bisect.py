@@ -6,7 +6,6 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.change_point_telling import told_point
@@ -14,7 +13,7 @@ from bot.flows.failing_runs import failing_runs
 from bot.flows.ports import Journal, Progress, RevisionBench
 from bot.flows.series import series
 from bot.model.change_points import ChangePointSearch, Observation, Probe
-from bot.model.report import BuildFailure, Report, RevisionRef, Verdict, Visible
+from bot.model.report import BuildFailure, Report, RevisionRef, Unit, Verdict, Visible
 from bot.model.revisions import Revision
 from bot.model.subject import Subject
 
@@ -38,7 +37,7 @@ class RangeJob:
     journal: Journal
     progress: Progress
     notes: tuple[str, ...] = ()
-    unit: Literal["seconds", "ratio"] = "seconds"
+    unit: Unit = "seconds"
     higher_is_better: bool = False
     resumes: bool = False
     visible: bool = False

@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from bot.flows import night_machine
 from bot.flows.accepting import Accepted
@@ -24,7 +23,7 @@ from bot.model.change_points import Observation, Probe
 from bot.model.errors import HistoryError
 from bot.model.history import Measurements, RunRecord
 from bot.model.recording import Recorder
-from bot.model.report import History, Report, RevisionRef, Verdict
+from bot.model.report import History, Report, RevisionRef, Unit, Verdict
 from bot.model.revisions import Revision
 from bot.model.space import Configuration
 from bot.model.subject import Subject
@@ -66,7 +65,7 @@ class NightJob:
     accepted: Accepted | None = None
 
     @property
-    def unit(self) -> Literal["seconds", "ratio"]:
+    def unit(self) -> Unit:
         """What values are."""
         return "seconds" if self.partner is None else "ratio"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from bot.model.change_points import Observation
-from bot.model.report import Point, Series
+from bot.model.report import Point, Series, Unit
 from bot.model.revisions import Revision
 from bot.model.space import Configuration, Space, Term
 
@@ -25,7 +25,7 @@ def series(
     observations: Sequence[Observation],
     *,
     terms: Iterable[Term] = (),
-    unit: Literal["seconds", "ratio"] = "seconds",
+    unit: Unit = "seconds",
 ) -> tuple[Series, ...]:
     """Median value per revision of a few configurations.
 

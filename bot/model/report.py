@@ -16,6 +16,8 @@ OptionValue: TypeAlias = bool | int | float | str
 Verdict: TypeAlias = Literal["regression", "improvement", "mixed", "none", "inconclusive"]
 State: TypeAlias = Literal["slower", "faster", "same", "unclear", "failed"]
 Interval: TypeAlias = tuple[float, float]
+Unit: TypeAlias = Literal["seconds", "ratio", "instructions"]
+"""Of a series' values; ratio: to the same configuration at the anchor."""
 _REPOSITORY = r"^(https://[A-Za-z0-9.-]+(:[0-9]+)?/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)?$"
 
 
@@ -115,7 +117,7 @@ class Point(Part):
 
 
 class Series(Part):
-    """A configuration's values over the revisions of a range (seconds, or ratios to the anchor).
+    """A configuration's values over the revisions of a range (seconds, ratios to the anchor, or counts).
 
     failed: places of the revisions where it was tried and gave no value (unbuilt, or every trial failed).
     """
@@ -124,7 +126,7 @@ class Series(Part):
     default: bool = False
     points: tuple[Point, ...]
     failed: tuple[int, ...] = ()
-    unit: Literal["seconds", "ratio"] = "seconds"
+    unit: Unit = "seconds"
 
 
 class Listed(Part):

@@ -40,7 +40,7 @@ def opened(shop: Shop) -> Iterator[Open]:
 
         def open_(metric: str = "work", *, budget: float = 60.0, **keys: object) -> DuetRange:
             program = {"run": "./product {options}", "build": "sh ./build.sh", **keys}
-            metrics = (WORK,) if metric == "work" else (Metric(name="cpu"),)
+            metrics = (WORK,) if metric == "work" else (Metric(name=metric),)
             subject = shop.subject(program=Program.model_validate(program), metrics=metrics)
             workshop = shop.opened(subject)
             anchor = workshop.anchor()
@@ -125,6 +125,21 @@ def test_no_more_trials_are_run_than_allowed(shop: Shop, opened: Open) -> None:
     bench.limit(5)
     assert len(list(bench.measure([Probe(SLOW, 0)] * 4))) == 2
     assert bench.spent().trials == 4 and list(bench.measure([Probe(FAST, 0)])) == []
+
+
+def test_instructions_are_counted_alone_and_only_once(shop: Shop, opened: Open) -> None:
+    longer = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"
+    shop.revisions(printing(10), printing(20, longer), printing(30, "exit 3"))
+    bench = opened("instructions")
+    bench.limit(4)
+    found = values(list(bench.measure([Probe(SLOW, r) for r in range(3)])))
+    assert 10_000 < found[Probe(SLOW, 0)] < found[Probe(SLOW, 1)] - 100_000
+    assert math.isnan(found[Probe(SLOW, 2)])
+    assert (bench.spent().trials, bench.spent().failed_trials) == (3, 1)
+    assert values(list(bench.measure([Probe(SLOW, 0)])))[Probe(SLOW, 0)] == found[Probe(SLOW, 0)]
+    assert bench.spent().trials == 3
+    assert len(list(bench.measure([Probe(FAST, 0), Probe(FAST, 1)]))) == 1 and bench.spent().trials == 4
+    assert "each trial ran alone" in bench.notes()[0]
 
 
 def test_what_is_built_is_measured_while_others_are_building(shop: Shop, opened: Open) -> None:

@@ -99,7 +99,7 @@ def measured(place: Place, event: str, payload: dict[str, Any]) -> tuple[int, di
         "GITHUB_WORKSPACE": str(place.repository),
         "GITHUB_REPOSITORY": "o/r",
         "INPUT_COMMENT": "never",
-        "INPUT_BUDGET": "6s",
+        "INPUT_BUDGET": "30s",
         "INPUT_FAIL-ON": "regression",
     }
     ended = place.finish(place.start("action", env=environ), clean=False)
@@ -127,7 +127,7 @@ def test_the_label_accepts_all_that_its_pull_request_makes_worse(place: Place) -
 def test_a_dispatched_rerun_measures_the_ids_that_it_was_given_whatever_run_on_says(place: Place) -> None:
     base, head = slower(place)
     place.commit({"program.sh": STEADY})  # what is checked out now is something else
-    inputs = {"pull_request": "1", "base": base, "head": head, "budget": "6s"}
+    inputs = {"pull_request": "1", "base": base, "head": head, "budget": "30s"}
     dispatch = {"ref": "refs/heads/main", "repository": {"default_branch": "main"}, "inputs": inputs}
     code, report = measured(place, "workflow_dispatch", dispatch)
     assert (code, report["verdict"]) == (1, "regression")

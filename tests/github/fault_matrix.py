@@ -86,7 +86,7 @@ def tried(call: Call, kind: Kind, expected: object, *, times: int = 1) -> Tried:
 
     fault = Fault(kind, call.method, f"^{_escaped(call.path)}$", times, call.before, "0", revoke)
     site.faults.append(fault)
-    said, wrong = _act(github, call.operation)
+    said, wrong = _act(github, call.operation, timeout=1 if kind == "timeout" else 10)
     if fault.times == times and not wrong:
         wrong = "the fault never came"
     fault.times = 0
@@ -106,10 +106,10 @@ def tried(call: Call, kind: Kind, expected: object, *, times: int = 1) -> Tried:
     return Tried(said, wrong)
 
 
-def _act(github: FakeGithub, name: str) -> tuple[str | None, str]:
+def _act(github: FakeGithub, name: str, *, timeout: int = 10) -> tuple[str | None, str]:
     """What was said when it failed, and what should not have happened."""
     try:
-        with Ports(github) as ports:
+        with Ports(github, timeout) as ports:
             OPERATIONS[name].act(ports)
     except SuspectsError as error:
         said = str(error)

@@ -39,13 +39,18 @@ PATH = ".github/suspects.assertions.yml"
 
 @dataclass
 class Ports:
-    """Our side, as one step of a job has it: made anew for each try, and impatient."""
+    """Our side, as one step of a job has it: made anew for each try.
+
+    timeout: short only where no answer is to come; a busy machine may take its time for the others.
+    """
 
     github: FakeGithub
+    timeout: int = 10
     waited: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        patience = Patience(tries=3, timeout=1, backoff=0, secondary_wait=0, pause=self.waited.append)
+        pause = self.waited.append
+        patience = Patience(tries=3, timeout=self.timeout, backoff=0, secondary_wait=0, pause=pause)
         more: dict[str, Any] = {"api_url": self.github.api.url, "patience": patience}
         self.forge = GithubChecks(REPOSITORY, WORKFLOW, **more)
         self.issues = GithubIssues(REPOSITORY, WORKFLOW, **more)
@@ -55,7 +60,7 @@ class Ports:
     @cached_property
     def artifacts(self) -> GithubArtifacts:
         """Only where it is used: its certificates take longer to load than all else."""
-        insistence = Insistence(tries=3, timeout=1, pause=self.waited.append)
+        insistence = Insistence(tries=3, timeout=self.timeout, pause=self.waited.append)
         url = self.github.api.url
         return self._opened.enter_context(
             GithubArtifacts(REPOSITORY, WORKFLOW, api_url=url, insistence=insistence)

@@ -109,6 +109,8 @@ def _ends(series: Series) -> str:
     first, last = points[0].value, points[-1].value
     if series.unit == "ratio":
         return f"{_short(first)}x to {_short(last)}x"
+    if series.unit == "instructions":
+        return f"{_short(first / 1e6)} to {_short(last / 1e6)} million instructions"
     return f"{_short(first)} to {_short(last)} s"
 
 

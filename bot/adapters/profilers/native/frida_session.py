@@ -192,7 +192,7 @@ class Starter:
         subprocess.Popen(parent, pass_fds=(gate, tell))  # noqa: S603
         os.close(tell)
         with os.fdopen(told, encoding="ascii") as answers:
-            shell = self._frida.attach(int(answers.readline()))
+            shell = self._attached(int(answers.readline()))
             shell.enable_child_gating()
             os.write(go, b"\n")
             while not select.select([told], [], [], 0.0)[0]:
@@ -205,6 +205,12 @@ class Starter:
         errors = [*self._errors, *(error for session in self._sessions for error in session.errors)]
         refused = set().union(*(session.refused for session in self._sessions))
         return {"status": status, "refused": sorted(refused), "errors": errors[:3]}
+
+    def _attached(self, pid: int) -> Any:
+        """A session in a process that waits for us; a busy machine may need a second try."""
+        with suppress(self._frida.TimedOutError, self._frida.TransportError):
+            return self._frida.attach(pid)
+        return self._frida.attach(pid)
 
     def _follow(self) -> None:
         """Watches the next program that began, if there is one soon."""

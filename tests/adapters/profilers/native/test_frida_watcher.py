@@ -101,8 +101,7 @@ def test_exceptions_pass_through_watched_calls(forge: Forge, watcher: FridaWatch
     names = [Method(name, "main.cpp") for name in ("leaf", "inner", "middle", "outer", "released")]
     leaf, _, middle, outer, released = names
     profile = watcher.profile(forge.target(), names)
-    assert profile.outcome == "ok"
-    assert profile.notes == ()
+    assert (profile.outcome, profile.notes) == ("ok", ())
     assert one(profile, outer).calls == 300
     assert one(profile, middle, outer).calls == 200
     assert one(profile, leaf, outer, middle).calls == 200

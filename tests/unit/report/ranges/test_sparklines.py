@@ -66,3 +66,12 @@ def test_without_the_default_configuration_none_is_called_so() -> None:
 def test_the_length_of_a_range_is_known_without_being_told() -> None:
     assert length(several().model_copy(update={"revisions": 0})) == 40
     assert length(bisection(series=(), revisions=0)) == 0
+
+
+def test_instructions_are_told_in_millions() -> None:
+    report = bisection()
+    (first, *_) = report.series
+    points = tuple(p.model_copy(update={"value": 1e6 * (p.place + 10)}) for p in first.points)
+    counted = first.model_copy(update={"unit": "instructions", "points": points})
+    text = drawing(report.model_copy(update={"series": (counted,)})).text
+    assert f"10.0 to {points[-1].place + 10}.0 million instructions" in text
