@@ -30,13 +30,14 @@ def shard_of_job(settings: Settings, plan: Plan, progress: Progress) -> Report:
     """Measures the shard of this job and leaves it in the workspace."""
     from bot.adapters.workspace import left_in
     from bot.compose.sharding import measure_shard
-    from bot.compose.sharding_nights import measure_night_shard
 
     shard = _shard(settings, plan)
     workspace = settings.workspace or Path()
     try:
         with left_in(workspace, SHARD) as folder:
             if shard.mode == "nightly":
+                from bot.compose.sharding_nights import measure_night_shard
+
                 return measure_night_shard(shard, asked_night(settings), folder, progress)
             return measure_shard(shard, asked_question(settings, plan), folder, progress)
     except OSError as error:
@@ -60,11 +61,12 @@ def merge_of_job(settings: Settings, plan: Plan, progress: Progress) -> Report:
     """Merges the shards that were brought to the workspace; a night's history is left for the workflow."""
     from bot.commands.github import with_history_left
     from bot.compose.sharding import AskedMerge, merged
-    from bot.compose.sharding_nights import merged_night
 
     folders = [(settings.workspace or Path()) / SHARDS]
     if plan.head is not None:
         return merged(AskedMerge(folders, asked_question(settings, plan)), progress)
+    from bot.compose.sharding_nights import merged_night
+
     asked = asked_night(settings)
     return with_history_left(asked, merged_night(folders, asked, progress))
 
@@ -98,8 +100,9 @@ def _shard(settings: Settings, plan: Plan) -> Shard:
 def _matrix(settings: Settings, plan: Plan, shards: int) -> Matrix:
     from bot.compose.sharding import AskedPlan
     from bot.compose.sharding import plan as planned
-    from bot.compose.sharding_nights import plan_night
 
     if plan.head is None:
+        from bot.compose.sharding_nights import plan_night
+
         return plan_night(shards, asked_night(settings), ("",))
     return planned(AskedPlan(shards, asked_question(settings, plan)))

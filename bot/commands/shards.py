@@ -158,27 +158,30 @@ class _Wanted:
 
     def plan(self, shards: int, runners: tuple[str, ...], *, nightly: bool) -> Plan:
         from bot.compose.sharding import AskedPlan, plan, revisions_here
-        from bot.compose.sharding_nights import plan_night
 
         if nightly:
+            from bot.compose.sharding_nights import plan_night
+
             return plan_night(shards, self._night(), runners)
         base, head = (self.base, self.head) if self.base and self.head else revisions_here()
         return plan(AskedPlan(shards, self._question(self.base or base, self.head or head), runners))
 
     def measure(self, one: Shard, folder: Path, progress: Progress) -> Report:
         from bot.compose.sharding import measure_shard
-        from bot.compose.sharding_nights import measure_night_shard
 
         if one.mode == "nightly":
+            from bot.compose.sharding_nights import measure_night_shard
+
             return measure_night_shard(one, self._night(), folder, progress)
         return measure_shard(one, self._question(one.base, one.head), folder, progress)
 
     def merge(self, folders: Sequence[Path], known: Plan | None, progress: Progress) -> Report:
         from bot.compose.sharding import AskedMerge, merged, mode_of
-        from bot.compose.sharding_nights import merged_night
 
         mode = known.include[0].mode if known is not None else mode_of(folders)
         if mode == "nightly":
+            from bot.compose.sharding_nights import merged_night
+
             return merged_night(folders, self._night(), progress)
         return merged(AskedMerge(folders, self._question(self.base, self.head), known), progress)
 

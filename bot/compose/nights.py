@@ -15,7 +15,7 @@ import numpy as np
 from bot import __version__
 from bot.adapters.github_issues import GithubIssues
 from bot.adapters.workers import workers
-from bot.flows.influence_learning import Known, profiles_of
+from bot.flows.known_costs import Known, profiles_of
 from bot.flows.night_asserting import MINING_SHARE
 from bot.flows.night_issues import Issues
 from bot.flows.night_past import NIGHTS, Night, window

@@ -15,7 +15,7 @@ from bot.compose.remembering import AskedHistory, configured_history, opened_his
 from bot.compose.runs import stop_on_signals
 from bot.compose.subjects import CONFIG, load_checked
 from bot.flows import fingerprinting
-from bot.flows.influence_learning import TIMES, cost_metric
+from bot.flows.known_costs import TIMES, cost_metric
 from bot.flows.ports import Progress
 from bot.flows.utilisation import utilisation
 from bot.model.errors import NothingMeasuredError

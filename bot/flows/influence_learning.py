@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
@@ -16,25 +15,20 @@ from bot.analysis.influences.learning import InfluenceModels
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.remembered import REST, Past, remembered
 from bot.analysis.influences.telling import entries, notes
-from bot.analysis.influences.trial_costs import NIGHTS, trial_costs
+from bot.analysis.influences.trial_costs import trial_costs
 from bot.analysis.published.influences.coarse import hard_methods as published_hard_methods
 from bot.analysis.published.influences.pipeline import PublishedInfluences
 from bot.flows.call_context import profiler_overheads, refine, relearnt, varied
-from bot.flows.ports import Store
+from bot.flows.known_costs import Known
 from bot.model.duration_history import DurationTable
 from bot.model.errors import NothingMeasuredError
-from bot.model.history import Columnar, Measurements, Selection, program_fingerprint
 from bot.model.overhead import ProfilerOverhead
-from bot.model.profile_history import ProfileTable
 from bot.model.report import Influence
-from bot.model.subject import Subject, TableProgram
+from bot.model.subject import Subject
 from bot.model.variation import Variation
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.random_uniform import random_uniform
 
-Rows = TypeVar("Rows", bound=Columnar)
-ROWS = 3_000_000
-"""Rows of profiles, and of durations, that are read (by whole pieces), the newest first."""
 FEWEST = 12
 """Configurations from which on anything is learnt: ten for a model, and two to judge it by."""
 POPULATION = 300
@@ -43,21 +37,10 @@ MOST = 60
 """Methods whose influences are told: the costliest of those that vary."""
 QUICK = ("constant", "few terms", "few factors", "small tree")
 """Kinds of models that are learnt in a tenth of a second."""
-TIMES = ("cpu", "wall")
 NOTHING = (
     "Influences are not known yet: history has neither profiles nor trials of enough configurations of this"
     f" program ({FEWEST} are needed); `suspects nightly` measures them."
 )
-
-
-@dataclass(frozen=True)
-class Known:
-    """What was measured of one program, and the trials' metric that stands for its cost."""
-
-    profiles: ProfileTable = field(default_factory=ProfileTable.empty)
-    trials: Measurements = field(default_factory=Measurements.empty)
-    metric: str = "cpu"
-    durations: DurationTable = field(default_factory=DurationTable.empty)
 
 
 @dataclass(frozen=True)
@@ -84,42 +67,6 @@ class Influences:
     missing: tuple[str, ...] = ()
     variations: tuple[Variation, ...] = ()
     profilers: tuple[ProfilerOverhead, ...] = ()
-
-
-def known(store: Store, subject: Subject) -> Known:
-    """What a history has of the subject.
-
-    Raises:
-        HistoryError: it cannot be read.
-    """
-    program = program_fingerprint(subject)
-    nights = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
-    trials = store.read(nights)
-    durations = DurationTable.concatenated(_newest(store.durations(Selection(program=program))))
-    metric = cost_metric(subject, trials.metrics)
-    return Known(profiles_of(store, subject), trials, metric, durations)
-
-
-def profiles_of(store: Store, subject: Subject) -> ProfileTable:
-    """The newest profiles of the subject, at most about `ROWS` of them."""
-    return ProfileTable.concatenated(_newest(store.profiles(Selection(program=program_fingerprint(subject)))))
-
-
-def _newest(pieces: Iterable[Rows]) -> list[Rows]:
-    """Pieces until they have `ROWS` rows; the newest come first."""
-    parts: list[Rows] = []
-    for part in pieces:
-        parts.append(part)
-        if sum(map(len, parts)) >= ROWS:
-            break
-    return parts
-
-
-def cost_metric(subject: Subject, measured: Collection[str]) -> str:
-    """The metric that is the program's time."""
-    if isinstance(subject.program, TableProgram):
-        return subject.program.metric
-    return next((metric for metric in TIMES if metric in measured), TIMES[0])
 
 
 def learnt(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bot.flows.influence_learning import MOST, QUICK, Effort, Known, learnt
+from bot.flows.known_costs import Known
 from bot.flows.night_profiles import LEARNING_SHARE, Profiling, Wanted, repeated
 from bot.flows.night_watching import WATCHING_SHARE, Watching
 from bot.flows.ports import ProfileBench
@@ -67,6 +67,13 @@ class Teaching:
 
         trials: tonight's. seconds: CPU seconds of the tip's, by configuration.
         """
+        from bot.flows.influence_learning import (  # two seconds, not of every start
+            MOST,
+            QUICK,
+            Effort,
+            learnt,
+        )
+
         profiles, notes, most = ProfileTable.empty(), tuple[str, ...](), MOST
         end = clock() + self.seconds
         if self.profiler is not None:

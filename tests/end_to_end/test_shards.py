@@ -62,9 +62,9 @@ def simulated(place: Place) -> list[str]:
 
 def test_eight_jobs_of_which_one_is_killed_and_one_comes_twice(place: Place) -> None:
     place.pull_request(shell("# one"), shell("case $* in *--alpha*) sleep 0;; esac", "# two"))
-    include = matrix(place, "--shards", "8", "--budget", "40s", "--base", "HEAD~1", "--head", "HEAD")
+    include = matrix(place, "--shards", "8", "--budget", "120s", "--base", "HEAD~1", "--head", "HEAD")
     assert [one["shard"] for one in include] == list(range(8))
-    assert {one["budget"] for one in include} == {5.0}
+    assert {one["budget"] for one in include} == {15.0}
     # The killed one has all the time in the world, so that it is killed while it measures.
     endless = matrix(place, "--shards", "8", "--budget", "4800s", "--base", "HEAD~1", "--head", "HEAD")
     assert endless[0]["plan"] != include[0]["plan"]
@@ -72,7 +72,7 @@ def test_eight_jobs_of_which_one_is_killed_and_one_comes_twice(place: Place) -> 
     wait_for_line(killed, "measuring")
     killed.send_signal(signal.SIGKILL)
     place.finish(killed, clean=False)
-    matrix(place, "--shards", "8", "--budget", "40s", "--base", "HEAD~1", "--head", "HEAD")
+    matrix(place, "--shards", "8", "--budget", "120s", "--base", "HEAD~1", "--head", "HEAD")
     jobs = [place.start(*shard(place, number, "-q")) for number in range(8) if number != 5]
     said = [job.communicate(timeout=PATIENCE) for job in jobs]
     assert [job.returncode for job in jobs] == [0] * 7, said

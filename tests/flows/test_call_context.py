@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.flows.influence_learning import Effort, Influences, Known, known, learnt
+from bot.flows.influence_learning import Effort, Influences, learnt
+from bot.flows.known_costs import Known, known
 from bot.model.duration_history import DurationRecorder, DurationTable
 from bot.model.profiles import CallSeries, Method, Profile
 from bot.model.report import RevisionRef

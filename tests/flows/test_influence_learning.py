@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from bot.flows.experience import Memory
-from bot.flows.influence_learning import QUICK, Effort, Influences, Known, known, learnt
+from bot.flows.influence_learning import QUICK, Effort, Influences, learnt
+from bot.flows.known_costs import Known, known
 from bot.flows.method_memory import recall_terms
 from bot.model.errors import HistoryError, NothingMeasuredError
 from bot.model.history import EVERYTHING, Selection

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.flows.influence_learning import Known, learnt
+from bot.flows.influence_learning import learnt
+from bot.flows.known_costs import Known
 from bot.flows.night import night as run_night
 from bot.flows.night_profiles import Wanted
 from bot.flows.night_teaching import Taught, Teaching
