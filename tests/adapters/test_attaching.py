@@ -15,6 +15,7 @@ import pytest
 
 from bot.adapters.attaching import AttachedProfiler
 from bot.adapters.profilers.native import stacks
+from bot.adapters.profilers.native.running import cpu_seconds
 from bot.model.profiles import Method, Profile, Tool
 
 SERVER = """
@@ -98,7 +99,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
         server.process.communicate()
 
 
-def attached(server: Server, root: Path, *, most: float = 0.5, asking: bool = True) -> AttachedProfiler:
+def attached(server: Server, root: Path, *, most: float = 2.0, asking: bool = True) -> AttachedProfiler:
     """Load comes while it is asked whether it shall stop, which it is all the time."""
 
     def stop() -> bool:
@@ -138,6 +139,8 @@ def test_hot_methods_and_their_callers_are_found(
     if tool == "eu-stack":  # as where perf is forbidden
         monkeypatch.setattr(stacks, "_perf", lambda pid, seconds: None)
     server = serve("int main(void) { volatile unsigned long n = 0; for (;;) n++; }")
+    while cpu_seconds(server.process.pid) < 0.1:  # not its dynamic loader
+        time.sleep(0.01)
     with attached(server, tmp_path, asking=False) as profiler:
         profile = profiler.profile("head", ())
     assert profile.outcome == "ok"

@@ -85,6 +85,13 @@ def _answered(call: Callable[[], _Answer]) -> _Answer:
     return cast("_Answer", answer)
 
 
+def _attached(frida: Any, pid: int) -> Any:
+    """Frida's session in a process; a busy machine may need a second try."""
+    with suppress(frida.TimedOutError, frida.TransportError, frida.ProcessNotRespondingError):
+        return frida.attach(pid)
+    return frida.attach(pid)
+
+
 class Session:
     """Frida inside of one process; `received` is given what hooks recorded, from a thread of Frida's.
 
@@ -104,7 +111,7 @@ class Session:
         self._addresses: list[int] = []
         self.gone = threading.Event()
         self._received = received
-        self._session = frida.attach(pid)
+        self._session = _attached(frida, pid)
         self._session.on("detached", self._detached)
         if becoming:
             self._session.enable_child_gating()
@@ -192,7 +199,7 @@ class Starter:
         subprocess.Popen(parent, pass_fds=(gate, tell))  # noqa: S603
         os.close(tell)
         with os.fdopen(told, encoding="ascii") as answers:
-            shell = self._attached(int(answers.readline()))
+            shell = _attached(self._frida, int(answers.readline()))
             shell.enable_child_gating()
             os.write(go, b"\n")
             while not select.select([told], [], [], 0.0)[0]:
@@ -205,12 +212,6 @@ class Starter:
         errors = [*self._errors, *(error for session in self._sessions for error in session.errors)]
         refused = set().union(*(session.refused for session in self._sessions))
         return {"status": status, "refused": sorted(refused), "errors": errors[:3]}
-
-    def _attached(self, pid: int) -> Any:
-        """A session in a process that waits for us; a busy machine may need a second try."""
-        with suppress(self._frida.TimedOutError, self._frida.TransportError):
-            return self._frida.attach(pid)
-        return self._frida.attach(pid)
 
     def _follow(self) -> None:
         """Watches the next program that began, if there is one soon."""

@@ -23,8 +23,9 @@ BUSY = """
         mill = Mill()
         end = time.process_time() + 1.2
         while time.process_time() < end:
-            mill.grind()
-            mill.rest()
+            for _ in range(50):
+                mill.grind()
+                mill.rest()
     main()
     """
 
