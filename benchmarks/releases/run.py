@@ -1,7 +1,7 @@
 """Bisects Python-Markdown's releases and compares what it finds with the judge's steps.
 
 python -m benchmarks.releases.run table [--noise 0.02] [--seeds 3] [--share 0.15]
-python -m benchmarks.releases.run cpu | instructions [--seeds 3] [--share 0.15] [--budget 30m]
+python -m benchmarks.releases.run cpu | instructions [--seeds 3] [--share 0.15] [--budget 3h]
 python -m benchmarks.releases.run whole | whole-instructions [--first 300]   # five options, all counted
 python -m benchmarks.releases.run show
 
@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--share", type=float, default=0.15)
-    parser.add_argument("--budget", default="30m")
+    parser.add_argument("--budget", default="3h")
     asked = parser.parse_args()
     known = {(r["kind"], r["noise"], r["share"], r["seed"]) for r in runs()}
     noise = asked.noise if asked.kind in ("table", "whole") else 0.0

@@ -120,8 +120,8 @@ class AttachedProfiler:
             self._guests = self._threads() - set(self._session.threads())
         except OSError as error:
             return (
-                f"Frida cannot look into process {self._pid} ({str(error).rstrip('.')}): on a busy machine"
-                " try again; else run as its account or as root, in a container with the capability SYS_PTRACE.",
+                f"Frida cannot look into process {self._pid} ({str(error).rstrip('.')}): try again on a"
+                " busy machine; else run as its account or root, in a container with SYS_PTRACE.",
             )
         return ()
 
