@@ -100,7 +100,7 @@ def test_steps_are_found_at_their_revision_or_around_the_one_that_does_not_build
     line.grow(12, broken=[9], merged=[5])
     report = measured(line.bisected("--trials", "600"))
     points = {tuple(point["term"]): point for point in report["change_points"]}
-    assert set(points) == {("beta",), ("gamma",)}
+    assert set(points) == {("beta",), ("gamma",)}, report["change_points"]
     assert points["beta",]["interval"] == [line.ids[5]] * 2 and points["beta",]["subject"] == "merge side"
     _, first, last = points["gamma",]["places"]
     assert 9 <= first <= 10 <= last <= 11
@@ -198,8 +198,9 @@ def test_a_wrong_range_is_one_line(place: Place, range_: str, words: list[str]) 
 def test_one_trial_is_too_few_and_no_file_is_told(place: Place) -> None:
     place.commit({"program.sh": STEADY})
     place.commit({"a": "1"})
-    place.suspects("bisect", "HEAD~1..HEAD", "--trials", "1").refused("--trials 1", "pairs")
     place.suspects("bisect", "HEAD~1..HEAD").refused(CONFIG, "suspects init")
+    place.commit({CONFIG: config()})
+    place.suspects("bisect", "HEAD~1..HEAD", "--trials", "1").refused("--trials 1", "takes 2")
 
 
 def test_a_wrong_estimator_is_told_before_anything_is_built(line: Line) -> None:
