@@ -15,6 +15,10 @@ Ints = NDArray[np.intp]
 Cell = tuple[int, int]
 """A configuration's number and a revision."""
 
+NORMAL, FEW = 1.4826, {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.2, 7: 1.14, 8: 1.129, 9: 1.107}
+"""What makes a median distance a standard deviation, and a factor for so many values."""
+FAR, ENOUGH = 4.5, 4
+"""Standard deviations from which on a trial is far out; trials that show it."""
 TRUSTED = 3
 """An odd cell with so many trials counts as it is: their median."""
 DOUBT = 100.0
@@ -72,15 +76,37 @@ class Cells:
             value=np.array([np.median(v) for v in values], dtype=np.float64),
             count=count,
             doubt=np.array(doubt, dtype=np.float64),
-            within=np.array([np.sum((v - np.mean(v)) ** 2) for v in values], dtype=np.float64),
+            within=np.array([_within(v) for v in values], dtype=np.float64),
+            spread=np.array([robust_deviation(v) for v in values], dtype=np.float64),
         )
+
+
+def robust_deviation(values: Floats) -> float:
+    """Standard deviation by the median distance from the median, unbiased for few normal values, too.
+
+    Its factors are those of Croux and Rousseeuw (1992), Time-efficient algorithms for two highly robust
+    estimators of scale.
+    """
+    n = len(values)
+    far = float(np.median(np.abs(values - np.median(values))))
+    return NORMAL * FEW.get(n, n / (n - 0.8)) * far
+
+
+def _within(values: Floats) -> float:
+    """Sum of squares around the mean; of four or more, what is far out is pulled in."""
+    if len(values) >= ENOUGH:
+        reach = FAR * robust_deviation(values)
+        values = np.clip(values, np.median(values) - reach, np.median(values) + reach)
+    return float(np.sum((values - np.mean(values)) ** 2))
 
 
 @dataclass(frozen=True)
 class Table:
     """Cells in columns, (n,) each.
 
-    value: seconds, the median of `count` trials (0: known exactly). within: sum of squares around the mean.
+    value: seconds, the median of `count` trials (0: known exactly). within: sum of squares around the mean,
+    of which spoilt trials are no large part. spread: robust standard deviation of the cell's trials, in
+    seconds (one trial: 0).
     """
 
     configuration: Ints
@@ -89,6 +115,7 @@ class Table:
     count: Ints
     doubt: Floats
     within: Floats
+    spread: Floats
 
     def levels(self) -> dict[int, float]:
         """Median seconds of each configuration."""

@@ -16,7 +16,7 @@ LEVEL = 25.0
 EVERYTHING, OPTION, MISFIT = 0.006, 0.002, 0.01
 """Standard deviations beforehand, in units: small changes of everything and of an option that is on, by
 revision; and what a cell is off the sum of its steps."""
-NOISES = (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.08)
+NOISES = (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 LIVELY = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Candidates: relative noise of a trial; and a factor on the three above."""
 UNEVEN = (0.0, 0.1, 0.2, 0.4)
@@ -25,6 +25,9 @@ SLAB, LARGE = 0.12, 2.5
 """Slab beforehand; the largest step known is at most so many slabs."""
 BLURRED = 30.0
 """The factor is at least so many times the threshold: of changes that large, a third is blur."""
+STEADY, UNSTEADY = 3.0, 6.0
+"""Trials that the common noise counts for beside a cell's own; the cell's noise counts from so many times the
+common variance on."""
 ODD, RARE = 4.5, math.log(0.02)
 """Standard deviations from what all others let expect, from which a cell is odd; how rare that is."""
 USUAL, SPREAD = math.log(0.01), 1.2
@@ -75,13 +78,24 @@ class Scales:
         shared: Floats = on[c] @ on[c].T
         wandered = self.wander(shared) * np.minimum(r[:, None], r[None, :])
         doubt = table.doubt if doubt is None else doubt
-        own = (self.noise * table.level() / self.unit) ** 2 * doubt / np.maximum(table.count, 1)
+        own = self._trial(table) * doubt / np.maximum(table.count, 1)
         own[table.count == 0] = 0.0
         alone: Floats = LEVEL * (c[:, None] == c[None, :])
         if moved is not None and self.uneven:
             since = self.uneven * moved[c] * (r[:, None] >= np.arange(moved.shape[1]))
             alone *= 1.0 + since @ since.T / LEVEL
         return np.asarray(alone + wandered + np.diag(own + self.misfit**2), dtype=np.float64)
+
+    def _trial(self, table: Table) -> Floats:
+        """Variance of a trial of each cell, in squared units: where a machine stalls, its own is larger.
+
+        The pooled scale knows nothing of a cell whose trials were nearly all disturbed, and their median
+        would pass for a step.
+        """
+        common: Floats = (self.noise * table.level() / self.unit) ** 2
+        own = STEADY * common + table.count * (table.spread / self.unit) ** 2
+        own /= STEADY + table.count
+        return np.where(own > UNSTEADY * common, own, common)
 
 
 def learn(

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from bot.analysis.change_points.terms import Terms
-from bot.analysis.explanations.cells import Cells, Floats, Table
+from bot.analysis.explanations.cells import Cells, Floats, Table, robust_deviation
 from bot.analysis.explanations.evidence import COARSE, Evidence, Kinds
 from bot.analysis.explanations.scales import Scales, learn
 from bot.model.space import Option, Space
@@ -134,3 +134,22 @@ def test_an_odd_cell_is_doubted_until_its_median_can_be_trusted() -> None:
     cells.add((0, 1), 5.0)
     cells.add((0, 1), 2.2)
     assert cells.table().doubt.tolist() == [1.0, 1.0] and cells.table().value.tolist() == [2.2, 1.0]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 8, 12])
+def test_the_deviation_of_few_trials_is_unbiased_and_one_spoilt_trial_does_not_matter(n: int) -> None:
+    drawn = np.random.default_rng(n).standard_normal((4000, n))
+    assert np.mean([robust_deviation(row) for row in drawn]) == pytest.approx(1.0, abs=0.04)
+    if n >= 5:
+        drawn[:, 0] = 1000.0
+        assert np.mean([robust_deviation(row) for row in drawn]) < 2.0
+
+
+def test_a_cell_whose_trials_disagree_counts_less_than_the_others() -> None:
+    cells = Cells()
+    for r, values in enumerate([(1.0, 1.01, 0.99), (1.0, 1.4, 3.0)]):
+        for value in values:
+            cells.add((0, r), value)
+    table = cells.table()
+    steady, shaken = np.diag(SCALES.covariance(table, ON)) - SCALES.covariance(table, ON)[0, 0]
+    assert steady == 0.0 and shaken > 0.01
