@@ -79,7 +79,7 @@ def mined(request: pytest.FixtureRequest, place: Place) -> tuple[Place, str, End
     return (
         place,
         runtime,
-        place.suspects("assertions", "mine", "--budget", "90s", "--json", str(place.out / "mined.json")),
+        place.suspects("assertions", "mine", "--budget", "300s", "--json", str(place.out / "mined.json")),
     )
 
 
