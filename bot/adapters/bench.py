@@ -224,8 +224,7 @@ class PairBench:
     def _pair(self, slot: Slot, wish: Wish, command: Invocation, rounds: int) -> Steps[tuple[Trial, Trial]]:
         """The two trials; which seat a side takes, and who starts, is drawn, so that neither is a bias.
 
-        A control runs base's checkout under base's account twice. What was counted exactly is not run again,
-        nor, in a range, a second time beside itself.
+        A control runs base's checkout under base's account twice. What was counted exactly is not run again.
         """
         seats = [int(seat) for seat in self._rng.permutation(2)]
         starts = int(self._rng.integers(2))
@@ -236,7 +235,7 @@ class PairBench:
         exact = wish.track == "instructions"
         known = {s: replace(trial, repetitions=0) for s, trial in counted if exact and trial}
         for index, (seat, side) in enumerate(zip(seats, wish.sides, strict=True)):
-            if seat in known or (exact and wish.revision is not None and wish.control and requests):
+            if seat in known or (wish.single and requests):
                 continue
             request = self._requests.make(slot, self._site(wish, side), command, seat=seat, track=wish.track)
             if together:

@@ -16,6 +16,8 @@ from bot.model.revisions import Revision
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Track, Wish
 
+TRIALS = 2
+"""Trials of a pair: the anchor's count, too."""
 WAITING = 0.8
 """A program whose CPU time is below this share of its wall time waits."""
 LEAST_FOR_SCALE = 3
@@ -28,9 +30,8 @@ class DuetRange:
     """Fits the port RevisionBench: a value is the revision's metric / the anchor's, of one pair.
 
     The pair sees one machine, so values are comparable however far apart they were measured. The anchor
-    itself is measured beside itself: its values show the noise. Instructions are the same at any time: each
-    trial runs alone, its count is the value. anchor: its place in `revisions`. budget: wall seconds from the
-    first trial.
+    itself is measured beside itself: its values show the noise. anchor: its place in `revisions`.
+    budget: wall seconds from the first trial.
     """
 
     def __init__(
@@ -45,15 +46,18 @@ class DuetRange:
     ) -> None:
         self._pairs, self._workshop, self._revisions, self._anchor = pairs, workshop, revisions, anchor
         self._rng, self._budget, self._most = rng, budget, math.inf
-        self._metric, self._track = "cpu", track_of("cpu")
+        self._metric, self._track, self._alone = "cpu", track_of("cpu"), False
         self._trials = self._ok = self._failed = 0
         self._under_way = 0
         self._controls: list[float] = []
         self._failure = ""
 
-    def compare(self, metric: str) -> None:
-        """Chooses what values are: a name of `Trial.metrics`; CPU seconds at first."""
-        self._metric, self._track = metric, track_of(metric)
+    def compare(self, metric: str, *, alone: bool = False) -> None:
+        """Chooses what values are: a name of `Trial.metrics`; CPU seconds at first.
+
+        alone: they are not compared with the anchor's, and are no ratios; only for exact counts.
+        """
+        self._metric, self._track, self._alone = metric, track_of(metric), alone
 
     def limit(self, trials: int) -> None:
         """So many may be run in all."""
@@ -90,7 +94,7 @@ class DuetRange:
         return self._pairs.stopped()
 
     def spent(self) -> Spent:
-        """Seconds, trials (two a pair that ran), and builds with the sum of their seconds."""
+        """Seconds, trials (two a pair), and builds with the sum of their seconds."""
         return Spent(
             seconds=self.elapsed(),
             build_seconds=self._workshop.seconds,
@@ -106,7 +110,7 @@ class DuetRange:
         said = f"Each trial ran beside one of {anchor} on the same core: values are ratios to {anchor}."
         if self._track == "wall":
             said = f"Each trial ran in turn with one of {anchor}: values are ratios to {anchor}."
-        if self._track == "instructions":
+        if self._alone:
             said = "Instructions were counted, which are the same at any time: each trial ran alone."
         return (said, *self._workshop.notes(), *self._pairs.notes(), *([self._failure] * bool(self._failure)))
 
@@ -140,16 +144,21 @@ class DuetRange:
             match self._workshop.state(probe.revision):
                 case "failed":
                     unbuilt.append(Observation(probe, math.nan, built=False))
-                case "built" if self._trials + trials_of(self._metric) * (self._under_way + 1) <= self._most:
+                case "built" if self._trials + self._each * (self._under_way + 1) <= self._most:
                     self._under_way += 1
                     yield self._wish(probe)
+
+    @property
+    def _each(self) -> int:
+        """Trials that a value takes."""
+        return 1 if self._alone else TRIALS
 
     def _building(self, probe: Probe) -> bool:
         return self._workshop.state(probe.revision) == "building"
 
     def _wish(self, probe: Probe) -> Wish:
-        if self._track == "instructions":
-            return Wish(probe.configuration, ("head", "head"), self._track, probe.revision)
+        if self._alone:
+            return Wish(probe.configuration, ("head", "head"), self._track, probe.revision, single=True)
         beside: Side = "base" if self._workshop.same(probe.revision, self._anchor) else "head"
         return Wish(probe.configuration, ("base", beside), self._track, probe.revision)
 
@@ -157,7 +166,7 @@ class DuetRange:
         return self.stopped() or self.elapsed() >= self._budget
 
     def _count(self, pair: Pair) -> None:
-        trials = (pair.first, pair.second)[: trials_of(self._metric)]
+        trials = (pair.first, pair.second)[: self._each]
         self._trials += sum(trial.repetitions > 0 for trial in trials)
         self._ok += pair.ok
         self._failed += sum(not trial.ok for trial in trials)
@@ -167,7 +176,7 @@ class DuetRange:
         probe = Probe(pair.wish.configuration, pair.wish.revision)
         anchor, revision = (t.metrics.get(self._metric, math.nan) for t in (pair.first, pair.second))
         if pair.ok and anchor > 0 and revision > 0:
-            if self._track == "instructions":
+            if self._alone:
                 return Observation(probe, revision)
             if pair.wish.control:
                 self._controls.append(revision / anchor)
@@ -178,7 +187,7 @@ class DuetRange:
     def _example(self, pair: Pair) -> str:
         """One sentence on a failed pair."""
         assert pair.wish.revision is not None
-        places = (pair.wish.revision if pair.wish.sides[0] == "head" else self._anchor, pair.wish.revision)
+        places = (pair.wish.revision if self._alone else self._anchor, pair.wish.revision)
         for place, trial in zip(places, (pair.first, pair.second), strict=True):
             if not trial.ok:
                 said = " ".join((trial.detail or trial.outcome).split())
@@ -187,11 +196,6 @@ class DuetRange:
                 return f"An example of a failed trial, at {self._revisions[place].label}: {said}"
         codes = f"{pair.first.exit_code} and {pair.second.exit_code}"
         return f"An example of a pair without a value: exit codes {codes}, metric {self._metric}."
-
-
-def trials_of(metric: str) -> int:
-    """How many trials a value of a metric takes: the anchor's counts, too, where there is one."""
-    return 1 if track_of(metric) == "instructions" else 2
 
 
 def track_of(metric: str) -> Track:

@@ -67,12 +67,16 @@ def scales(values: Floats, counts: NDArray[np.int64], floor: float, pattern: Flo
     n = np.maximum(counts, 1)
     centre = _medians(values, counts)
     deviations = np.abs(values - centre[:, None])
-    factor = np.where(n < 10, SMALL_SAMPLE[np.minimum(n, 9)], n / (n - 0.8))
-    own = 1.4826 * factor * _medians(deviations, counts)
+    own = unbiased(n) * _medians(deviations, counts)
     weight = np.where(counts >= 2, n - 1.0, 0.0)
     own = np.where(weight > 0, own, 0.0)
     prior = np.maximum(pooled * unit, np.minimum(own, pooled))
     return np.maximum(np.sqrt((weight * own**2 + PRIOR_PAIRS * prior**2) / (weight + PRIOR_PAIRS)), floor)
+
+
+def unbiased(counts: NDArray[np.int64]) -> Floats:
+    """What makes the median distance from the median a normal standard deviation, for so many values each."""
+    return 1.4826 * np.where(counts < 10, SMALL_SAMPLE[np.minimum(counts, 9)], counts / (counts - 0.8))
 
 
 def trust(values: Floats, counts: NDArray[np.int64], pattern: Floats) -> float:

@@ -21,7 +21,14 @@ from bot.compose.accepted import with_accepted_at_night
 from bot.compose.machines import fingerprinted
 from bot.compose.nightly_assertions import with_asserting
 from bot.compose.nights import AskedNight, Remembered, record, search_of, teaching_of
-from bot.compose.ranging import Opened, build_failure, measuring_seconds, pairs_of, workshop_of
+from bot.compose.ranging import (
+    Opened,
+    build_failure,
+    first_metric,
+    measuring_seconds,
+    pairs_of,
+    workshop_of,
+)
 from bot.compose.runs import Run
 from bot.compose.searching import AskedRange
 from bot.compose.subjects import CONFIG
@@ -35,7 +42,7 @@ from bot.model.history import NO_METRIC, Measurements
 from bot.model.report import BuildFailure, Report
 from bot.model.revisions import Range
 from bot.model.sites import Site
-from bot.model.subject import Program, Subject
+from bot.model.subject import Subject
 from bot.model.trials import Side
 from bot.sampling.constraints import ConstraintSolver
 
@@ -219,7 +226,6 @@ def _line(repository: Repository, good: str, head: str) -> Range | None:
 
 def _metric(subject: Subject, bench: DuetRange) -> str:
     """What is compared: the first metric, or wall time where the program is parallel or waits."""
-    assert isinstance(subject.program, Program)
-    first = "wall" if subject.program.parallel else subject.metrics[0].name
+    first = first_metric(subject)
     waits = first == "cpu" and bench.waits(ConstraintSolver(subject.space).default())
     return "wall" if waits else first

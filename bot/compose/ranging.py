@@ -16,7 +16,7 @@ from bot.adapters.bench import PairBench
 from bot.adapters.builder import digest
 from bot.adapters.config_files import ConfigFiles
 from bot.adapters.confine import what_is_missing
-from bot.adapters.duet_range import DuetRange, track_of, trials_of
+from bot.adapters.duet_range import TRIALS, DuetRange, track_of
 from bot.adapters.git import Repository
 from bot.adapters.journal import FileJournal, NoJournal
 from bot.adapters.overlay import overlaid
@@ -78,7 +78,7 @@ def bisected_range(
         repository = Repository(asked.repository, folder / "git")
         found = repository.range(asked.good, asked.bad, tags=asked.tags)
         subject = subject or _subject_at(repository, found.revisions[-1])
-        least = trials_of(_first_metric(subject))
+        least = _trials_of(first_metric(subject))
         if asked.trials is not None and asked.trials < least:
             raise UsageError(f"--trials {asked.trials}: one value takes {least} of them")
         revisions = overlaid(repository, found.revisions, found.revisions[-1], subject.overlay)
@@ -105,7 +105,7 @@ def bisected_range(
 
 def _search(opened: Opened, anchor: int, metric: str) -> ChangePointSearch:
     asked = opened.asked
-    values = None if asked.trials is None else asked.trials // trials_of(metric)
+    values = None if asked.trials is None else asked.trials // _trials_of(metric)
     rng, *_ = _generators(asked)
     return search_of(
         replace(asked, trials=values),
@@ -119,6 +119,11 @@ def _search(opened: Opened, anchor: int, metric: str) -> ChangePointSearch:
 def _exact(metric: str) -> bool:
     """Whether its values are counts that nothing disturbs; others are ratios to the anchor's."""
     return track_of(metric) == "instructions"
+
+
+def _trials_of(metric: str) -> int:
+    """How many a value takes."""
+    return 1 if _exact(metric) else TRIALS
 
 
 def _generators(asked: AskedRange) -> list[np.random.Generator]:
@@ -140,12 +145,12 @@ def _job(opened: Opened, workshop: RangeWorkshop, anchor: int, *, progress: Prog
     )
     solver = ConstraintSolver(subject.space)
     metric, path = _metric(opened, bench, anchor, solver)
-    bench.compare(metric)
+    bench.compare(metric, alone=_exact(metric))
     journal, said = _journal(opened, path)
     known = journal.observations()
     workshop.give_up({o.probe.revision for o in known if not o.built})
     if asked.trials is not None:
-        bench.limit(asked.trials - trials_of(metric) * sum(o.built for o in known))
+        bench.limit(asked.trials - _trials_of(metric) * sum(o.built for o in known))
     rule = next((m for m in subject.metrics if m.name == metric), None)
     default = solver.default_note()
     return RangeJob(
@@ -223,7 +228,7 @@ def _metric(opened: Opened, bench: DuetRange, anchor: int, solver: ConstraintSol
     """
     program = opened.subject.program
     assert isinstance(program, Program)
-    first = _first_metric(opened.subject)
+    first = first_metric(opened.subject)
     journals = {metric: _place(opened, anchor, metric) for metric in dict.fromkeys([first, "wall"])}
     begun = [metric for metric, path in journals.items() if path.exists() and path.stat().st_size]
     if begun:
@@ -233,7 +238,8 @@ def _metric(opened: Opened, bench: DuetRange, anchor: int, solver: ConstraintSol
     return first, journals[first]
 
 
-def _first_metric(subject: Subject) -> str:
+def first_metric(subject: Subject) -> str:
+    """What is compared, as long as nobody knows that the program waits: wall time of a parallel one."""
     assert isinstance(subject.program, Program)
     return "wall" if subject.program.parallel else subject.metrics[0].name
 

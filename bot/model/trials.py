@@ -21,13 +21,15 @@ not-started: the command could not be executed; cut: stopped by the budget or by
 class Wish:
     """A pair of trials to be run together: usually base against head, (base, base) in an A/A control.
 
-    `revision`: in a range, the place of the revision that is head; base is its anchor.
+    `revision`: in a range, the place of the revision that is head; base is its anchor. `single`: one trial
+    is enough, and stands for both (an exact count that needs nothing beside it).
     """
 
     configuration: Configuration
     sides: tuple[Side, Side] = ("base", "head")
     track: Track = "duet"
     revision: int | None = None
+    single: bool = False
 
     @property
     def control(self) -> bool:

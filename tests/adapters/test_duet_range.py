@@ -38,7 +38,9 @@ def opened(shop: Shop) -> Iterator[Open]:
     """Opens a bench over the shop's line: what of a pair is compared, and for how many seconds."""
     with ExitStack() as stack:
 
-        def open_(metric: str = "work", *, budget: float = 60.0, **keys: object) -> DuetRange:
+        def open_(
+            metric: str = "work", *, budget: float = 60.0, alone: bool = False, **keys: object
+        ) -> DuetRange:
             program = {"run": "./product {options}", "build": "sh ./build.sh", **keys}
             metrics = (WORK,) if metric == "work" else (Metric(name=metric),)
             subject = shop.subject(program=Program.model_validate(program), metrics=metrics)
@@ -59,7 +61,7 @@ def opened(shop: Shop) -> Iterator[Open]:
             bench = DuetRange(
                 stack.enter_context(pairs), workshop, shop.line, anchor=anchor, rng=rng, budget=budget
             )
-            bench.compare(metric)
+            bench.compare(metric, alone=alone)
             return bench
 
         yield open_
@@ -130,7 +132,7 @@ def test_no_more_trials_are_run_than_allowed(shop: Shop, opened: Open) -> None:
 def test_instructions_are_counted_alone_and_only_once(shop: Shop, opened: Open) -> None:
     longer = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"
     shop.revisions(printing(10), printing(20, longer), printing(30, "exit 3"))
-    bench = opened("instructions")
+    bench = opened("instructions", alone=True)
     bench.limit(4)
     found = values(list(bench.measure([Probe(SLOW, r) for r in range(3)])))
     assert 10_000 < found[Probe(SLOW, 0)] < found[Probe(SLOW, 1)] - 100_000
@@ -140,6 +142,15 @@ def test_instructions_are_counted_alone_and_only_once(shop: Shop, opened: Open) 
     assert bench.spent().trials == 3
     assert len(list(bench.measure([Probe(FAST, 0), Probe(FAST, 1)]))) == 1 and bench.spent().trials == 4
     assert "each trial ran alone" in bench.notes()[0]
+
+
+def test_a_night_compares_instructions_with_the_anchor_s(shop: Shop, opened: Open) -> None:
+    longer = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"
+    shop.revisions(printing(10, longer), printing(20))
+    bench = opened("instructions")
+    (found,) = bench.measure([Probe(SLOW, 0)])
+    assert found.value > 1.05 and found.anchor > 10_000
+    assert bench.spent().trials == 2 and "values are ratios to r1" in bench.notes()[0]
 
 
 def test_what_is_built_is_measured_while_others_are_building(shop: Shop, opened: Open) -> None:

@@ -66,7 +66,16 @@ def test_what_measures_nothing_loads_nothing_heavy(arguments: list[str]) -> None
     assert loaded.isdisjoint(HEAVY) and "typer" in loaded
 
 
-@pytest.mark.parametrize("arguments", [["pr", "--base", "a", "--head", "b"], ["bisect", "a..b"], ["check"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["pr", "--base", "a", "--head", "b"],
+        ["bisect", "a..b"],
+        ["check"],
+        ["merge", "nowhere", "--base", "a", "--head", "b"],
+        ["nightly"],
+    ],
+)
 def test_what_is_refused_waits_for_no_library_that_it_does_not_use(arguments: list[str]) -> None:
     loaded = loaded_by(*arguments, "--config", "nowhere.yml")
     assert "numpy" in loaded

@@ -10,13 +10,13 @@ from statistics import median_low
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.pairs import unbiased
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Cell = tuple[int, int]
 """A configuration's number and a revision."""
 
-NORMAL, FEW = 1.4826, {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.2, 7: 1.14, 8: 1.129, 9: 1.107}
-"""What makes a median distance a standard deviation, and a factor for so many values."""
 FAR, ENOUGH = 4.5, 4
 """Standard deviations from which on a trial is far out; trials that show it."""
 TRUSTED = 3
@@ -69,6 +69,7 @@ class Cells:
         values = [level[c[0]] * np.array([1.0] if c in known else self._trials[c]) for c in cells]
         where = np.array(cells, dtype=np.intp).reshape(-1, 2)
         count = np.array([0 if c in known else len(v) for c, v in zip(cells, values, strict=True)])
+        spread = np.array([robust_deviation(v) for v in values], dtype=np.float64)
         doubt = [DOUBT if c in self.odd and n < TRUSTED else 1.0 for c, n in zip(cells, count, strict=True)]
         return Table(
             configuration=where[:, 0],
@@ -76,26 +77,21 @@ class Cells:
             value=np.array([np.median(v) for v in values], dtype=np.float64),
             count=count,
             doubt=np.array(doubt, dtype=np.float64),
-            within=np.array([_within(v) for v in values], dtype=np.float64),
-            spread=np.array([robust_deviation(v) for v in values], dtype=np.float64),
+            within=np.array([_within(v, s) for v, s in zip(values, spread, strict=True)], dtype=np.float64),
+            spread=spread,
         )
 
 
 def robust_deviation(values: Floats) -> float:
-    """Standard deviation by the median distance from the median, unbiased for few normal values, too.
-
-    Its factors are those of Croux and Rousseeuw (1992), Time-efficient algorithms for two highly robust
-    estimators of scale.
-    """
-    n = len(values)
-    far = float(np.median(np.abs(values - np.median(values))))
-    return NORMAL * FEW.get(n, n / (n - 0.8)) * far
+    """Standard deviation by the median distance from the median, unbiased for few normal values, too."""
+    far = np.median(np.abs(values - np.median(values)))
+    return float(unbiased(np.array(len(values))) * far)
 
 
-def _within(values: Floats) -> float:
+def _within(values: Floats, spread: float) -> float:
     """Sum of squares around the mean; of four or more, what is far out is pulled in."""
     if len(values) >= ENOUGH:
-        reach = FAR * robust_deviation(values)
+        reach = FAR * spread
         values = np.clip(values, np.median(values) - reach, np.median(values) + reach)
     return float(np.sum((values - np.mean(values)) ** 2))
 
