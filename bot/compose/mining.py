@@ -128,7 +128,9 @@ def _file(
     path: Path, before: tuple[Assertion, ...], mined: Mined, *, revision: str, notes: Sequence[str]
 ) -> MinedFile:
     if not mined.models:
-        raise NothingMeasuredError(" ".join([*mined.notes, "No method could be mined."]))
+        reasons = "; ".join(f"{len(methods)}: {reason}" for reason, methods in sorted(mined.refused.items()))
+        said = f"No method could be mined{f' ({reasons})' if reasons else ''}."
+        raise NothingMeasuredError(" ".join([*mined.notes, said]))
     found = proposal(before, mined, revision=revision)
     return MinedFile(path, before, found, mined, (*notes, *mined.notes))
 

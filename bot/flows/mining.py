@@ -78,7 +78,7 @@ class Mining:
         self._begin(coarse, self._hinted(coarse) or graph.hot[:HOT])
         finished = False
         while not finished and self._failed < HOPELESS:
-            chosen = self._chosen(graph)
+            chosen = self._chosen(graph) or (self._chosen(graph) if self._reopened() else [])
             finished = not chosen
             if not chosen or not self._watch(chosen, graph):
                 break
@@ -136,6 +136,14 @@ class Mining:
                 chosen[0].give_up(_UNSEEN)
             else:
                 self._rest(chosen[0], least=needed)
+
+    def _reopened(self) -> bool:
+        """Whether there are methods without a model that may be watched as long again."""
+        known = [c for c in self._candidates.values() if c.stage == "known" and c.observations]
+        unsettled = [c for c in known if c.turns == 1 and c.model(self.estimator) is None]
+        for candidate in unsettled:
+            candidate.stage, candidate.turns = "paths", 2
+        return bool(unsettled)
 
     def _price(self, graph: CallGraph) -> Price:
         return self._spending.price(graph.coarse.plain_seconds)
@@ -238,7 +246,8 @@ class Mining:
         found = stable_borders(parts, share=share, find=self._find)
         first = first_stable(parts, found, find=self._find)
         lasting = first is not None and len(parts) - parts.index(first) >= LEAST_OBSERVATIONS
-        enough = candidate.points >= MOST_POINTS or len(seen) >= MOST_OBSERVATIONS[candidate.stage]
+        trials, points = candidate.turns * MOST_OBSERVATIONS[candidate.stage], candidate.turns * MOST_POINTS
+        enough = candidate.points >= points or len(seen) >= trials
         if not lasting and not enough:
             return
         if candidate.stage == "timing" and len(found) and graph.above(candidate.method):
@@ -269,9 +278,8 @@ class Mining:
         hot = graph.hot[:HOT]
         shares = graph.coarse.methods
         if not finished:
-            self._notes.say(
-                f"Mining stopped before all was known: {self._left()} methods were still watched."
-            )
+            left = sum(c.stage in ("timing", "paths") for c in self._candidates.values())
+            self._notes.say(f"Mining stopped before all was known: {left} methods were still watched.")
         return Mined(
             models=list(models.values()),
             observations={c.method: tuple(c.enough) for c in every},
@@ -287,6 +295,3 @@ class Mining:
             finished=finished,
             notes=self._notes.told,
         )
-
-    def _left(self) -> int:
-        return sum(c.stage in ("timing", "paths") for c in self._candidates.values())

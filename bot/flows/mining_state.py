@@ -26,6 +26,7 @@ class Candidate:
     stage: its durations are watched, then its call paths, too, until it is known. callers: whether its
     callers are watched with it. alone: no method below it is, because that would take too much of its time.
     rests: trials without the tool beside one with it, so that the overhead is kept over all of them.
+    turns: 2, when it may be watched twice as long, because its groups were others in every other trial.
     earlier: observations without paths, for as long as there are too few with them. shift: share of the
     median call by which the tool may be wrong about it, its own part taken off.
     """
@@ -38,6 +39,7 @@ class Candidate:
     callers: bool = False
     alone: bool = False
     rests: int = 1
+    turns: int = 1
     shift: float = 0.0
     reason: str = ""
 

@@ -19,6 +19,8 @@ SIGNIFICANT = 24.0
 """Deviance from equal counts: 4.9 standard errors, for many places are looked at on many scales."""
 DEPTH = 0.7
 """A valley has at most this share of its smaller peak's density: what is shallower does not last."""
+WIDE = 8
+"""Of boxes in which a valley's bottom is looked for, so many span it, at least."""
 CHUNK = 1 << 20
 """Durations that are binned at a time."""
 SHORTEST, LONGEST = 1e-15, 1e9
@@ -73,7 +75,7 @@ def borders(durations: Floats) -> Floats:
         for valley in _valleys(cumulated[::width]):
             left, right = width * valley.left, width * (valley.right + BOX)
             if not any(left < other < right for other in found):
-                found.append(width * (valley.place + BOX / 2))
+                found.append(_bottom(valley, width, cumulated))
         width *= 2
     return axis.seconds(_apart(np.sort(found), cumulated))
 
@@ -184,6 +186,24 @@ def _valleys(cumulated: Floats) -> list[_Valley]:
             found.append(_middle(counts, peak_at, low_at, at))
             peak, peak_at, falling = count, at, False
     return found
+
+
+def _bottom(valley: _Valley, width: int, cumulated: Floats) -> float:
+    """The bin at a valley's bottom. width: of its boxes, in bins.
+
+    In wider boxes, for stray calls leave gaps beside the peaks as empty as the bottom is, and a border there
+    would move with the machine's pace.
+    """
+    across = width * (valley.right - valley.left)
+    wide = width
+    while 2 * BOX * wide <= across / WIDE:
+        wide *= 2
+    if wide > width:
+        coarse = cumulated[::wide]
+        counts = coarse[BOX:] - coarse[:-BOX]
+        left, right = width * valley.left // wide, min(-(-width * valley.right // wide), len(counts) - 1)
+        valley = _middle(counts, left, left + int(np.argmin(counts[left : right + 1])), right)
+    return wide * (valley.place + BOX / 2)
 
 
 def _below(low: float, high: float) -> bool:

@@ -24,6 +24,14 @@ def test_two_clusters_part_between_them() -> None:
     assert 12e-6 < border < 24e-6
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_border_lies_in_the_midst_of_a_valley_where_few_calls_stray(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    fast, stray = rng.lognormal(0, 0.03, 290), rng.uniform(1.15, 1.9, 10)
+    (border,) = borders(np.concatenate([fast, stray, rng.lognormal(np.log(30), 0.15, 200)]) * 1e-4)
+    assert 1.9e-4 < border < 20e-4
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_the_share_of_slow_calls_does_not_hide_them(share: float) -> None:
     (border,) = borders(two(share=share))

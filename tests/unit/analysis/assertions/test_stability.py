@@ -43,7 +43,7 @@ def test_borders_are_matched_by_share_of_calls_not_by_seconds() -> None:
 
 
 def test_the_stable_stretch_ends_at_the_first_observation_with_another_border() -> None:
-    series = night((1, 3, 9), (1, 9), (1, 9), (1, 9))
+    series = night((1, 4, 9), (1, 9), (1, 9), (1, 9))
     assert first_stable(series, stable_borders(series[1:])) is series[1]
     assert first_stable(series[:1], np.zeros(0)) is None
     assert first_stable([], np.zeros(0)) is None
