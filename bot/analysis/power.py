@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +15,6 @@ from bot.analysis.sequential import BETS
 POWER = 0.84
 """Normal quantile of 80 % power."""
 _CHANGES = np.exp(np.linspace(np.log(0.002), np.log(2.0), 60))
-_NODES = student_quantile((np.arange(15) + 0.5) / 15, 5) / (1.4826 * student_quantile(0.75, 5))
-"""Noise in scales: quantiles of Student's t, because a normal one would promise too much."""
 
 
 def smallest_visible(
@@ -33,7 +33,7 @@ def smallest_visible(
     """
     pairs = covers * counts
     gap = (np.log1p(_CHANGES)[None, :] - margin) / scale[:, None]
-    values = gap[:, :, None] + _NODES
+    values = gap[:, :, None] + _nodes()
     factor = np.log(2.0) - np.logaddexp(0.0, -2.0 * BETS[:, None] * values[:, :, None, :])
     mean, spread = _summed(pairs, factor)
     won = (mean - POWER * spread).max(axis=2) - np.log(len(BETS))
@@ -53,3 +53,9 @@ def _summed(pairs: Floats, values: Floats) -> tuple[Floats, Floats]:
     flat = len(mean)
     total = (pairs @ mean.reshape(flat, -1)).reshape(shape)
     return total, np.sqrt(pairs @ variance.reshape(flat, -1)).reshape(shape)
+
+
+@cache
+def _nodes() -> Floats:
+    """Noise in scales: quantiles of Student's t, because a normal one would promise too much."""
+    return student_quantile((np.arange(15) + 0.5) / 15, 5) / (1.4826 * student_quantile(0.75, 5))

@@ -13,7 +13,6 @@ from bot.adapters.duet_range import DuetRange
 from bot.adapters.git import Repository
 from bot.adapters.overlay import overlaid
 from bot.adapters.process import accounts
-from bot.adapters.profiling import SiteProfiler
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
 from bot.adapters.site_targets import SiteTargets
@@ -186,6 +185,8 @@ def _profiler(
         pass_env=opened.passed,
         place=ConfigFiles(files, sites, workshop.scratch).place if files else None,
     )
+    from bot.adapters.profiling import SiteProfiler  # many parsers, for those whose methods are asked for
+
     profiler = SiteProfiler(targets)
     missing = profiler.missing()
     return (None, [*missing, "Methods were not profiled."]) if missing else (profiler, ())

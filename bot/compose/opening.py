@@ -16,7 +16,6 @@ from bot.adapters.counting import SiteCounter
 from bot.adapters.git import Repository
 from bot.adapters.partial_revert import without
 from bot.adapters.profilers.sources import extent_at
-from bot.adapters.profiling import SiteProfiler
 from bot.adapters.site_targets import SiteTargets
 from bot.adapters.starting import Place
 from bot.adapters.workshop import Workshop
@@ -63,6 +62,8 @@ class Opener:
 
     def profiles(self) -> ProfileBench:
         """Profiles of base and head."""
+        from bot.adapters.profiling import SiteProfiler  # many parsers, for those whose methods are asked for
+
         return SiteProfiler(self._targets())
 
     def resources(self) -> ResourceBench:

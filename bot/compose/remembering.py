@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters.artifacts import Caps, GithubArtifacts
-from bot.adapters.stores.artifact import ARTIFACT, ArtifactPlace
 from bot.adapters.stores.branch import BranchPlace, Remote, repository_of
 from bot.adapters.stores.cache import Cache
 from bot.adapters.stores.directory import DirectoryPlace
@@ -72,7 +70,7 @@ def opened_history(asked: AskedHistory) -> Iterator[LayeredStore]:
                 case "branch":
                     places += _branches(asked.settings, wanted.ref or BRANCH, found, stack, copies)
                 case "artifact":
-                    opened = _artifact(asked.settings, wanted.ref or ARTIFACT, stack, copies)
+                    opened = _artifact(asked.settings, wanted.ref, stack, copies)
                     if isinstance(opened, str):
                         notes.append(opened)
                     else:
@@ -153,8 +151,13 @@ def _branches(
     ]
 
 
-def _artifact(settings: Settings, name: str, stack: ExitStack, copies: Path) -> ArtifactPlace | str:
+def _artifact(settings: Settings, ref: str | None, stack: ExitStack, copies: Path) -> Place | str:
     """The artifact, or why there is none."""
+    # Here, because they load an HTTP client, which only GitHub needs.
+    from bot.adapters.artifacts import Caps, GithubArtifacts
+    from bot.adapters.stores.artifact import ARTIFACT, ArtifactPlace
+
+    name = ref or ARTIFACT
     if settings.repository is None or settings.github_token is None:
         return f"History in the artifact {name} was left out: GITHUB_REPOSITORY and GITHUB_TOKEN are needed."
     speaking = GithubArtifacts(

@@ -9,8 +9,6 @@ from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from bot.analysis.methods.identity import Pairing
 from bot.model.profiles import Method, Profile
@@ -102,6 +100,9 @@ class _Calls:
 
     def cut(self) -> _Calls:
         """Without the calls that close a cycle."""
+        from scipy.sparse import coo_array  # a third of a second, not of every start
+        from scipy.sparse.csgraph import connected_components
+
         rows = len(self.names)
         strength = self.weights.sum(axis=0)
         ones = np.ones(self.caller.size)
