@@ -134,7 +134,7 @@ def test_a_pull_request_checks_the_assertions_of_base(place: Place) -> None:
     head = place.commit({name: text("python", fast=8 * turns, slow=30 * turns), FILE: "version: 1\n"})
     comment = place.out / "comment.md"
     ended = place.suspects(
-        "pr", "--base", base, "--head", head, "--budget", "300s", "--json", str(place.out / "report.json"),
+        "pr", "--base", base, "--head", head, "--budget", "150s", "--json", str(place.out / "report.json"),
         "--markdown", str(comment), "--fail-on", "violation",
     )  # fmt: skip
     assert ended.code == 1 and ended.report is not None, ended.said

@@ -47,7 +47,7 @@ def run(place: Place, work: str, *, turns: tuple[int, int]) -> Ended:
     settings = config(program=program, run="./work {options}", options=options, threshold="3%")
     place.commit({CONFIG: settings, "work.c": text.replace("TURNS", str(turns[0]))})
     place.commit({"work.c": text.replace("TURNS", str(turns[1])), "README": "more\n"})
-    return place.finish(place.start(*place.asking(budget="60s")))
+    return place.finish(place.start(*place.asking(budget="40s")))
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")

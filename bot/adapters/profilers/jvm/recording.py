@@ -114,6 +114,7 @@ def read_recordings(target: Target, folder: Path, jar: bytes, java: Path) -> Rec
     reader = replace(target, env=env, cwd=folder, stdin=None, timeout=READING_SECONDS, ok_exit=(0,))
     words = [
         str(java),
+        *toolchain.BRIEF,
         READING_MEMORY,
         "-cp",
         str(place / toolchain.AGENT),

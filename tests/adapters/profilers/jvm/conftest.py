@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bot.adapters import process
+from bot.adapters.profilers.jvm.toolchain import BRIEF
 from bot.model.profiles import Target
 
 MakeJvmTarget = Callable[..., Target]
@@ -36,7 +37,15 @@ def make_jvm_target(open_path: Path) -> MakeJvmTarget:
             path.write_text(text, encoding="utf-8")
         if sources:
             files = [str(root / "src" / name) for name in sources]
-            command = [javac, "-encoding", "UTF-8", "-d", str(root / "classes"), *files]
+            command = [
+                javac,
+                *(f"-J{option}" for option in BRIEF),
+                "-encoding",
+                "UTF-8",
+                "-d",
+                str(root / "classes"),
+                *files,
+            ]
             subprocess.run(command, check=True, capture_output=True)
         account = process.accounts("auto").of["base"] if os.geteuid() == 0 else None
         whole = {"PATH": process.PATH, "LC_ALL": "C.UTF-8", **(env or {})}
