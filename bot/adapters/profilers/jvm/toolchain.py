@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 OLDEST = 11
 """The first version with flight recordings for everybody."""
 BRIEF = ("-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""Options of our own JVMs: they end before good code and many collectors pay, and take a third of the time."""
+"""Options of our own JVMs: they end before good code and many collectors pay, and take a third as long."""
 AGENT = "agent.jar"
 _INSTALLED = Path("/usr/lib/jvm")
 _VERSION = re.compile(r'version "(?:1\.)?(\d{1,3})')
