@@ -100,7 +100,7 @@ def write_table() -> None:
         "",
         f"{TRIALS} processes a side, 200 to 1,500 rounds of calls each; by how much each call over a path",
         "takes longer, as a share of itself (`dump` takes about 11 microseconds, `small` and `large` about",
-        "70: one group). On a machine that other work slowed to a quarter.",
+        "70: one group). The machine was busy: calls took up to four times as long in some comparisons.",
         "",
         "At most: the violated ones' 95 % upper bound (Clopper and Pearson).",
         "",

@@ -15,7 +15,7 @@ from bot.analysis.assertions.stability import LAST, SHARE, first_stable, stable_
 from bot.flows.call_graph import CallGraph
 from bot.flows.call_observations import MOST_NESTED, MOST_POINTS, nested, observed, recursive
 from bot.flows.mining_choice import Price, brief, choose, with_callers
-from bot.flows.mining_spending import MOST_RESTS, MOST_SHIFT, Spending
+from bot.flows.mining_spending import MOST_SHIFT, Spending
 from bot.flows.mining_state import LEAST_OBSERVATIONS, UNSETTLED, Candidate, Estimator, Mined
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
@@ -223,8 +223,9 @@ class Mining:
 
     def _rest(self, candidate: Candidate, *, least: int = 0) -> None:
         """What was not seen may be called too often: more rests allow for more overhead."""
-        more = max(least, min(2 * candidate.rests + 1, MOST_RESTS))
-        too_many = more > MOST_RESTS or candidate.rests == MOST_RESTS
+        most = self._spending.most_rests
+        more = max(least, min(2 * candidate.rests + 1, most))
+        too_many = more > most or candidate.rests == most
         if too_many or more * self._trial > RESTING_SHARE * (self.until - self.clock()):
             candidate.give_up(_UNSEEN)
         candidate.rests = more

@@ -12,7 +12,7 @@ from bot.model.profiles import Profile, Tool
 MOST_SHIFT = 0.1
 """Share of a method's median call by which the tool may shift it, once its own part is taken off (RQ5)."""
 MOST_RESTS = 9
-"""Trials without the tool beside one with it, at most: the more, the more that one may take longer."""
+"""Trials without the tool beside one with it, at most, or as many as allow for twice as long a trial."""
 CALL, LEAST_CALL = 5e-7, 5e-8
 """Seconds of a tool in each call, until it has said it itself, and at least."""
 
@@ -32,6 +32,11 @@ class Spending:
     beside: float = 0.0
     _trials: int = 0
     _units: float = 0.0
+
+    @property
+    def most_rests(self) -> int:
+        """Trials without the tool beside one with it, at most: the more, the longer that one may take."""
+        return max(MOST_RESTS, math.ceil(1.0 / self.overhead) - 1)
 
     @property
     def measured(self) -> bool:
@@ -72,4 +77,4 @@ class Spending:
             return least
         next_one = self.added / self._trials
         needed = ((self.added + next_one) / self.overhead - self.beside) / self.plain - 1.0
-        return min(max(least, math.ceil(needed)), MOST_RESTS)
+        return min(max(least, math.ceil(needed)), self.most_rests)

@@ -36,6 +36,10 @@ def test_trials_rest_until_the_share_over_all_of_them_is_what_was_asked_for() ->
     assert spending.rests(1) == MOST_RESTS
 
 
+def test_the_less_watching_may_cost_the_more_trials_may_rest() -> None:
+    assert [Spending(share).most_rests for share in (0.5, 0.1, 0.05)] == [MOST_RESTS, 9, 19]
+
+
 def test_the_shortest_call_is_one_that_what_is_left_of_the_tool_cannot_shift_too_far() -> None:
     spending = Spending(0.1)
     assert spending.price(1.0).shortest == 0.0
