@@ -39,15 +39,15 @@ REASONS = """
   300 seconds (the fewest 16; the five together 36, 38 and 43 methods), with 5 % none. The paper has no such
   number: it shows box plots of its models.
 * 70 % of the hot time: the paper finds hot functions, and then goes up the call tree, which "incrementally
-  covers" the program. A mined method's calls take their time with all that they call: within them lies 98 to
-  100 % of SQLite's time, and 77 to 92 % of SQLGlot's (with an overhead of 5 or 10 %, 56 and 60 %). Of the
-  hottest methods' own time (five usual executions of each program, medians of processes, threads, SQLGlot) 38,
-  36 and 38 % is in mined methods, 64, 64 and 78 % in these and what they call directly, 81, 79 and 86 % within
-  two calls of them, but 54 % in the first of the processes'. The rest is in calls that no tool here can time
-  to a tenth. Of SQLite's forty hottest functions some thirty take
-  less than 0.4 us a call, many 0.05 us, where an entry and an exit take uftrace 0.1 us; many of Python's take
-  1 to 3 us, where the agent takes 0.5 or more. Sampling calls makes that cheaper, but each of the timed ones
-  is as much longer. What such functions cost lengthens the calls of their callers, which are mined.
+  covers" the program. A mined method's calls take their time with all that they call: within them lies 98
+  to 100 % of SQLite's time, and 77 to 92 % of SQLGlot's (with an overhead of 5 or 10 %, 56 and 60 %). Of
+  the hottest methods' own time (five usual executions of each program, medians of processes, threads,
+  SQLGlot) 38, 36 and 38 % is in mined methods, 64, 64 and 78 % in these and what they call directly, 81, 79
+  and 86 % within two calls of them, but 54 % in the first of the processes'. The rest is in calls that no
+  tool here can time to a tenth. Of SQLite's forty hottest functions some thirty take less than 0.4 us a
+  call, many 0.05 us, where an entry and an exit take uftrace 0.1 us; many of Python's take 1 to 3 us, where
+  the agent takes 0.5 or more. Sampling calls makes that cheaper, but each of the timed ones is as much
+  longer. What such functions cost lengthens the calls of their callers, which are mined.
 """
 
 
