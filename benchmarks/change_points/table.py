@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
 
 from benchmarks.change_points.cases import CASES, NULLS, ROWS, Row
 from benchmarks.change_points.matching import LARGE, Count, count
+from benchmarks.rates import upper_bound
 
 Run = Mapping[str, Any]
 FEWEST = 28_000  # distinct trials of the published reference implementation, at its cheapest
@@ -154,8 +154,13 @@ def _quiet(runs: Mapping[str, Sequence[Run]]) -> list[str]:
                 continue
             n, alarms = len(own), [len(r["found"]) for r in own]
             some = sum(a > 0 for a in alarms)
-            upper = float(beta.ppf(0.95, some + 1, n - some)) if some < n else 1.0
-            cells = [row.name, estimator, str(n), f"{some / n:.1%} [{upper:.1%}]", f"{np.mean(alarms):.2f}"]
+            cells = [
+                row.name,
+                estimator,
+                str(n),
+                f"{some / n:.1%} [{upper_bound(some, n):.1%}]",
+                f"{np.mean(alarms):.2f}",
+            ]
             cells += [
                 quartiles((r["trials"] for r in own), "{:.0f}"),
                 quartiles((r["cpu"] for r in own), "{:.1f}"),

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
+
+from benchmarks.rates import upper_bound
 
 Batch = Mapping[str, Any]
 ALARMS = ("regression", "improvement", "mixed")
@@ -35,14 +36,13 @@ def _row(case: str, own: Sequence[Batch]) -> str:
     n = sum(b["n"] for b in own)
     verdicts: Counter[str] = sum((Counter(b["verdicts"]) for b in own), Counter())
     alarmed = sum(verdicts[v] for v in ALARMS)
-    upper = float(beta.ppf(0.95, alarmed + 1, n - alarmed)) if alarmed < n else 1.0
     covered = [c for b in own for c in b["covered"]]
     within = np.sum([b["within"] for b in own], axis=0)
     planted = not case.startswith(("null", "layout"))
     cells = [
         case,
         str(n),
-        f"{100 * alarmed / n:.1f}" + ("" if planted else f" [{100 * upper:.2f}]"),
+        f"{100 * alarmed / n:.1f}" + ("" if planted else f" [{100 * upper_bound(alarmed, n):.2f}]"),
         f"{100 * verdicts['none'] / n:.1f}",
         f"{100 * verdicts['inconclusive'] / n:.1f}",
         f"{100 * sum(b['named'] for b in own) / n:.1f}" if planted else "",

@@ -21,9 +21,8 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
-from scipy.stats import beta
-
 from benchmarks.noise.programs import PROGRAMS
+from benchmarks.rates import upper_bound
 
 RESULTS = Path(__file__).parent / "results"
 RUNS = RESULTS / "runs.jsonl"
@@ -150,11 +149,6 @@ def measure(programs: Sequence[str], runs: int, budget: float, per_run: int) -> 
             list(pool.map(run, todo))
     finally:
         shutil.rmtree(folder)
-
-
-def upper_bound(alarms: int, runs: int) -> float:
-    """95 % upper bound of a rate (Clopper and Pearson, 1934)."""
-    return 1.0 if alarms == runs else float(beta.ppf(0.95, alarms + 1, runs - alarms))
 
 
 HEADER = (

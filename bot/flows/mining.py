@@ -78,7 +78,7 @@ class Mining:
         self._begin(coarse, self._hinted(coarse) or graph.hot[:HOT])
         finished = False
         while not finished and self._failed < HOPELESS:
-            chosen = self._chosen(graph) or (self._chosen(graph) if self._reopened() else [])
+            chosen = self._chosen(graph) or self._reopened(graph)
             finished = not chosen
             if not chosen or not self._watch(chosen, graph):
                 break
@@ -137,13 +137,13 @@ class Mining:
             else:
                 self._rest(chosen[0], least=needed)
 
-    def _reopened(self) -> bool:
-        """Whether there are methods without a model that may be watched as long again."""
+    def _reopened(self, graph: CallGraph) -> list[Candidate]:
+        """Methods to watch, once those without a model may be watched as long again."""
         known = [c for c in self._candidates.values() if c.stage == "known" and c.observations]
         unsettled = [c for c in known if c.turns == 1 and c.model(self.estimator) is None]
         for candidate in unsettled:
             candidate.stage, candidate.turns = "paths", 2
-        return bool(unsettled)
+        return self._chosen(graph)
 
     def _price(self, graph: CallGraph) -> Price:
         return self._spending.price(graph.coarse.plain_seconds)

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 from bot.adapters import landlock, reader, seccomp
 from bot.adapters.reader import Limits, read
 from bot.model.sites import Account
+from tests.adapters.workbench import soon
 from tests.adversarial import readers
 from tests.adversarial.readers import Facts
 from tests.end_to_end.builders import NOT_ROOT, PATIENCE
@@ -138,10 +138,7 @@ def test_no_reading_knows_of_another() -> None:
 
 def test_nothing_is_left_of_a_reading_that_was_given_up() -> None:
     refusal(readers.loop)
-    until = time.monotonic() + PATIENCE
-    while _forks() and time.monotonic() < until:  # a fork that was killed goes when the kernel gets to it
-        time.sleep(0.01)
-    assert not _forks()
+    assert soon(lambda: not _forks(), PATIENCE)  # a fork that was killed goes when the kernel gets to it
 
 
 def _forks() -> int:

@@ -72,7 +72,7 @@ def borders(durations: Floats) -> Floats:
     found: list[float] = []
     width = 1
     while 2 * BOX * width < len(cumulated):
-        for valley in _valleys(cumulated[::width]):
+        for valley in _valleys(_boxes(cumulated, width)):
             left, right = width * valley.left, width * (valley.right + BOX)
             if not any(left < other < right for other in found):
                 found.append(_bottom(valley, width, cumulated))
@@ -169,9 +169,15 @@ class _Valley:
     right: int
 
 
-def _valleys(cumulated: Floats) -> list[_Valley]:
+def _boxes(cumulated: Floats, width: int) -> Floats:
+    """Calls in boxes that begin every so many bins."""
+    edges = cumulated[::width]
+    counts: Floats = edges[BOX:] - edges[:-BOX]
+    return counts
+
+
+def _valleys(counts: Floats) -> list[_Valley]:
     """Boxes of calls that are lower than others on both sides."""
-    counts = cumulated[BOX:] - cumulated[:-BOX]
     turns = np.flatnonzero(np.diff(np.sign(np.diff(counts)), prepend=2, append=2) != 0)
     found: list[_Valley] = []
     peak, low, low_at, falling = 0.0, 0.0, 0, False
@@ -199,8 +205,7 @@ def _bottom(valley: _Valley, width: int, cumulated: Floats) -> float:
     while 2 * BOX * wide <= across / WIDE:
         wide *= 2
     if wide > width:
-        coarse = cumulated[::wide]
-        counts = coarse[BOX:] - coarse[:-BOX]
+        counts = _boxes(cumulated, wide)
         left, right = width * valley.left // wide, min(-(-width * valley.right // wide), len(counts) - 1)
         valley = _middle(counts, left, left + int(np.argmin(counts[left : right + 1])), right)
     return wide * (valley.place + BOX / 2)

@@ -20,6 +20,8 @@ OLDEST = 11
 """The first version with flight recordings for everybody."""
 BRIEF = ("-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Options of our own JVMs: they end before good code and many collectors pay, and take a third as long."""
+COMPILING = tuple(f"-J{option}" for option in BRIEF)
+"""The same, as `javac` takes them."""
 AGENT = "agent.jar"
 _INSTALLED = Path("/usr/lib/jvm")
 _VERSION = re.compile(r'version "(?:1\.)?(\d{1,3})')
@@ -97,8 +99,7 @@ def agent_jar(javac: Path) -> bytes:
     """
     with tempfile.TemporaryDirectory(prefix="suspects-javac-") as folder:
         sources = sorted(str(path) for path in (HERE / "java" / "suspects").glob("*.java"))
-        brief = [f"-J{option}" for option in BRIEF]
-        ended = run_trusted([str(javac), *brief, "--release", str(OLDEST), "-d", folder, *sources])
+        ended = run_trusted([str(javac), *COMPILING, "--release", str(OLDEST), "-d", folder, *sources])
         if ended.code:
             raise OSError(0, f"`javac` could not compile the agent: {ended.error.strip()[-300:]}")
         packed = io.BytesIO()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.adapters import process
-from bot.adapters.profilers.jvm.toolchain import BRIEF
+from bot.adapters.profilers.jvm.toolchain import COMPILING
 from bot.model.profiles import Target
 
 MakeJvmTarget = Callable[..., Target]
@@ -39,7 +39,7 @@ def make_jvm_target(open_path: Path) -> MakeJvmTarget:
             files = [str(root / "src" / name) for name in sources]
             command = [
                 javac,
-                *(f"-J{option}" for option in BRIEF),
+                *COMPILING,
                 "-encoding",
                 "UTF-8",
                 "-d",
