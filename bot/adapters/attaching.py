@@ -75,7 +75,6 @@ class AttachedProfiler:
         self._numbers: dict[Spot, int] = {}
         self._parts: list[bytes] = []
         self._skipped = 0
-        self._guests: set[int] = set()  # Frida's threads
         self._watcher = frida_watcher.FridaWatcher()
         atexit.register(self.close)
 
@@ -117,7 +116,6 @@ class AttachedProfiler:
             return found
         try:
             self._session = Session(self._pid, self._parts.append)
-            self._guests = self._threads() - set(self._session.threads())
         except OSError as error:
             return (
                 f"Frida cannot look into process {self._pid} ({str(error).rstrip('.')}): try again on a"
@@ -237,14 +235,16 @@ class AttachedProfiler:
 
     def _still(self, changing: Sequence[int]) -> AbstractContextManager[None]:
         """No thread is in code that changes, or in what is called from there and goes with it."""
+        assert self._session is not None
         known = frozenset(self._process.mapped)
+        guests = self._threads() - set(self._session.threads())  # anew: Frida's own may begin at any time
 
         def moving(address: int) -> bool:
             if any(begin <= address < begin + MOST_CHANGED for begin in changing):
                 return True
             return self._process.space.spot(address).path not in known
 
-        return standstill(lambda: sorted(self._threads() - self._guests), moving)
+        return standstill(lambda: sorted(self._threads() - guests), moving)
 
     def _threads(self) -> set[int]:
         return {int(folder.name) for folder in Path(f"/proc/{self._pid}/task").iterdir()}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bot.adapters import process
 from bot.adapters.git import Repository
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.model.revisions import Revision
 from bot.model.subject import FlagOption, Program, Subject, Workload
+from tests.accounts import OWN
 from tests.adapters.repositories import commit, git, new_repository
 from tests.adapters.workbench import soon
 
@@ -24,7 +24,7 @@ class Shop:
         self.repository = new_repository(path / "repository")
         self.ids: list[str] = []
         self.stop = False
-        self.accounts = process.accounts("auto").of
+        self.accounts = OWN
         self.built = path / "built"
         self.built.touch()
         self.built.chmod(0o666)

@@ -10,9 +10,10 @@ import pytest
 
 from bot.adapters import checkout, process
 from bot.model.errors import UsageError
+from tests.accounts import OWN
 
 ROOT = os.geteuid() == 0
-ACCOUNT = process.accounts("auto").of["base"]
+ACCOUNT = OWN["base"]
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x", "", ".", "out/passwd", "loop/x"])

@@ -13,8 +13,9 @@ import pytest
 from bot.adapters import confine, landlock, process
 from bot.adapters.readable import Box, readable
 from bot.model.sites import Account
+from tests.accounts import OWN
 
-ACCOUNT = process.accounts("auto").of["base"]
+ACCOUNT = OWN["base"]
 EVERYBODY = 0o777
 
 pytestmark = pytest.mark.skipif(landlock.version() < landlock.OLDEST, reason="this kernel has no Landlock")

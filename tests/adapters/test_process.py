@@ -14,9 +14,10 @@ import pytest
 from bot.adapters import process
 from bot.model.errors import UsageError
 from bot.model.sites import Account
+from tests.accounts import OWN
 
 ROOT = os.geteuid() == 0
-ACCOUNT = process.accounts("auto").of["base"]
+ACCOUNT = OWN["base"]
 ESCAPE = "(setsid sh -c 'setsid sleep {0} & sleep {0}' &); setsid sleep {0} & sleep {0} & "
 
 

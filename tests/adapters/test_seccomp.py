@@ -15,12 +15,13 @@ import pytest
 from bot.adapters import confine, landlock, process, seccomp
 from bot.adapters.readable import Box
 from bot.model.subject import Metric
+from tests.accounts import OWN
 from tests.adapters.workbench import Workbench
 
 PYTHON = "/usr/bin/python3"
 ALLOW, ERROR = 0x7FFF0000, 0x00050000
 ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-ACCOUNT = process.accounts("auto").of["base"]
+ACCOUNT = OWN["base"]
 
 pytestmark = pytest.mark.skipif(not seccomp.available(), reason="this kernel has no filters")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bot.adapters import process
 from bot.adapters.git import Repository
 from bot.adapters.workshop import Workshop
 from bot.model.revisions import Comparison
 from bot.model.subject import Program, Subject, Workload
+from tests.accounts import OWN
 from tests.adapters.repositories import commit, git, new_repository
 
 BUILD = "sh ./build.sh"
@@ -22,7 +22,7 @@ class Yard:
         self.path = path
         self.repository = new_repository(path / "repository")
         self.cache = path / "cache"
-        self.accounts = process.accounts("auto").of
+        self.accounts = OWN
         self._open: list[Workshop] = []
 
     def commits(self, base: dict[str, str], head: dict[str, str | None]) -> None:

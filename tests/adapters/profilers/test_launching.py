@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.process import PATH, accounts
+from bot.adapters.process import PATH
 from bot.adapters.profilers import launching
 from bot.adapters.profilers.evidence import folder_for, lines, open_file, read_file
 from bot.adapters.profilers.launching import ask, launch
 from bot.model.profiles import Target
+from tests.accounts import OWN
 
-ACCOUNT = accounts("auto").of["base"]
+ACCOUNT = OWN["base"]
 
 
 @pytest.fixture

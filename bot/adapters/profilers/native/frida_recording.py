@@ -61,7 +61,7 @@ class Reader:
                 places.append(_place(places, parent, functions.get(function)))
             calls = block.calls[np.argsort(block.calls["node"], kind="stable")]
             numbers, starts = np.unique(calls["node"], return_index=True)
-            for number, part in zip(numbers.tolist(), np.split(calls, starts[1:]), strict=True):
+            for number, part in zip(numbers.tolist(), np.split(calls, starts)[1:], strict=True):
                 node = _node(recording, nodes, places, (block.thread, number))
                 if node is not None:
                     node.durations.frombytes(part["nanoseconds"].tobytes())

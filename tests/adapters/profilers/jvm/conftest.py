@@ -14,6 +14,7 @@ import pytest
 from bot.adapters import process
 from bot.adapters.profilers.jvm.toolchain import COMPILING
 from bot.model.profiles import Target
+from tests.accounts import OWN
 
 MakeJvmTarget = Callable[..., Target]
 
@@ -47,7 +48,7 @@ def make_jvm_target(open_path: Path) -> MakeJvmTarget:
                 *files,
             ]
             subprocess.run(command, check=True, capture_output=True)
-        account = process.accounts("auto").of["base"] if os.geteuid() == 0 else None
+        account = OWN["base"] if os.geteuid() == 0 else None
         whole = {"PATH": process.PATH, "LC_ALL": "C.UTF-8", **(env or {})}
         return Target(words, whole, root, root, scratch, account=account, **more)
 

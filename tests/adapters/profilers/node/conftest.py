@@ -14,6 +14,7 @@ import pytest
 from bot.adapters import process
 from bot.model.profiles import Target
 from bot.model.sites import Account
+from tests.accounts import OWN
 
 MakeTarget = Callable[..., Target]
 
@@ -34,7 +35,7 @@ def account() -> Account | None:
     """An account of its own, when we are root and node can be reached by everybody."""
     folder = node_folder()
     open_to_all = all(p.stat().st_mode & 0o1 for p in (folder, *folder.parents))
-    return process.accounts("auto").of["base"] if os.geteuid() == 0 and open_to_all else None
+    return OWN["base"] if os.geteuid() == 0 and open_to_all else None
 
 
 @pytest.fixture
