@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 
 import httpx
@@ -19,6 +20,7 @@ from bot.model.report import Report
 MEMBER = "report.json"
 """The one file we read; `actions/upload-artifact` puts a single file at the top of the archive."""
 
+_authorities = cache(httpx.create_ssl_context)  # read once: they take as long as many requests
 LARGEST = 1e18
 """No number of a report comes near: it is thirty years in nanoseconds."""
 
@@ -117,6 +119,7 @@ class GithubArtifacts:
             headers={"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"},
             timeout=self._insistence.timeout,
             follow_redirects=True,
+            verify=_authorities(),
         )
 
     def __enter__(self) -> GithubArtifacts:
@@ -275,7 +278,9 @@ def parse_report(content: bytes) -> Report:
         report = Report.model_validate_json(content, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"] if str(part) in _FIELDS or isinstance(part, int))
+        place = ".".join(
+            str(part) for part in first["loc"] if str(part) in Report.model_fields or isinstance(part, int)
+        )
         raise ArtifactError(f"{MEMBER} is not a report: {place or 'at the top'}: {first['type']}") from None
     if not _plausible(report.model_dump()):
         raise ArtifactError(f"{MEMBER} is not a report: a number in it is none that can be measured")
@@ -289,9 +294,6 @@ def _plausible(value: object) -> bool:
     if isinstance(value, (tuple, list)):
         return all(map(_plausible, value))
     return not isinstance(value, (int, float)) or abs(value) <= LARGEST
-
-
-_FIELDS = frozenset(Report.model_fields)
 
 
 def _too_large(what: str, most: int) -> str:
