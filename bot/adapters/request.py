@@ -10,6 +10,7 @@ from bot.adapters.process import PATH
 from bot.adapters.readable import files_of, readable
 from bot.adapters.seats import Request, Slot
 from bot.adapters.starting import Place, Start, Starter
+from bot.adapters.valgrind import FOLLOWING
 from bot.model.invocation import Invocation
 from bot.model.sites import Site
 from bot.model.subject import Program, Subject
@@ -93,7 +94,7 @@ class RequestMaker:
             str(self.valgrind),
             "--tool=callgrind",
             "--callgrind-out-file=/dev/null",
-            "--trace-children=yes",
+            *FOLLOWING,
         ]
         return {
             **request,

@@ -153,7 +153,7 @@ class Place:
         """The command from start to end."""
         return self.finish(self.start(*arguments, **how))
 
-    def pr(self, *arguments: str, budget: str = "3s", **how: Any) -> Ended:
+    def pr(self, *arguments: str, budget: str = "1s", **how: Any) -> Ended:
         """`suspects pr` on the last two commits, with a JSON report."""
         return self.suspects(*self.asking(*arguments, budget=budget), **how)
 
@@ -174,7 +174,7 @@ class Place:
         }
         return self.start("action", env={**surroundings, **env})
 
-    def asking(self, *arguments: str, budget: str = "3s") -> list[str]:
+    def asking(self, *arguments: str, budget: str = "1s") -> list[str]:
         """The words of `pr`."""
         words = ["pr", "--base", "HEAD~1", "--head", "HEAD", "--budget", budget]
         return [*words, "--json", str(self.out / "report.json"), *arguments]

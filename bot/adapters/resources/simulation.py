@@ -18,6 +18,7 @@ from bot.adapters.profilers.evidence import folder_for, read_file, told
 from bot.adapters.request import CALLGRIND_FACTOR
 from bot.adapters.resources.around import around, ending
 from bot.adapters.tool_versions import version_of
+from bot.adapters.valgrind import FOLLOWING
 from bot.model.profiles import Target
 from bot.model.resources import Count, Counted
 
@@ -98,7 +99,7 @@ class Simulation:
                 *GEOMETRY,
                 "--cachegrind-out-file=/dev/null",
                 f"--log-file={folder}/log.%p",
-                "--trace-children=yes",
+                *FOLLOWING,
                 *target.words,
             ]
             launched = around(target, words, slowdown=CALLGRIND_FACTOR)

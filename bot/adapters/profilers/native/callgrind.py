@@ -16,6 +16,7 @@ from bot.adapters.profilers.native.callgrind_file import MOST_FILES, Counts, Pla
 from bot.adapters.profilers.native.functions import Functions, Known, Seen, without_names
 from bot.adapters.request import CALLGRIND_FACTOR
 from bot.adapters.tool_versions import version_of
+from bot.adapters.valgrind import FOLLOWING
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Target, Tool
 
 SLOWDOWN = 12.0
@@ -77,7 +78,7 @@ class Callgrind:
             "--tool=callgrind",
             f"--callgrind-out-file={folder}/profile.%p",
             f"--log-file={folder}/log.%p",
-            "--trace-children=yes",
+            *FOLLOWING,
             "--demangle=no",
             # A fork's child begins with the counts of its parent; a dump sets them to zero first.
             *(f"--dump-before={name}" for name in ("fork", "__fork", "__libc_fork", "_Fork")),

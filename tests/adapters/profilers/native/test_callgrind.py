@@ -98,6 +98,14 @@ def test_a_program_that_replaces_itself_is_followed(forge: Forge) -> None:
     assert cost(profile, "work").calls == 7
 
 
+def test_what_another_account_left_at_a_process_number_stops_nothing(forge: Forge) -> None:
+    forge.make("-g", main_c=PROGRAM)
+    named_by_number = 'find /tmp -maxdepth 1 -name "vgdb-*-$$-by-*" -user "$(id -u)"'
+    profile = Callgrind().profile(forge.target("sh", "-c", f'test -z "$({named_by_number})" && ./program'))
+    assert profile.outcome == "ok"
+    assert cost(profile, "work").calls == 7
+
+
 def test_threads_are_counted_together(forge: Forge) -> None:
     text = (
         LOOP
@@ -159,7 +167,14 @@ def test_a_daemon_left_behind_is_ended_and_told(forge: Forge) -> None:
         LOOP
         + """
     #include <unistd.h>
-    int main(void) { work(9); if (daemon(1, 0) == 0) pause(); return 0; }"""
+    int main(void) {
+        int told[2]; char byte = 0;
+        pipe(told);
+        work(9);
+        if (fork() == 0) { setsid(); write(told[1], &byte, 1); pause(); }
+        read(told[0], &byte, 1);
+        return 0;
+    }"""
     )
     forge.make("-g", main_c=text)
     profile = Callgrind().profile(forge.target())
