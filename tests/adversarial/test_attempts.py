@@ -16,7 +16,7 @@ import pytest
 
 from bot.adapters import checkout, landlock
 from tests.adversarial import attempts
-from tests.end_to_end.builders import NOT_ROOT, ROOT, Ended, Place, config, loop
+from tests.end_to_end.builders import NOT_ROOT, ROOT, SAY, Ended, Place, config, loop
 
 MOST_ANSWERS = 4096
 TOKEN = "ghs_0123456789abcdef"
@@ -120,7 +120,7 @@ def attack(place: Place, machine: str, targets: dict[str, object]) -> Attacked:
     }  # fmt: skip
     run = "python3 -IS attempts.py targets.json"
     text = config(program={"build": f"{run} build", "timeout": "60s"})
-    program = "\n".join(["#!/bin/sh", f"{run} trial || exit 9", loop()])
+    program = "\n".join(["#!/bin/sh", f"{run} trial || exit 9", loop(), SAY])
     code = {"attempts.py": Path(attempts.__file__).read_text(), "targets.json": json.dumps(facts)}
     place.pull_request(program, f"{program}#\n", text=text, **code)
     said: dict[str, list[dict[str, str]]] = {"build": [], "trial": []}

@@ -14,14 +14,15 @@ from bot.model.profiles import Method, MethodCost, Profile, Tool
 from bot.model.report import RevisionRef
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.random_uniform import random_uniform
-from tests.end_to_end.builders import CONFIG, Place, config, loop
+from tests.end_to_end.builders import CONFIG, SAY, Place, config, loop
 
 FLAGS = ("alpha", "beta", "gamma", "delta")
 OPTIONS = {
     **{name: {"flag": f"--{name}"} for name in FLAGS},
     "level": {"number": [1, 6, 9], "flag": "-{value}", "default": 6},
 }
-PROGRAM = "#!/bin/sh\nfirst() {\n" + loop("300") + "}\nsecond() {\n" + loop("300") + "}\nfirst; second\n"
+WORK = loop("300")
+PROGRAM = f"#!/bin/sh\nfirst() {{\n{WORK}}}\nsecond() {{\n{WORK}}}\nfirst; second\n{SAY}"
 FIRST, SECOND = Method("first", "program.sh", 2), Method("second", "program.sh", 5)
 
 

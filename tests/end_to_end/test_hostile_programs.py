@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.end_to_end.builders import FLAGS, ROOT, STEADY, STEADY_TOO, Ended, Place, config, loop, shell
+from tests.end_to_end.builders import FLAGS, ROOT, SAY, STEADY, STEADY_TOO, Ended, Place, config, loop, shell
 
 
-def both(place: Place, *lines: str, text: str | None = None, budget: str = "3s", **files: str) -> Ended:
+def both(place: Place, *lines: str, text: str | None = None, budget: str = "10s", **files: str) -> Ended:
     """One pull request whose sides both run these lines first."""
     place.pull_request(shell(*lines, "# base"), shell(*lines, "# head"), text=text, **files)
     return place.pr(budget=budget)
@@ -135,7 +135,7 @@ def test_a_program_that_fails_everywhere_is_not_green(place: Place) -> None:
 
 def test_a_failing_head_is_told_as_its_own(place: Place) -> None:
     place.pull_request(STEADY, shell("exit 7"))
-    ended = place.pr()
+    ended = place.pr(budget="10s")
     nothing_measured(ended, "head: exit code 7")
     assert "base: exit code" not in ended.out
 
@@ -143,7 +143,7 @@ def test_a_failing_head_is_told_as_its_own(place: Place) -> None:
 def test_different_exit_codes_of_the_two_sides_are_a_failure(place: Place) -> None:
     text = config(program={"ok_exit": [0, 4]})
     place.pull_request(f"{STEADY}exit 0\n", f"{STEADY}exit 4\n", text=text)
-    nothing_measured(place.pr(), "exit codes differ: base 0, head 4")
+    nothing_measured(place.pr(budget="10s"), "exit codes differ: base 0, head 4")
 
 
 def test_a_crash_is_told_by_its_signal(place: Place) -> None:
@@ -213,10 +213,10 @@ def test_names_with_markdown_stay_names(place: Place) -> None:
 def test_a_planted_regression_fails_on_demand_and_names_its_option(place: Place, base_turns: str) -> None:
     def program(extra: int) -> str:
         lines = [f"n={base_turns}", f'case "$*" in *--beta*) n=$((n + {extra}));; esac']
-        return "\n".join(["#!/bin/sh", *lines, loop("$n")])
+        return "\n".join(["#!/bin/sh", *lines, loop("$n"), SAY])
 
     place.pull_request(program(6000), program(6000 + 10_000))
-    ended = place.pr("--fail-on", "regression", budget="10s")
+    ended = place.pr("--fail-on", "regression")
     assert ended.code == 1 and ended.report is not None
     assert ended.report["verdict"] == "regression"
     assert ["beta"] in [s["term"] for s in ended.report["suspects"]["options"]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.builders import CONFIG, Ended, Place, config
+from tests.end_to_end.builders import CONFIG, Place, config
 
 NATIVE = """\
 #include <string.h>
@@ -70,7 +70,7 @@ PROGRAMS: Mapping[str, tuple[dict[str, Any], str, str, str]] = {
 }  # fmt: skip
 
 
-def run(place: Place, runtime: str, *, turns: tuple[int, int], budget: str = "60s", **more: Any) -> Ended:
+def change(place: Place, runtime: str, *, turns: tuple[int, int], **more: Any) -> None:
     """A pull request that changes how often `mix` turns."""
     keys, file, text, _ = PROGRAMS[runtime]
     program = {"runtime": runtime, **keys, **more}
@@ -82,12 +82,18 @@ def run(place: Place, runtime: str, *, turns: tuple[int, int], budget: str = "60
         }
     )
     place.commit({file: text.replace("TURNS", str(turns[1])), "README": "more\n"})
-    return place.finish(place.start(*place.asking(budget=budget)))
+
+
+def named(report: Mapping[str, Any]) -> bool:
+    """Whether a method is, and was proved by reverting its text alone."""
+    methods = report["suspects"]["methods"]
+    return bool(methods) and methods[0]["restored"] is not None
 
 
 @pytest.mark.parametrize("runtime", list(PROGRAMS))
 def test_the_method_behind_an_option_is_named(place: Place, runtime: str) -> None:
-    ended = run(place, runtime, turns=(40, 80), budget="90s")  # others may have the cores, too
+    change(place, runtime, turns=(40, 80))
+    ended = place.clear(named, seconds=60)
     assert ended.report is not None, ended.said
     assert ended.report["verdict"] == "regression"
     assert ended.report["suspects"]["options"][0]["term"] == ["alpha"]
@@ -105,7 +111,8 @@ def test_the_method_behind_an_option_is_named(place: Place, runtime: str) -> Non
 
 
 def test_a_stripped_program_has_no_method_presented_as_sure(place: Place) -> None:
-    ended = run(place, "native", turns=(40, 80), build="cc -O1 -s -o work work.c")
+    change(place, "native", turns=(40, 80), build="cc -O1 -s -o work work.c")
+    ended = place.clear(lambda report: report["verdict"] == "regression", seconds=30)
     assert ended.report is not None
     assert ended.report["verdict"] == "regression"
     assert "mix" not in {entry["method"] for entry in ended.report["suspects"]["methods"]}
@@ -113,7 +120,8 @@ def test_a_stripped_program_has_no_method_presented_as_sure(place: Place) -> Non
 
 
 def test_an_unchanged_program_is_not_profiled(place: Place) -> None:
-    ended = run(place, "python", turns=(40, 40), budget="20s")
+    change(place, "python", turns=(40, 40))
+    ended = place.pr(budget="20s")
     assert ended.report is not None
     assert ended.report["verdict"] in ("none", "inconclusive")
     assert not ended.report["profiles"] and not ended.report["suspects"]["methods"]

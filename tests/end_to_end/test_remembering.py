@@ -14,7 +14,7 @@ from bot.adapters.subject_file import load_subject
 from bot.model.history import program_fingerprint
 from bot.model.report import RevisionRef
 from bot.model.space import Term
-from tests.end_to_end.builders import CONFIG, STEADY, Ended, Place
+from tests.end_to_end.builders import CONFIG, STEADY, Ended, Place, config
 from tests.unit.analysis.pasts import each_night
 from tests.unit.analysis.worlds import sample
 
@@ -115,7 +115,7 @@ def test_a_misleading_history_raises_no_alarm_where_nothing_changed(place: Place
 def test_a_pull_request_of_a_repository_reads_its_own_folder_along_the_first_parent_line(
     place: Place,
 ) -> None:
-    place.pull_request()
+    place.pull_request(text=config(metrics=["cpu"]))
     for turn in range(4):
         place.commit({"program.sh": STEADY + f"# {turn}\n"})
     line = place.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
@@ -134,7 +134,7 @@ def test_a_pull_request_of_a_repository_reads_its_own_folder_along_the_first_par
     ):
         name, content = segments.encode(run)
         (folder / name).write_bytes(content)
-    ended = place.pr()
+    ended = place.pr(budget="10s")
     assert ended.code == 0 and ended.report is not None, ended.said
     assert ended.report["history"]["source"] == "directory" and ended.report["history"]["measurements"] > 0
     assert "worse in cpu (beta) since `commit 2`" in ended.notes

@@ -40,14 +40,14 @@ TOUCHING = (
 
 
 def run(place: Place, work: str, *, turns: tuple[int, int]) -> Ended:
-    """A pull request that changes how often `work` is done."""
+    """A pull request that changes how often `work` is done, analysed until resources are named."""
     program = {"runtime": "native", "build": "cc -O1 -o work work.c"}
     options = {name: {"flag": f"--{name}"} for name in ("alpha", "beta")}
     text = PROGRAM.replace("WORK", work)
     settings = config(program=program, run="./work {options}", options=options, threshold="3%")
     place.commit({CONFIG: settings, "work.c": text.replace("TURNS", str(turns[0]))})
     place.commit({"work.c": text.replace("TURNS", str(turns[1])), "README": "more\n"})
-    return place.finish(place.start(*place.asking(budget="40s")))
+    return place.clear(lambda report: report["suspects"]["resources"], seconds=30)
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")

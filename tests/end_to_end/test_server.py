@@ -33,7 +33,7 @@ def test_the_option_that_slows_a_server_down_is_named(place: Place) -> None:
     files = {"client.py": CLIENT, CONFIG: config(RUN, program=PROGRAM, threshold="3%")}
     place.commit({**files, "server.py": SERVER.replace("TURNS", "20000")})
     place.commit({"server.py": SERVER.replace("TURNS", "60000")})
-    ended = place.pr(budget="40s")
+    ended = place.clear(lambda report: report["verdict"] == "regression", seconds=40)
     assert ended.report is not None and ended.report["verdict"] == "regression", ended.said
     assert ended.report["suspects"]["options"][0]["term"] == ["alpha"]
     assert "a server" in ended.notes  # whose methods are not looked into
