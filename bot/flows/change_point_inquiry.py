@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.episodes import episode
+from bot.analysis.change_points.noise import Ints
 from bot.analysis.change_points.rivals import Rivals, rivals
 from bot.analysis.change_points.simpler import simplify
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
-from bot.analysis.change_points.trials import Ints
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_placing import Placing
 from bot.flows.change_point_witness import Witnessing

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from bot.analysis.change_points.noise import Floats
 from bot.analysis.change_points.steps import Step
-from bot.analysis.change_points.trials import Floats
 from bot.flows.change_point_asking import Asker, Asking
 from bot.model.change_points import Probe
 from bot.model.space import Configuration

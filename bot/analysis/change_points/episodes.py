@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.matched_filter import MatchedFilter
+from bot.analysis.change_points.noise import Floats, Ints
 from bot.analysis.change_points.steps import PLACES, Step, StepModel
 from bot.analysis.change_points.terms import Term
-from bot.analysis.change_points.trials import Floats, Ints
 
 LONGEST = 0.1
 """Longest episode, as a share of the range."""

@@ -54,6 +54,11 @@ def change_point(
 
 def _ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
     """Median ratio over the configurations that hold a step, and its 90 % interval."""
+    reach = QUANTILE * (step.error if math.isfinite(step.error) else 0.0)
+    sizes = [step.size + d for d in (-reach, 0.0, reach)]
+    if model.log.logarithmic:
+        low, middle, high = map(math.exp, sizes)
+        return middle, (low, high)
     c, r, y, _ = model.log.columns()
     for other in model.steps:  # as if all trials were just before the step
         moved = other.size * model.cover(other)[c]
@@ -63,8 +68,7 @@ def _ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
     level = float(np.median([b for b in before if b > 0] or [0.0]))
     if level <= 0.0:
         return 1.0, (1.0, 1.0)
-    reach = QUANTILE * (step.error if math.isfinite(step.error) else 0.0)
-    low, middle, high = (max(1.0 + (step.size + d) / level, 1e-3) for d in (-reach, 0.0, reach))
+    low, middle, high = (max(1.0 + size / level, 1e-3) for size in sizes)
     return middle, (low, high)
 
 

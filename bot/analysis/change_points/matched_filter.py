@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.trials import Floats, Ints
+from bot.analysis.change_points.noise import Floats, Ints
 
 Singles: TypeAlias = NDArray[np.float32]
 Line: TypeAlias = tuple[Singles, Singles]

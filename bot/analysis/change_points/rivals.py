@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bot.analysis.change_points.noise import Floats
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
-from bot.analysis.change_points.trials import Floats
 
 MOST = 60
 LEAST = 1e-6

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.matched_filter import MatchedFilter
+from bot.analysis.change_points.noise import EXACT, Floats, Ints
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.change_points.trials import EXACT, Columns, Floats, Ints, TrialLog
+from bot.analysis.change_points.trials import Columns, TrialLog
 
 SLAB = 0.1
 """Scale of a step's size beforehand, as a share of the median level of all configurations."""

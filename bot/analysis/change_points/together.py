@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from bot.analysis.change_points.noise import Floats
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
-from bot.analysis.change_points.trials import Floats
 
 REACH = 0.04
 """Share of the range around a place whose trials speak."""

@@ -8,19 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.noise import EXACT, Floats, Ints, agreeing, odd_ones, spread
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Columns = tuple[Ints, Ints, Floats, Floats]
 
 NO_NOISE = 1e-7
 """Relative scale that stands for "exactly repeatable"."""
-EXACT = 1e-4
-"""Below this relative scale of a trial a search may treat every difference as real."""
-OUTLIER = 6.0
-"""A trial so many scales away from both its neighbours in time, to the same side, does not count."""
 ODD = 4.0
 """... and from which on it is worth repeating."""
 POOLED = 8.0
@@ -31,8 +26,6 @@ FLOOR = 1e-3
 """A configuration's level counts as at least this share of the highest one: values near 0 have noise, too."""
 SHORT, NEIGHBOURS = 200, 4
 """In a range of fewer revisions steps may be dense: with so many pairs of neighbours, only these count."""
-STEADY = 0.3
-"""When at least this share of neighbours in time agree exactly, what differs are steps, not noise."""
 
 
 class TrialLog:
@@ -174,15 +167,25 @@ class TrialLog:
     def columns(self) -> Columns:
         """Configuration (sorted), revision, value and standard deviation of trials that count, (n,) each.
 
-        Values are seconds, or shares of their configuration's mean when effects are `relative`.
+        Values are seconds; or shares of their configuration's mean when effects are `relative`, and logs when
+        they are `logarithmic`.
         """
         if self._cache is None:
             order = np.argsort(self._c, kind="stable")
             c, r, y, sd = self._c[order], self._r[order], self._y[order], self._noise()[order]
-            keep = ~_outliers(c, r, y, sd)
+            keep = ~odd_ones(c, r, y, sd)
             unit = self.means()[c] if self.relative else np.ones(len(y))
-            self._cache = c[keep], r[keep], (y / unit)[keep], (sd / unit)[keep]
+            values = np.log(y) if self.logarithmic else y / unit
+            self._cache = c[keep], r[keep], values[keep], (sd / unit)[keep]
         return self._cache
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether relative effects are of logs: means depend on where a configuration was measured.
+
+        With noise that is little beside it, and means are less disturbed by odd trials.
+        """
+        return self.relative and self.scale <= EXACT and bool((self._y > 0).all())
 
     def _noise(self) -> Floats:
         """Standard deviation of each trial in seconds, (n,)."""
@@ -226,14 +229,12 @@ class TrialLog:
         c, r, y = self._c[order], self._r[order], self._y[order]
         same = c[1:] == c[:-1]
         step = np.abs(np.diff(y)) / np.maximum((np.abs(y[1:]) + np.abs(y[:-1])) / 2.0, 1e-300)
-        repeated = step[same & (r[1:] == r[:-1])]
-        moved = step[same & (r[1:] != r[:-1])]
-        again = _scale(repeated)
+        repeated, near = step[same & (r[1:] == r[:-1])], same & (r[1:] != r[:-1])
+        again = spread(repeated)
         exact = again <= EXACT
         if self._r.max(initial=0) < SHORT and (next_to := same & (np.diff(r) == 1)).sum() >= NEIGHBOURS:
-            moved = step[next_to]
-        agree = float((moved <= EXACT).mean()) if len(moved) else 1.0
-        beside = 0.0 if agree >= STEADY else _scale(moved)
+            near = next_to
+        beside = 0.0 if agreeing(r, y, near) else spread(step[near])
         self.frozen = exact and beside > EXACT and len(repeated) > 0
         # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
         self.scale = max(beside if exact else again, NO_NOISE)
@@ -258,30 +259,3 @@ class TrialLog:
                 found[k] = np.sqrt((m * own**2 + POOLED * self.scale**2) / (m + POOLED))
         limited: Floats = np.clip(found, self.scale / 3.0, self.scale * 3.0)
         return limited
-
-
-def _scale(steps: Floats) -> float:
-    """Standard deviation behind differences of two: robust when there are many."""
-    if len(steps) == 0:
-        return 0.0
-    if len(steps) < 12:
-        return float(np.sqrt(np.mean(steps**2) / 2.0))
-    return float(1.4826 * np.median(steps) / np.sqrt(2.0))
-
-
-def _outliers(c: Ints, r: Ints, y: Floats, sd: Floats) -> NDArray[np.bool_]:
-    """Trials far from both neighbours in time (or repetition), to the same side."""
-    order = np.lexsort((r, c))
-    cc, rr, yy, ss = c[order], r[order], y[order], sd[order]
-    gap = np.diff(yy)
-    gap[cc[1:] != cc[:-1]] = 0.0
-    before, after = np.concatenate([[0.0], gap]), np.concatenate([-gap, [0.0]])
-    # The first and the last have one neighbour; where that repeats them, the next but one is the other.
-    twice = np.flatnonzero((cc[2:] == cc[:-2]) & (rr[1:-1] == rr[:-2]) & (before[:-2] == 0.0))
-    before[twice] = yy[twice] - yy[twice + 2]
-    twice = np.flatnonzero((cc[2:] == cc[:-2]) & (rr[1:-1] == rr[2:]) & (after[2:] == 0.0)) + 2
-    after[twice] = yy[twice] - yy[twice - 2]
-    far = (np.minimum(np.abs(before), np.abs(after)) > OUTLIER * ss) & (before * after > 0)
-    found = np.zeros(len(y), dtype=bool)
-    found[order] = far & (ss > EXACT * np.abs(yy))
-    return found

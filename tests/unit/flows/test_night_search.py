@@ -94,3 +94,32 @@ def test_the_smallest_visible_change_shrinks_with_trials_and_is_infinite_before(
     early = night.slow_downs()[("a",)]
     answered(night, 3, seed=4)
     assert 0.0 < night.slow_downs()[("a",)] < early < 1.0
+
+
+def exactly(night: NightSearch, levels: dict[str, float], since: int = 6) -> list[Observation]:
+    """All of a night's trials, answered without noise by a program of which a level costs more since then."""
+    every: list[Observation] = []
+    while wishes := night.wishes():
+        chosen = [dict(zip("abcdef", p.configuration, strict=True)) | {"": True} for p in wishes]
+        ratios = [
+            np.prod([ratio for level, ratio in levels.items() if c[level]]) if p.revision >= since else 1.0
+            for p, c in zip(wishes, chosen, strict=True)
+        ]
+        every += (new := [Observation(p, 0.3 * float(r)) for p, r in zip(wishes, ratios, strict=True)])
+        night.partial_fit(new)
+    return every
+
+
+@pytest.mark.parametrize("levels", [{"": 1.1}, {"b": 2.0}])
+def test_without_noise_a_step_that_most_configurations_share_is_no_noise(levels: dict[str, float]) -> None:
+    night = search(Window(11))
+    exactly(night, levels)
+    found = {"".join(point.term): point.ratio for point in night.change_points_ if point.revision == 6}
+    assert found == pytest.approx(levels, rel=0.01)
+
+
+def test_without_noise_steps_are_named_alike_whatever_earlier_nights_measured() -> None:
+    earlier = exactly(search(Window(4)), {})
+    night = search(Window(11, previous=3)).remember([earlier])
+    exactly(night, {"b": 2.0})
+    assert [(p.term, p.revision, round(p.ratio, 6)) for p in night.change_points_] == [(("b",), 6, 2.0)]
