@@ -97,6 +97,8 @@ def _explanations(terms: Terms, one: Step, other: Step) -> Iterator[tuple[Term, 
     common = tuple(level for level in one.term if level in other.term)
     mine = [level for level in one.term if level not in common]
     theirs = [level for level in other.term if level not in common]
+    if len(mine) == len(theirs) == 1 and _exclude(mine[0], theirs[0]):
+        yield from ((common, in_order((*common, x))) for x in (*mine, *theirs))
     error = 3.0 * math.hypot(one.error, other.error)
     if abs(one.size - other.size) <= error + ALIKE * abs(one.size):
         yield (common,)

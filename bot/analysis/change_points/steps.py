@@ -91,6 +91,8 @@ class StepModel:
         if not len(y):
             return 0.0
         known = [s for s in self.steps if self.exact and s.settled]
+        for step in known:
+            step.error = min(step.error, EXACT * abs(step.size))
         free = [s for s in self.steps if s not in known]
         w = sd**-2.0
         y = self._centred(y - self._design(known, c, r) @ np.array([s.size for s in known]), c, w)

@@ -110,7 +110,7 @@ def exactly(night: NightSearch, levels: dict[str, float], since: int = 6) -> lis
     return every
 
 
-@pytest.mark.parametrize("levels", [{"": 1.1}, {"b": 2.0}])
+@pytest.mark.parametrize("levels", [{"": 1.1}, {"b": 2.0}, {"": 1.03, "c": 1.2}])
 def test_without_noise_a_step_that_most_configurations_share_is_no_noise(levels: dict[str, float]) -> None:
     night = search(Window(11))
     exactly(night, levels)
