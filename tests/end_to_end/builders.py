@@ -167,11 +167,11 @@ class Place:
         return self.suspects(*self.asking(*arguments, budget=budget), **how)
 
     def clear(self, said: Callable[[dict[str, Any]], object], *, seconds: float) -> Ended:
-        """The first `pr` whose report says something: each has three times the seconds of the one before.
+        """The first `pr` whose report says something: each has twice the seconds of the one before.
 
         A machine that has other work may need them. What is said must be right at once.
         """
-        for budget in (seconds, 3 * seconds, 9 * seconds):
+        for budget in (seconds, 2 * seconds, 4 * seconds):
             ended = self.pr(budget=f"{budget:.0f}s")
             if ended.report is None or said(ended.report):
                 break
