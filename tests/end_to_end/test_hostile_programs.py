@@ -160,7 +160,7 @@ def test_a_real_crash_of_a_compiled_program_is_told(place: Place) -> None:
 def test_memory_without_end_ends_the_trial_not_the_machine(place: Place) -> None:
     program = "#!/usr/bin/python3 -IS\nkept = []\nwhile True:\n    kept.append(bytearray(1 << 28))\n"
     place.pull_request(program, f"{program}#\n", text=config(program={"timeout": "20s"}))
-    nothing_measured(place.pr())
+    nothing_measured(place.pr(budget="5s"))
 
 
 def test_a_trial_that_kills_all_it_may_does_not_reach_us(place: Place) -> None:
