@@ -52,10 +52,10 @@ def config(
 
     Of `program.sh` the turns are measured that `shell` makes it tell, unless `more` has other metrics.
     """
-    if run.startswith("./program.sh"):
-        more.setdefault("metrics", TURNS)
     chosen = options if options is not None else {name: {"flag": f"--{name}"} for name in FLAGS}
     program = {"run": run, **more.pop("program", {})}
+    if program["run"].startswith("./program.sh"):
+        more.setdefault("metrics", TURNS)
     return json.dumps({"program": program, "options": chosen, **more})
 
 

@@ -53,8 +53,7 @@ def program(place: Place) -> str:
     """Commits a program whose `read` is slow when `save` calls it, twice; the tip."""
     name, _, keys, _, turns = RUNTIMES["python"]
     options = {"verbose": {"flag": "--verbose"}}
-    python = {"runtime": "python", **keys}
-    settings = config(program=python, options=options, overhead="50%", metrics=["cpu"])
+    settings = config(program={"runtime": "python", **keys}, options=options, overhead="50%")
     place.commit({CONFIG: settings, name: text("python", fast=turns, slow=30 * turns)})
     return place.commit({"README": "nothing that runs"})
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.adapters import process
-from bot.adapters.profilers.jvm.toolchain import BRIEF, COMPILING
+from bot.adapters.profilers.jvm.toolchain import COMPILING
 from bot.model.profiles import Target
 from tests.accounts import OWN
 
@@ -49,8 +49,7 @@ def make_jvm_target(open_path: Path) -> MakeJvmTarget:
             ]
             subprocess.run(command, check=True, capture_output=True)
         account = OWN["base"] if os.geteuid() == 0 else None
-        given = {"JAVA_TOOL_OPTIONS": " ".join(BRIEF), **(env or {})}
-        whole = {"PATH": process.PATH, "LC_ALL": "C.UTF-8", **given}
+        whole = {"PATH": process.PATH, "LC_ALL": "C.UTF-8", **(env or {})}
         return Target(words, whole, root, root, scratch, account=account, **more)
 
     return make
