@@ -55,6 +55,10 @@ def test_paths_are_shared_by_threads_and_go_on_from_block_to_block() -> None:
     assert recording.notes == []
 
 
+def test_a_block_may_tell_paths_before_any_call_has_ended() -> None:
+    assert durations(read(block([(0, 1)], []), block([], [(5, 1, 0)]))) == {(OUTER,): [5]}
+
+
 def test_what_was_lost_is_counted_since_the_last_time() -> None:
     reader, first, second = Reader(), Recording(), Recording()
     reader.read(block([(0, 1)], [(1, 1, 0)], lost=3) + block([], [(1, 1, 0)], lost=5), FUNCTIONS, first)
