@@ -27,19 +27,24 @@ class Blamed:
 def with_violations(job: Job, found: Sequence[CheckedAssertion], known: Blamed) -> list[MethodSuspect]:
     """The suspects, with the methods of violated assertions that are none yet, and the terms that drive them.
 
-    Their seconds are those of their calls over the paths that moved, with callees.
+    Their seconds are those of their calls over the paths that moved, with callees. Those that are suspects
+    already are told with the path that moved: a profile knows the dearest one.
     """
-    named = {(s.method, s.file) for s in known.suspects}
-    moved = [
-        one for one in found if one.checked.slower and (one.assertion.method, one.assertion.file) not in named
+    slower = {(one.assertion.method, one.assertion.file): one for one in found if one.checked.slower}
+    suspects = [
+        s.model_copy(update={"callers": _path(one)[:-1]})
+        if (one := slower.pop((s.method, s.file), None))
+        else s
+        for s in known.suspects
     ]
+    moved = list(slower.values())
     methods = [Method(one.assertion.method, one.assertion.file) for one in moved]
     terms = recall_terms(job.memory, job.subject, methods, job.rng)
     added = [
         _suspect(one, known).model_copy(update={"terms": terms.get(method, ())})
         for one, method in zip(moved, methods, strict=True)
     ]
-    return [*known.suspects, *sorted(added, key=lambda s: -s.share_of_change)]
+    return [*suspects, *sorted(added, key=lambda s: -s.share_of_change)]
 
 
 def _suspect(one: CheckedAssertion, known: Blamed) -> MethodSuspect:

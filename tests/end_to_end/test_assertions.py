@@ -144,7 +144,8 @@ def test_a_pull_request_checks_the_assertions_of_base(place: Place) -> None:
     assert moved == ["not program:save > program:read"]
     (suspect,) = [s for s in ended.report["suspects"]["methods"] if s["method"] == "program:read"]
     assert suspect["callers"][-1] == "program:load"
-    assert suspect["head_self_seconds"] > 3 * suspect["base_self_seconds"]
+    more = 3.0 if suspect["with_callees"] else 1.1  # of the calls that moved; of all, where it was profiled
+    assert suspect["head_self_seconds"] > more * suspect["base_self_seconds"]
     assert "differs at head: base's was checked" in ended.notes
     assert "Performance assertion" in comment.read_text()
 
