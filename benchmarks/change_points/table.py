@@ -154,13 +154,8 @@ def _quiet(runs: Mapping[str, Sequence[Run]]) -> list[str]:
                 continue
             n, alarms = len(own), [len(r["found"]) for r in own]
             some = sum(a > 0 for a in alarms)
-            cells = [
-                row.name,
-                estimator,
-                str(n),
-                f"{some / n:.1%} [{upper_bound(some, n):.1%}]",
-                f"{np.mean(alarms):.2f}",
-            ]
+            rate = f"{some / n:.1%} [{upper_bound(some, n):.1%}]"
+            cells = [row.name, estimator, str(n), rate, f"{np.mean(alarms):.2f}"]
             cells += [
                 quartiles((r["trials"] for r in own), "{:.0f}"),
                 quartiles((r["cpu"] for r in own), "{:.1f}"),

@@ -30,14 +30,13 @@ def with_violations(job: Job, found: Sequence[CheckedAssertion], known: Blamed) 
     Their seconds are those of their calls over the paths that moved, with callees. Those that are suspects
     already are told with the path that moved: a profile knows the dearest one.
     """
-    slower = {(one.assertion.method, one.assertion.file): one for one in found if one.checked.slower}
+    slower = [one for one in found if one.checked.slower]
+    named = {(s.method, s.file) for s in known.suspects}
+    moved = [one for one in slower if (one.assertion.method, one.assertion.file) not in named]
+    paths = {(one.assertion.method, one.assertion.file): _path(one)[:-1] for one in slower}
     suspects = [
-        s.model_copy(update={"callers": _path(one)[:-1]})
-        if (one := slower.pop((s.method, s.file), None))
-        else s
-        for s in known.suspects
+        s.model_copy(update={"callers": paths.get((s.method, s.file), s.callers)}) for s in known.suspects
     ]
-    moved = list(slower.values())
     methods = [Method(one.assertion.method, one.assertion.file) for one in moved]
     terms = recall_terms(job.memory, job.subject, methods, job.rng)
     added = [

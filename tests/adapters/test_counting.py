@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -11,10 +10,11 @@ import pytest
 from bot.adapters.counting import SiteCounter
 from bot.adapters.site_targets import SiteTargets
 from bot.model.resources import SOURCE_OF, Counted, Source
-from bot.model.sites import Account, Site
+from bot.model.sites import Site
 from bot.model.space import Configuration
 from bot.model.subject import FlagOption, Program, Server, Subject, Workload
 from bot.model.trials import Side
+from tests.accounts import OWN
 
 PROGRAM = """
 #include <fcntl.h>
@@ -31,7 +31,6 @@ int main(int count, char **words) {
   return times == 13;
 }
 """
-_UID = 62900 + os.getpid() % 90
 
 
 class Stall:
@@ -43,13 +42,11 @@ class Stall:
         self.workload = folder / "times"
         self.workload.write_text("10\n")
         self.workload.chmod(0o644)
-        sides: tuple[Side, Side] = ("base", "head")
-        for number, side in enumerate(sides):
+        for side, account in OWN.items():
             root = folder / side
             root.mkdir()
             (root / "work.c").write_text(PROGRAM)
             subprocess.run(["gcc", "-w", "-o", "work", "work.c"], cwd=root, check=True)
-            account = Account(_UID + number, _UID + number) if os.geteuid() == 0 else None
             self.sites[side] = Site(side, root, account, {"times": self.workload})
 
     def counter_of(self, subject: Subject) -> SiteCounter:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,9 +11,10 @@ import pytest
 from bot.adapters.profiling import SiteProfiler
 from bot.adapters.site_targets import SiteTargets
 from bot.model.profiles import Method, MethodCost, Profile, Tool
-from bot.model.sites import Account, Site
+from bot.model.sites import Site
 from bot.model.subject import FlagOption, Program, Subject, Workload
 from bot.model.trials import Side
+from tests.accounts import OWN
 
 PROGRAM = """
 import sys
@@ -37,7 +37,6 @@ int main(int c, char **v) {
 }
 """
 COUNTED = Tool("counter", "1", "coarse", frozenset({"calls"}), slowdown=50.0)
-_UID = 62000 + os.getpid() % 900
 
 
 class Shelf:
@@ -51,12 +50,11 @@ class Shelf:
         workload = folder / "rounds"
         workload.write_text("20\n")
         workload.chmod(0o644)
-        for number, side in enumerate(("base", "head")):
+        for side, account in OWN.items():
             root = folder / side
             root.mkdir()
             (root / "work.py").write_text(PROGRAM)
-            account = Account(_UID + number, _UID + number) if os.geteuid() == 0 else None
-            self.sites[side] = Site(side, root, account, {"rounds": workload})  # type: ignore[index,arg-type]
+            self.sites[side] = Site(side, root, account, {"rounds": workload})
 
     def compile(self, text: str) -> None:
         """Makes the program a native one at head."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -48,8 +47,7 @@ def make_jvm_target(open_path: Path) -> MakeJvmTarget:
                 *files,
             ]
             subprocess.run(command, check=True, capture_output=True)
-        account = OWN["base"] if os.geteuid() == 0 else None
         whole = {"PATH": process.PATH, "LC_ALL": "C.UTF-8", **(env or {})}
-        return Target(words, whole, root, root, scratch, account=account, **more)
+        return Target(words, whole, root, root, scratch, account=OWN["base"], **more)
 
     return make

@@ -10,11 +10,9 @@ import pytest
 
 from bot.adapters.process import PATH
 from bot.model.profiles import Target
-from bot.model.sites import Account
+from tests.accounts import OWN
 
-_UID = 61000 + os.getpid() % 900
-ACCOUNT = Account(_UID, _UID) if os.geteuid() == 0 else None
-"""One for each test process: what a trial leaves behind is swept by its account."""
+ACCOUNT = OWN["base"]
 
 
 class Forge:
