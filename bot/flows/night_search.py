@@ -266,12 +266,12 @@ class NightSearch:
         """The smallest slow-downs, (n_terms,)."""
         terms = self.model_.terms
         first = min(self.window.previous, self.window.tip - 1) + 1
-        places, _, information = self.model_.contrasts(None, (first, self.window.tip))
-        if not len(places):
+        information = self.model_.information((first, self.window.tip))
+        if not information.size:
             return np.full(len(terms), np.inf)
         have = (terms.covers(self.log_.holds) @ information).min(axis=1)
         level = 1.0 if self.log_.relative else float(np.median(self.log_.means()))
-        odds = STANDS_OUT + math.log(len(places)) - terms.log_priors(())
+        odds = STANDS_OUT + math.log(information.shape[1]) - terms.log_priors(())
         with np.errstate(divide="ignore"):
             least: NDArray[np.float64] = (np.sqrt(2.0 * odds) + POWER) / np.sqrt(have) / level
         return least

@@ -151,6 +151,13 @@ class StepModel:
         found = self._filter(window)
         return found.places, found.moment(self.residual(without)), found.information
 
+    def information(self, window: tuple[int, int]) -> Floats:
+        """A matched filter's information at each place of a window, (n_configurations, n_places).
+
+        Without noise too where nothing moved: what a step there would have shown.
+        """
+        return self._filter(window, jumps_only=False).information
+
     def score(
         self, without: Step | None, numbers: Ints | None = None
     ) -> tuple[Ints, Floats | NDArray[np.float32]]:
@@ -177,10 +184,10 @@ class StepModel:
         explained = self._design(kept, c, r) @ np.array([s.size for s in kept])
         return self._centred(y - explained - self._drifted(), c, sd**-2.0)
 
-    def _filter(self, window: tuple[int, int] | None) -> MatchedFilter:
+    def _filter(self, window: tuple[int, int] | None, jumps_only: bool = True) -> MatchedFilter:
         c, r, _, sd = self.log.columns()
         places = np.unique(r)[1:]
-        if self.exact:
+        if self.exact and jumps_only:
             places = places[np.isin(places, self._jumps())]
         if window is not None:
             places = places[(places >= window[0]) & (places <= window[1])]

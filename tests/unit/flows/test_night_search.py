@@ -118,6 +118,12 @@ def test_without_noise_a_step_that_most_configurations_share_is_no_noise(levels:
     assert found == pytest.approx(levels, rel=0.01)
 
 
+def test_without_noise_a_night_without_a_step_ends_and_says_what_it_would_have_seen() -> None:
+    night = search(Window(4))
+    assert len(exactly(night, {})) < 50 and night.enough_
+    assert max(night.slow_downs().values()) < 0.01
+
+
 def test_without_noise_steps_are_named_alike_whatever_earlier_nights_measured() -> None:
     earlier = exactly(search(Window(4)), {})
     night = search(Window(11, previous=3)).remember([earlier])
