@@ -13,6 +13,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 export PYTHON
 # The wheel's npm, where the machine has none; trials do not see this.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Compiled modules are kept: each command that a test starts would compile all of them again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test test-container lint soak clean
 
@@ -59,6 +61,7 @@ demo: $(VENV)/.run $(VENV)/.node
 	@echo "The page of this run: file://$(CURDIR)/out/demo/report.html"
 
 test: $(VENV)/.test $(VENV)/.node
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null   # compiles the tests once, not in each process
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-container: $(VENV)/.container

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -15,8 +16,14 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest come first, so that no process is left with them: whole commands."""
-    items.sort(key=lambda item: "end_to_end" not in item.path.parts)
+    """Whole commands, which take longest, come first in each process's share: none has them left."""
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long = [item for item in items if "end_to_end" in item.path.parts]
+    others = [item for item in items if "end_to_end" not in item.path.parts]
+    borders = [len(others) * i // count for i in range(count + 1)]
+    items[:] = [
+        item for i in range(count) for item in (*long[i::count], *others[borders[i] : borders[i + 1]])
+    ]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates, Equivalent, candidates
+from bot.analysis.distributions import normal_quantile
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.judgement import Judgement, judgement
 from bot.analysis.pairs import Floats
-from bot.analysis.reading import Reading
-from bot.analysis.sequential import WORTH
-from bot.analysis.terms import TermFit, single_effects
+from bot.analysis.reading import ONE_SIDED, Reading
+from bot.analysis.terms import single_effects
 from bot.analysis.watch import Watch
 from bot.model.space import Configuration, Space, Term
 
@@ -29,6 +29,8 @@ NAMED_WELL = 0.95
 """A name with this probability is not worth more minutes."""
 NARROW = 0.2
 """Nor is a size whose 90 % interval is this share of it to either side."""
+NOISE_SHARE = 0.25
+"""Nor where pairs cause only this share of the interval, the rest being how much configurations differ."""
 LEAST_ROUNDS = 6
 """Nothing is named early on fewer pairs per configuration: the scales must be known."""
 LEAST_BATCH = 4
@@ -258,16 +260,10 @@ class PairedEstimator:
             return False
         for effect in named:
             half = (effect.interval[1] - effect.interval[0]) / 2
-            if half > max(NARROW * abs(effect.size), watch.margin / 2):
+            noise = normal_quantile(ONE_SIDED) * float(reading.noise([effect.top])[0])
+            if max(NARROW * abs(effect.size), watch.margin / 2) < half < noise / NOISE_SHARE:
                 return False
-        return bool(_largest_left(reading, reading.fit) < WORTH * watch.margin)
-
-
-def _largest_left(reading: Reading, fit: TermFit) -> float:
-    """Largest bound of what the named effects leave in any level."""
-    explained = sum((e.each for e in reading.named()), np.zeros(len(fit.fitted)))
-    mean, reach = reading.level_means(reading.location - explained)
-    return float(np.max(np.abs(mean) + reach, initial=0.0))
+        return reading.little_left(named)
 
 
 def _sentence(rule: Rule, found: Candidates, row: int, *, harm: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from bot.analysis.candidates import Candidates
 from bot.analysis.distributions import student_quantile
 from bot.analysis.likelihood import LAYOUT
 from bot.analysis.pairs import Floats
+from bot.analysis.sequential import WORTH
 from bot.analysis.terms import SingleEffect, TermFit
 from bot.analysis.watch import Watch
 from bot.model.space import Term
@@ -22,6 +24,9 @@ TOP = 0.5
 """... and its best candidate carries it with this one."""
 ONE_SIDED = 0.95
 """Confidence of an upper bound, for each level."""
+CLEAR = 9.0
+"""What stands out of the pairs' noise by so many standard errors and has no name will not get one by more
+pairs: it is how unevenly a large effect falls."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,13 @@ class Reading:
         """Everything and each exercised level, in the order of `level_means`."""
         return [self.found.terms[i] for i in self._levels]
 
+    def noise(self, rows: Sequence[int] | None = None) -> Floats:
+        """What the pairs alone leave in doubt of the mean of each candidate (None: of `level_terms`)."""
+        weight = np.where(np.isfinite(self.variance), 1.0 / np.maximum(self.variance, 1e-300), 0.0)
+        total = self.found.covers[self._levels if rows is None else rows] @ weight
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / np.sqrt(total))
+
     def level_means(self, location: Floats | None = None) -> tuple[Floats, Floats]:
         """Mean harm of each of `level_terms`, and how far above its one-sided 95 % bound lies (or inf)."""
         values = self.location if location is None else location
@@ -77,3 +89,10 @@ class Reading:
         freedom = max(self.watch.pairs / 3.0, 1.0)
         reach: Floats = float(student_quantile(ONE_SIDED, freedom)) * error
         return covers @ (weight * values) / np.maximum(total, 1e-12), reach
+
+    def little_left(self, named: Sequence[SingleEffect]) -> bool:
+        """Whether more pairs would find little in what the named effects leave in each level."""
+        explained = sum((effect.each for effect in named), np.zeros(len(self.location)))
+        mean, reach = self.level_means(self.location - explained)
+        small = np.abs(mean) + reach < WORTH * self.watch.margin
+        return bool(np.all(small | (np.abs(mean) > CLEAR * self.noise())))

@@ -28,12 +28,12 @@ TURNS = [{"turns": {"regex": r"turns: (\d+)"}}]
 for benchmarks."""
 
 
-def loop(turns: str = "6000") -> str:
+def loop(turns: str = "2000") -> str:
     """Shell code that computes for some milliseconds, and adds up its turns."""
     return f"i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done; turns=$((turns+i))\n"
 
 
-def shell(*lines: str, turns: str = "6000") -> str:
+def shell(*lines: str, turns: str = "2000") -> str:
     """A program: the lines, then some work; it says how many turns that was."""
     return "\n".join(["#!/bin/sh", *lines, loop(turns), SAY])
 

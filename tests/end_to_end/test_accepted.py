@@ -109,7 +109,7 @@ def measured(place: Place, event: str, payload: dict[str, Any]) -> tuple[int, di
 
 def slower(place: Place) -> tuple[str, str]:
     base = place.commit({CONFIG: config(run_on={"labels": ["perf"]}), "program.sh": STEADY})
-    return base, place.commit({"program.sh": shell("# slow", turns="18000")})
+    return base, place.commit({"program.sh": shell("# slow", turns="6000")})
 
 
 def test_the_label_accepts_all_that_its_pull_request_makes_worse(place: Place) -> None:

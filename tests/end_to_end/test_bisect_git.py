@@ -17,7 +17,7 @@ from tests.end_to_end.builders import CONFIG, STEADY, Ended, Place, config, loop
 class Line:
     """A range of revisions whose program does its work once more for each flag that became slower."""
 
-    def __init__(self, place: Place, slower: Mapping[str, int], *, turns: int = 6000) -> None:
+    def __init__(self, place: Place, slower: Mapping[str, int], *, turns: int = 2000) -> None:
         self.place, self.slower, self.turns = place, slower, turns
         self.ids: list[str] = []
         self.marks = place.folder / "marks"

@@ -201,7 +201,7 @@ def test_escapes_in_a_programs_words_reach_neither_terminal_nor_comment(place: P
 
 
 def test_names_with_markdown_stay_names(place: Place) -> None:
-    slow = shell(turns="12000")
+    slow = shell(turns="4000")
     options = {"mode": {"choice": {"a:/@%-b": "", "c": "--c"}}, "x.y-z_": {"flag": "--x"}}
     place.pull_request(shell(), slow, text=config(options=options))
     ended = place.pr(budget="5s")
@@ -209,13 +209,13 @@ def test_names_with_markdown_stay_names(place: Place) -> None:
     assert ended.report["verdict"] == "regression"
 
 
-@pytest.mark.parametrize("base_turns", ["4000"])
+@pytest.mark.parametrize("base_turns", ["1500"])
 def test_a_planted_regression_fails_on_demand_and_names_its_option(place: Place, base_turns: str) -> None:
     def program(extra: int) -> str:
         lines = [f"n={base_turns}", f'case "$*" in *--beta*) n=$((n + {extra}));; esac']
         return "\n".join(["#!/bin/sh", *lines, loop("$n"), SAY])
 
-    place.pull_request(program(6000), program(6000 + 10_000))
+    place.pull_request(program(2000), program(2000 + 3000))
     ended = place.pr("--fail-on", "regression")
     assert ended.code == 1 and ended.report is not None
     assert ended.report["verdict"] == "regression"

@@ -15,7 +15,7 @@ from tests.end_to_end.builders import wait_for_line as wait
 
 BUILDING, MEASURING = "building base and head", "measuring"
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-SECONDS = 8.0
+SECONDS = 5.0
 """About how long a run takes here; later than its end is a moment too."""
 
 

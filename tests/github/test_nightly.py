@@ -117,7 +117,7 @@ def test_the_action_measures_the_branch_and_leaves_report_and_history(
     settings.event_path.write_text(json.dumps({"repository": {"default_branch": "main"}}))
     config = {"program": {"run": "./program.sh {options}"}, "options": {"a": {"flag": "-a"}}}
     for revision in range(3):
-        program = f"#!/bin/sh\n# {revision}\ni=0; while [ $i -lt 6000 ]; do i=$((i+1)); done\n"
+        program = f"#!/bin/sh\n# {revision}\ni=0; while [ $i -lt 2000 ]; do i=$((i+1)); done\n"
         commit(checkout, {".github/suspects.yml": json.dumps(config), "program.sh": program})
     log = io.StringIO()
     inputs = Inputs.model_validate({"mode": "nightly", "budget": "6s"})

@@ -190,6 +190,24 @@ def test_a_clear_regression_is_decided_early_and_leads() -> None:
     assert found.leader_ == "slower with a"
 
 
+@pytest.mark.parametrize("count", [2, 4, 6])
+@pytest.mark.parametrize("size", [0.3, 1.1])
+def test_a_large_change_ends_the_run_however_much_configurations_differ_in_it(
+    count: int, size: float
+) -> None:
+    space = flags(count)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        chosen = sample(space, 32, rng)
+        truth = planted(space, {("a",): size}, chosen) * (1.0 + 0.1 * rng.standard_normal(len(chosen)))
+        found = estimator(space, chosen)
+        rounds = 0
+        while not found.decided_ and (rounds := rounds + 1) < 16:
+            feed(found, {"cpu": truth}, rounds=1, rng=rng, noise=0.005)
+        assert found.decided_, seed
+        assert [e.term for e in found.judge().options] == [("a",)]
+
+
 def test_few_pairs_are_inconclusive_and_say_what_would_settle_it() -> None:
     found = judged({}, rounds=1, noise=0.06)
     assert found.verdict == "inconclusive"
