@@ -69,11 +69,20 @@ def choose_unit(model: StepModel) -> None:
     """Seconds, or shares of a configuration's level: whichever explains the trials better by these steps."""
     if not model.steps:
         return
+    settled = [step for step in model.steps if step.settled]
+    before, sizes = model.log.relative, [(step.size, step.error) for step in settled]
+    for step in settled:
+        step.settled = False  # without noise a settled one would keep its size, whatever the unit
     left: dict[bool, float] = {}
-    for relative in (True, False):
+    for relative in (before, not before):
         _measure_in(model, relative=relative)
         left[relative] = model.fit()
-    _measure_in(model, relative=left[True] <= left[False])
+    if left[before] <= left[not before]:
+        _measure_in(model, relative=before)
+        for step, (size, error) in zip(settled, sizes, strict=True):
+            step.size, step.error = size, error
+    for step in settled:
+        step.settled = True
     model.fit()
 
 

@@ -249,6 +249,8 @@ class NightSearch:
                 if step is None:
                     break
                 self.model_.steps.append(step)
+                if self.model_.exact:  # the first trials tell which unit a change is the same in
+                    choose_unit(self.model_)
             yield from self._inquiry.settle(step)
             self._inquiry.tidy()
         drop_weak(self.model_)

@@ -124,6 +124,20 @@ def test_without_noise_a_night_without_a_step_ends_and_says_what_it_would_have_s
     assert max(night.slow_downs().values()) < 0.01
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_without_noise_an_amount_that_is_added_is_one_change_however_much_the_rest_costs(seed: int) -> None:
+    space = Space(tuple(Option(n, "flag", (False, True), False) for n in "abcdefgh"))
+    rng = np.random.default_rng(seed)
+    costs, trials = rng.lognormal(-2.0, 1.0, 8), 0
+    night = NightSearch(space, Window(11), ConstraintSolver(space), rng=rng)
+    while wishes := night.wishes():
+        trials += len(wishes)
+        more = [0.3 * (p.revision >= 6 and bool(p.configuration[2])) for p in wishes]
+        levels = [3.0 + float(costs @ np.array(p.configuration)) for p in wishes]
+        night.partial_fit([Observation(p, a + b) for p, a, b in zip(wishes, levels, more, strict=True)])
+    assert [(p.term, p.revision) for p in night.change_points_] == [(("c",), 6)] and trials < 100
+
+
 def test_without_noise_steps_are_named_alike_whatever_earlier_nights_measured() -> None:
     earlier = exactly(search(Window(4)), {})
     night = search(Window(11, previous=3)).remember([earlier])
