@@ -23,7 +23,10 @@ from benchmarks.night.table import markdown
 from benchmarks.night.world import World
 
 RESULTS = Path(__file__).parent / "results"
-CELLS = ((16, 0.01, 80), (16, 0.02, 110), (16, 0.03, 160), (32, 0.01, 80), (32, 0.02, 110), (32, 0.03, 170))
+CELLS = (
+    (16, 0.0, 80), (16, 0.01, 80), (16, 0.02, 110), (16, 0.03, 160),
+    (32, 0.0, 80), (32, 0.01, 80), (32, 0.02, 110), (32, 0.03, 170),
+)  # fmt: skip
 """Options, noise of a trial, and trials of one of our nights at most."""
 MULTIPLES = (1, 2, 4)
 """Uniform sampling gets so many times the trials that ours spent on the same world."""

@@ -22,11 +22,12 @@ def markdown(cells: Sequence[tuple[int, float, int]], worlds: Sequence[Mapping[s
         "",
         f"Seeds {seeds}. 10-20 commits a day; every second day or so one of them makes a term of one or two",
         "options 5-20 % slower or faster (of the median configuration that holds it); on one night another",
-        "machine measures, 10-30 % faster or slower, unevenly. Found: the exact term in an interval that",
-        "holds the commit, told in the night after it or the one after that. False: everything else that was",
-        "told in any night, each once. Uniform: random configurations (8 trials each) at random revisions",
-        "since the night before last, 1, 2 and 4 times as many trials as ours took, read by the same model",
-        "with the same prior and thresholds. First night, exact commit: of those found.",
+        "machine measures, 10-30 % faster or slower, unevenly; without noise, trials are counts, the same",
+        "on every machine. Found: the exact term in an interval that holds the commit, told in the night",
+        "after it or the one after that. False: everything else that was told in any night, each once.",
+        "Uniform: random configurations (8 trials each) at random revisions since the night before last, 1,",
+        "2 and 4 times as many trials as ours took, read by the same model with the same prior and",
+        "thresholds. First night, exact commit: of those found.",
         "",
         HEADER,
         "|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|",
@@ -37,7 +38,7 @@ def markdown(cells: Sequence[tuple[int, float, int]], worlds: Sequence[Mapping[s
             lines += [_row(own, m, f"{options} | {noise:.2f} | {len(own)}") for m in METHODS]
     if worlds:
         lines += [_row(worlds, m, f"all | | {len(worlds)}") for m in METHODS]
-        lines += ["", *_machines(worlds)]
+        lines += ["", *_machines([w for w in worlds if w["noise"]])]
     return "\n".join(lines) + "\n"
 
 

@@ -38,7 +38,7 @@ class Change:
 
 @dataclass
 class World:
-    """Draws everything from `rng`; noise: relative standard deviation of a trial.
+    """Draws everything from `rng`; noise: relative standard deviation of a trial; 0: counts.
 
     tips: newest revision of each night; night 0 saw what was there before. moved: the night from which on
     another machine measures.
@@ -67,6 +67,8 @@ class World:
         self.moved = int(rng.integers(3, NIGHTS))
         speed = 1.0 + float(rng.choice([-1.0, 1.0])) * float(rng.uniform(*MACHINE))
         self._machine = speed * (1.0 + rng.normal(0.0, UNEVEN, len(self._influences)))
+        if not self.noise:  # counts are the same on every machine
+            self._machine[:] = 1.0
         self.changes = []
         self._draw_changes()
         self._noise = np.random.default_rng(rng.integers(2**32))

@@ -48,7 +48,7 @@ __attribute__((noinline)) void save(void) { for (int i = 0; i < 40; i++) read_al
 int main(void) { for (int i = 0; i < 3; i++) { load(); save(); } return 0; }
 """
 RUNTIMES: dict[str, tuple[str, str, dict[str, str], str, int]] = {
-    "python": ("program.py", PROGRAM, {"run": "python3 program.py {options}"}, "read", 2000),
+    "python": ("program.py", PROGRAM, {"run": "python3 program.py {options}"}, "read", 1000),
     "native": (
         "program.c",
         C_PROGRAM,

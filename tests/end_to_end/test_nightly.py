@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ import pytest
 from tests.end_to_end.builders import CONFIG, Ended, Place, config, loop, shell
 from tests.end_to_end.builders import wait_for_line as wait
 
-MODEL = """\
+DRAWN = """\
+import os
 import numpy as np
-RNG = np.random.default_rng()
+RNG = np.random.default_rng(int(os.environ.get("DRAW", "0")))
+"""
+MODEL = """\
 def seconds(revision, configurations):
     base = 1.0 + configurations @ np.array([0.3, 0.1, 0.2])
     base = base + (revision >= {since}) * 0.25 * configurations[:, 0] * configurations[:, 2]
@@ -28,7 +32,9 @@ def moving(place: Place, since: int = 1000, code: str | None = None) -> Path:
     """A callable subject of 60 revisions in a folder of its own."""
     folder = place.out / "moving"
     folder.mkdir(exist_ok=True)
-    (folder / "model.py").write_text(code if code is not None else MODEL.replace("{since}", str(since)))
+    (folder / "model.py").write_text(
+        DRAWN + (code if code is not None else MODEL.replace("{since}", str(since)))
+    )
     program = {"callable": "model:seconds", "revisions": 60}
     options = {name: {"flag": f"-{name}"} for name in "abc"}
     path = folder / "suspects.yml"
@@ -36,10 +42,14 @@ def moving(place: Place, since: int = 1000, code: str | None = None) -> Path:
     return path
 
 
-def night(place: Place, path: Path, *arguments: str, **how: Any) -> Ended:
+def night(
+    place: Place, path: Path, *arguments: str, env: Mapping[str, str] | None = None, **how: Any
+) -> Ended:
+    """A night whose noise is that of its number."""
+    draw = str(sum(1 for _ in path.parent.rglob("*.parquet")))
     report = str(place.out / "report.json")
     words = ["nightly", "--config", str(path), "--budget", "900s", "--json", report, *arguments]
-    return place.suspects(*words, cwd=path.parent, **how)
+    return place.suspects(*words, cwd=path.parent, env={"DRAW": draw, **(env or {})}, **how)
 
 
 def test_the_second_night_knows_the_first_and_finds_the_commit(place: Place) -> None:
@@ -63,8 +73,7 @@ def test_the_second_night_knows_the_first_and_finds_the_commit(place: Place) -> 
 
 def test_two_nights_of_one_seed_look_at_different_configurations(place: Place) -> None:
     options = {f"o{i}": {"flag": f"-{i}"} for i in range(12)}
-    code = "import numpy as np\ndef seconds(r, c):\n    return RNG.normal(1.0, 0.01, len(c))\n"
-    path = moving(place, code=code.replace("\n", "\nRNG = np.random.default_rng()\n", 1))
+    path = moving(place, code="def seconds(r, c):\n    return RNG.normal(1.0, 0.01, len(c))\n")
     path.write_text(
         json.dumps({"program": {"callable": "model:seconds", "revisions": 60}, "options": options})
     )
