@@ -254,7 +254,6 @@ class PairedEstimator:
         if not watch.alarms.any():
             return not np.any(watch.bettor.open & (watch.log.counts > 0))
         reading = self._read(rule)
-        assert reading.fit is not None
         named = reading.named()
         if not named or any(e.presence * e.posterior[e.top] < NAMED_WELL for e in named):
             return False
