@@ -74,7 +74,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	@for example in examples/*/; do MYPYPATH=examples $(BIN)/mypy "$$example"; done   # scripts of one name
+	@for example in $(sort $(dir $(wildcard examples/*/*.py))); do MYPYPATH=examples $(BIN)/mypy "$$example"; done   # scripts of one name
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml composite/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
