@@ -257,10 +257,10 @@ class PairedEstimator:
         named = reading.named()
         if not named or any(e.presence * e.posterior[e.top] < NAMED_WELL for e in named):
             return False
+        noise = normal_quantile(ONE_SIDED) * reading.noise()
         for effect in named:
             half = (effect.interval[1] - effect.interval[0]) / 2
-            noise = normal_quantile(ONE_SIDED) * float(reading.noise([effect.top])[0])
-            if max(NARROW * abs(effect.size), watch.margin / 2) < half < noise / NOISE_SHARE:
+            if max(NARROW * abs(effect.size), watch.margin / 2) < half < noise[effect.top] / NOISE_SHARE:
                 return False
         return reading.little_left(named)
 

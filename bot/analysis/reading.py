@@ -70,12 +70,11 @@ class Reading:
         """Everything and each exercised level, in the order of `level_means`."""
         return [self.found.terms[i] for i in self._levels]
 
-    def noise(self, rows: Sequence[int] | None = None) -> Floats:
-        """What the pairs alone leave in doubt of the mean of each candidate (None: of `level_terms`)."""
+    def noise(self) -> Floats:
+        """What the pairs alone leave in doubt of the mean of each candidate, (n_terms,)."""
         weight = np.where(np.isfinite(self.variance), 1.0 / np.maximum(self.variance, 1e-300), 0.0)
-        total = self.found.covers[self._levels if rows is None else rows] @ weight
         with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / np.sqrt(total))
+            return np.asarray(1.0 / np.sqrt(self.found.covers @ weight))
 
     def level_means(self, location: Floats | None = None) -> tuple[Floats, Floats]:
         """Mean harm of each of `level_terms`, and how far above its one-sided 95 % bound lies (or inf)."""
@@ -95,4 +94,4 @@ class Reading:
         explained = sum((effect.each for effect in named), np.zeros(len(self.location)))
         mean, reach = self.level_means(self.location - explained)
         small = np.abs(mean) + reach < WORTH * self.watch.margin
-        return bool(np.all(small | (np.abs(mean) > CLEAR * self.noise())))
+        return bool(np.all(small | (np.abs(mean) > CLEAR * self.noise()[self._levels])))

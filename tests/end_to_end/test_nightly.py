@@ -186,9 +186,9 @@ def test_the_step_summary_is_written_and_a_branch_is_not_remembered(place: Place
 
 
 def program(since: int, revision: int) -> str:
-    work = loop("2000")
+    work = loop()
     slower = f"case \" $* \" in *' --beta '*) {work};; esac" if revision >= since else ""
-    return shell(f"# {revision}", slower, turns="2000")
+    return shell(f"# {revision}", slower)
 
 
 def test_two_nights_of_a_git_branch_find_the_commit(place: Place) -> None:
