@@ -11,6 +11,10 @@ from bot.analysis.explanations.cells import Cell, Table
 from bot.analysis.explanations.findings import Found
 from bot.flows.short_range_pool import Pool
 
+TRIED = 2
+"""Configurations other than the plainest one that show a term without one of its levels: in a single one a
+third option may undo what the others do."""
+
 
 def doubts(
     found: Sequence[Found], table: Table, pool: Pool, terms: Terms, *, revisions: int, anchor: int | None
@@ -19,7 +23,7 @@ def doubts(
 
     Explanations that agree need not be right: what is rare beforehand (one of the options alone moves
     something, too) is in none of them, and then no trial is expected to teach anything there. What was
-    compared before in a configuration that no other step of the place moves is not asked for again.
+    compared before in configurations that no other step of the place moves is not asked for again.
     anchor: the revision where every configuration's value is known.
     """
     known = set(zip(table.configuration.tolist(), table.revision.tolist(), strict=True))
@@ -35,7 +39,10 @@ def doubts(
             for other in others:
                 clean = clean & ~terms.cover(other, pool.holds)
             ends = step.at - 1, step.at
-            if any((c, ends[0]) in known and (c, ends[1]) in known for c in (*np.flatnonzero(clean), plain)):
+            compared = {
+                c for c in (*np.flatnonzero(clean).tolist(), plain) if all((c, r) in known for r in ends)
+            }
+            if plain in compared or len(compared) >= TRIED:
                 continue
             usable = pool.usable(revisions)[plain]
             if usable[ends[0]] and usable[ends[1]]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bot.analysis.explanations.cells import Cell, Floats
 
 HOPELESS = 3
-"""Configurations that failed at a revision where nothing worked: it counts as not built."""
+"""Configurations with no level in common that failed at a revision where nothing worked: it is not built."""
 DOUBTFUL = 0.55
 """Probability to fail from which on a cell is left alone: of two levels that share a blame each is tried."""
 FADES = 0.25
@@ -34,9 +34,14 @@ class Failures:
             self.worked.add(cell)
         else:
             self.failed.add(cell)
-            here = {c for c, r in self.failed if r == cell[1]}
-            if len(here) >= HOPELESS and not any(r == cell[1] for _, r in self.worked):
-                self.unbuilt.add(cell[1])
+
+    def _give_up(self, holds: NDArray[np.bool_]) -> None:
+        """Revisions where enough failed and nothing worked, whatever the levels, count as not built."""
+        common = holds.all(axis=0)
+        for revision in {r for _, r in self.failed} - self.unbuilt - {r for _, r in self.worked}:
+            here = [c for c, r in self.failed if r == revision]
+            if len(here) >= HOPELESS and np.array_equal(holds[here].all(axis=0), common):
+                self.unbuilt.add(revision)
 
     def silent(self, cell: Cell) -> None:
         """A wish for a cell was let down: something else may have been measured in its place."""
@@ -50,6 +55,7 @@ class Failures:
         those are to blame with which nothing worked at that revision, and little nearby; at other revisions
         what is known of the nearest one counts, less the further away it is.
         """
+        self._give_up(holds)
         found = np.ones((len(holds), revisions), dtype=bool)
         found[:, sorted(self.unbuilt)] = False
         if any(r not in self.unbuilt for _, r in self.failed):

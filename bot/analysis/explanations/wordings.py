@@ -55,20 +55,20 @@ def agreement(
 def _moved(best: Sequence[int], other: Sequence[int], evidence: Evidence) -> Floats:
     """How far another explanation moves all configurations at the best one's places.
 
-    (n_places of the best one, n_configurations). A step counts for the nearest one of its term, if there is
-    one, else for the nearest place.
+    (n_places of the best one, n_configurations). A step counts for the nearest one of its term and
+    direction, if there is one, else for the nearest place.
     """
-    terms: dict[int, set[int]] = {}
-    for candidate in best:
+    steps: dict[int, set[tuple[int, bool]]] = {}
+    for candidate, size in zip(best, evidence.sizes(best)[0], strict=True):
         kind, place = divmod(candidate, evidence.places)
-        terms.setdefault(place, set()).add(int(evidence.kinds.term[kind]))
-    placed = sorted(terms)
+        steps.setdefault(place, set()).add((int(evidence.kinds.term[kind]), bool(size > 0.0)))
+    placed = sorted(steps)
     moved = np.zeros((len(placed), len(evidence.design)))
     for candidate, size in zip(other, evidence.sizes(other)[0] if other else (), strict=True):
         kind, at = divmod(candidate, evidence.places)
         near = [p for p in placed if abs(p - at) <= NEAR]
         if near:
-            term = int(evidence.kinds.term[kind])
-            counterpart = min(near, key=lambda p: (term not in terms[p], abs(p - at)))
+            step = int(evidence.kinds.term[kind]), bool(size > 0.0)
+            counterpart = min(near, key=lambda p: (step not in steps[p], abs(p - at)))
             moved[placed.index(counterpart)] += size * evidence.design[:, kind]
     return moved

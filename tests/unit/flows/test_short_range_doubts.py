@@ -18,10 +18,11 @@ from tests.unit.flows.test_change_point_search import flags
 SPACE = flags(4)
 ON = [Level(name, "on") for name in SPACE.names]
 PAIR = (ON[0], ON[3])
-FIRST_ALONE, LAST_ALONE, FIRST_AND_SECOND = (
+FIRST_ALONE, LAST_ALONE, FIRST_AND_SECOND, FIRST_AND_THIRD = (
     (True, False, False, False),
     (False, False, False, True),
     (True, True, False, False),
+    (True, False, True, False),
 )
 
 
@@ -53,8 +54,10 @@ def test_single_options_and_names_that_are_not_sure_are_not_doubted() -> None:
     assert not asked(step(ON[0]), step(), step(*PAIR, probability=0.6))
 
 
-def test_what_was_compared_is_not_asked_again() -> None:
-    assert asked(step(*PAIR), known=around(FIRST_AND_SECOND)) == {*around(LAST_ALONE)}
+def test_what_was_compared_alone_or_in_two_configurations_is_not_asked_again() -> None:
+    once, twice = around(FIRST_AND_SECOND), (*around(FIRST_AND_SECOND), *around(FIRST_AND_THIRD))
+    assert asked(step(*PAIR), known=twice) == {*around(LAST_ALONE)}
+    assert asked(step(*PAIR), known=once) == {*around(FIRST_ALONE), *around(LAST_ALONE)}
     assert not asked(step(*PAIR), known=(*around(FIRST_ALONE), *around(LAST_ALONE)))
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+from bot.analysis.explanations.cells import Cells
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.findings import Found, steps_of, told
 from bot.analysis.explanations.wordings import agreement
 from bot.analysis.explanations.worth import Contrasts, most_telling
 from bot.model.space import Level
-from tests.unit.analysis.explanations.test_evidence import HOLDS, TERMS, evidence, measured
+from tests.unit.analysis.explanations.test_evidence import HOLDS, ON, TERMS, evidence, measured
 
 OPTION = Level("o0", "on")
 ABSENT = Level("o0", "off", False)
@@ -67,6 +70,31 @@ def test_an_absent_option_is_told_as_the_option_where_everything_moves_too() -> 
     assert (whole.term, option.term) == ((), (OPTION,))
     before, _ = table.sizes(best)
     assert whole.size == pytest.approx(before.sum()) and option.size == pytest.approx(-before[1])
+
+
+def table_of(moved: Callable[[bool, int], float]) -> Evidence:
+    """What holds and does not hold `o0` takes so much longer at each revision."""
+    cells, rng = Cells(), np.random.default_rng(4)
+    for c, row in enumerate(ON):
+        for r in range(8):
+            seconds = 2.0 + row.sum() + moved(bool(row[0]), r)
+            cells.add((c, r), seconds * (1.0 + 0.02 * float(rng.standard_normal())))
+    return evidence(cells.table())
+
+
+def test_a_told_change_without_an_option_is_no_part_of_one_of_everything_that_may_be_none() -> None:
+    table = table_of(lambda on, r: 0.8 * (not on and r >= 5))
+    best = [table.candidate(0, 5), table.candidate(1 + TERMS.levels.index(ABSENT), 5)]
+    found = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE)
+    assert [(step.term, step.told) for step in found] == [((), False), ((ABSENT,), True)]
+
+
+def test_the_end_of_a_slow_stretch_agrees_with_other_words_for_it_not_with_the_beginning() -> None:
+    table = table_of(lambda on, r: 0.8 * (on and 3 <= r < 5))
+    option, absent = (1 + TERMS.levels.index(level) for level in (OPTION, ABSENT))
+    best = [table.candidate(option, 3), table.candidate(0, 5), table.candidate(absent, 5)]
+    other = [table.candidate(option, 3), table.candidate(option, 5)]
+    assert agreement(best, [other], table, usable=USABLE, least=0.02).tolist() == [1.0, 1.0, 1.0]
 
 
 def test_explanations_agree_where_they_move_the_same_in_whatever_terms() -> None:
