@@ -197,7 +197,7 @@ def test_what_is_called_too_often_is_not_watched(shelf: Shelf, native: bool) -> 
 
 def test_more_overhead_than_was_asked_for_is_told(shelf: Shelf) -> None:
     shelf.overhead = 0.9
-    (shelf.sites["head"].root / "work.py").write_text("def work(): pass\nfor _ in range(300_000): work()\n")
+    (shelf.sites["head"].root / "work.py").write_text("def work(): pass\nfor _ in range(1_000_000): work()\n")
     work = Method("work:work", "work.py")
     # The coarse profile was of another workload: timing each call takes far longer than the program.
     profile = shelf.profiler().watch("head", (False,), [work], coarse(3, work))

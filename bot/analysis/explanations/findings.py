@@ -61,11 +61,6 @@ class Found:
         """Whether most explanations share it."""
         return self.probability >= TOLD
 
-    @property
-    def told(self) -> bool:
-        """Whether it is both."""
-        return self.clear and self.sure
-
 
 def steps_of(
     ensemble: Ensemble, evidence: Evidence, terms: Terms, *, holds: Bools, usable: Bools, least: float = 0.01
@@ -178,14 +173,13 @@ def _plainer(found: Sequence[Found], level: Callable[[Term], float]) -> list[Fou
 
     Everything by x and without a by y is the same as everything by x + y and with a by -y. Seconds and
     shares are told in the kind of the step of everything, at the level of the configurations without a.
-    What is told is not made part of a step of everything that may be none.
     """
     steps = list(found)
     for i, absent in enumerate(steps):
         if len(absent.term) != 1 or absent.term[0].operator != "off":
             continue
         for j, whole in enumerate(steps):
-            if whole.term == () and whole.at == absent.at and (whole.clear or not absent.told):
+            if whole.term == () and whole.at == absent.at:
                 factor = level(absent.term) if absent.share else 1.0 / level(absent.term)
                 factor = 1.0 if whole.share == absent.share else factor
                 present = (replace(absent.term[0], operator="on", value=True),)
@@ -205,7 +199,7 @@ def told(
     covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
     ratio: after over before in the median measured configuration that holds the term.
     """
-    kept = [step for step in found if step.told]
+    kept = [step for step in found if step.clear and step.sure]
     points = []
     for step in {(s.at, s.term): s for s in kept}.values():
         # In seconds and as a share of the level at once: one change.

@@ -60,6 +60,8 @@ int main(int count, char **words) {
 """
 )
 
+TRIES = 3
+
 
 @pytest.fixture(scope="module")
 def watcher() -> FridaWatcher:
@@ -114,7 +116,12 @@ def test_a_program_that_becomes_another_one_is_followed_but_not_what_it_forks(
 ) -> None:
     forge.make("-O1", "-g", main_c=FORKS)
     leaf, middle = Method("leaf", "main.c"), Method("middle", "main.c")
-    profile = watcher.profile(forge.target("./program", "2"), [leaf, middle])
+    # Frida's own handler of forks seldom never comes back in the child; the program then ends at its limit.
+    for _ in range(TRIES):
+        profile = watcher.profile(forge.target("./program", "2", timeout=2.0), [leaf, middle])
+        if profile.outcome != "timeout":
+            break
+        assert profile.notes
     assert (profile.outcome, profile.notes) == ("ok", ())
     assert one(profile, leaf, middle).calls == 2 * 20
 

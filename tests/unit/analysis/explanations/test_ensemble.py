@@ -82,13 +82,6 @@ def table_of(moved: Callable[[bool, int], float]) -> Evidence:
     return evidence(cells.table())
 
 
-def test_a_told_change_without_an_option_is_no_part_of_one_of_everything_that_may_be_none() -> None:
-    table = table_of(lambda on, r: 0.8 * (not on and r >= 5))
-    best = [table.candidate(0, 5), table.candidate(1 + TERMS.levels.index(ABSENT), 5)]
-    found = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE)
-    assert [(step.term, step.told) for step in found] == [((), False), ((ABSENT,), True)]
-
-
 def test_the_end_of_a_slow_stretch_agrees_with_other_words_for_it_not_with_the_beginning() -> None:
     table = table_of(lambda on, r: 0.8 * (on and 3 <= r < 5))
     option, absent = (1 + TERMS.levels.index(level) for level in (OPTION, ABSENT))
