@@ -31,7 +31,7 @@ COMPARED = 8
 """Of tonight's trials without a profiler, repeated under it: they show what it adds."""
 MOST_DESIGNED = 200
 PAIRED = range(2, 200)
-"""Options between which pairs are covered; more would take long to cover and longer to profile."""
+"""Options between which pairs are covered; with more, that takes long: each option on alone instead."""
 REPEATED = 6
 """Configurations of a program that are profiled twice, the first ones: their spread is the noise."""
 RETRIES = 20
@@ -61,8 +61,8 @@ def plan(
     """What to profile at the tip, the most instructive first; endless only where the space is.
 
     Anchors where earlier nights profiled other revisions; then in turn a random configuration, on which
-    models are judged, and one of a design: a few that were `measured` without profiler, each option on alone,
-    then all pairs of values. What earlier nights profiled is left out until all is known; then it comes
+    models are judged, and one of a design: a few that were `measured` without profiler, then all pairs of
+    values. What earlier nights profiled is left out until all is known; then it comes
     again, the longest ago first.
     """
     known = _last_profiled(space, past)
@@ -99,10 +99,9 @@ def _last_profiled(space: Space, past: ProfileTable) -> Mapping[Configuration, t
 
 
 def _design(space: Space, solver: ConstraintSolver, *, rng: np.random.Generator) -> list[Configuration]:
-    sample = feature_wise(space, solver, MOST_DESIGNED, rng=rng)
-    if len(space.options) in PAIRED:
-        sample += pair_wise(space, solver, MOST_DESIGNED, rng=rng)
-    return list(dict.fromkeys(sample))
+    # Not each option alone first: as many pairs of values teach more (benchmarks/influences/designs).
+    design = pair_wise if len(space.options) in PAIRED else feature_wise
+    return design(space, solver, MOST_DESIGNED, rng=rng)
 
 
 def _draws(draw: UniformDraw, seen: set[Configuration], rng: np.random.Generator) -> Iterator[Configuration]:

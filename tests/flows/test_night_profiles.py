@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,9 @@ from bot.model.history import Measurements
 from bot.model.profile_history import ProfileTable
 from bot.model.profiles import Method, Profile
 from bot.model.report import RevisionRef
-from bot.model.space import Configuration
+from bot.model.space import Configuration, Option, Space
 from bot.model.trials import Outcome, Side
 from bot.sampling.constraints import ConstraintSolver
-from bot.sampling.feature_wise import feature_wise
 from tests.flows.nights import MemoryStore, Moving, job
 from tests.profiled import DRAW, SPACE, SUBJECT, TOOL, drawn, night, profile, record, shop
 
@@ -116,7 +115,17 @@ def test_a_first_night_begins_with_the_default_and_mixes_random_and_designed_con
     assert 10 <= sum(one.drawn for one in found[1:21]) <= 13  # a designed one may have been drawn
     chosen = [one.configuration for one in found]
     assert len(set(chosen)) == len(chosen) and all(map(SOLVER.valid, chosen))
-    assert set(feature_wise(SPACE, SOLVER, None, rng=np.random.default_rng(0))) <= set(chosen)
+    pairs = {pair for one in chosen for pair in combinations(enumerate(one), 2)}
+    possible = (pair for one in SOLVER.configurations(1000) or [] for pair in combinations(enumerate(one), 2))
+    assert pairs == set(possible)
+
+
+def test_with_too_many_options_for_pairs_a_night_turns_each_on_alone() -> None:
+    space = Space(tuple(Option(f"o{k}", "flag", (False, True), False) for k in range(200)))
+    rng = np.random.default_rng(1)
+    found = plan(space, ConstraintSolver(space), ProfileTable.concatenated([]), TIP.revision, rng=rng)
+    ons = [sum(map(bool, one.configuration)) for one in islice(found, 40) if not one.drawn]
+    assert len(ons) > 15 and set(ons) <= {0, 1}
 
 
 def test_a_night_at_a_new_tip_looks_at_some_known_configurations_again_and_then_at_new_ones() -> None:

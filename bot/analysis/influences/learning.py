@@ -9,6 +9,7 @@ from typing import Literal, Protocol, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
+from sklearn import config_context
 
 from bot.analysis.influences.basis import Basis, Columns
 from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor, relative_errors
@@ -215,7 +216,9 @@ def _work(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict
 
 
 def _piece(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict[Quantity, _Found]]:
-    return [_one(columns, asked, task) for task in tasks]
+    # Thousands of small fits of checked numbers: checking them again takes longer than some fits.
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        return [_one(columns, asked, task) for task in tasks]
 
 
 def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found]:
@@ -240,8 +243,7 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
         product = None
         if quantity == "seconds" and task.effort == "full" and one.error > GOOD * np.nan_to_num(floor):
             product = _per_call(columns, task, chosen)
-        # Products are judged on random folds alone, and so is what they are compared with.
-        if product is not None and product[2] < _error(y, one.held_out):
+        if product is not None:
             best = product
         kind, model, error = best
         found[quantity] = _Found(
@@ -253,7 +255,10 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
 def _per_call(
     columns: Columns, task: _Task, chosen: Mapping[Quantity, Chosen]
 ) -> tuple[str, Predictor, float] | None:
-    """Kind, model and cross-validated error of seconds as a product; None: no calls to build on."""
+    """Kind, model and cross-validated error of seconds as a product.
+
+    None: there are no calls to build on, or seconds themselves are predicted as well.
+    """
     if "calls" not in chosen or chosen["calls"].kind == "constant":
         return None  # then seconds are as hard as seconds per call
     seconds, calls = task.costs["seconds"], task.costs["calls"]
@@ -264,8 +269,12 @@ def _per_call(
     if one is None:
         return None
     # Folds differ where a method was not called: there the calls decide alone.
-    guess = chosen["calls"].held_out * np.where(np.isfinite(one.held_out), one.held_out, 0.0)
-    error = _error(seconds, guess)
+    guess = chosen["calls"].held_out * np.where(np.isfinite(each), one.held_out, 0.0)
+    # Both are judged on random folds alone, where both held a configuration out.
+    plain = chosen["seconds"].held_out + 0.0 * guess
+    error = _error(seconds, guess + 0.0 * plain)
+    if error >= _error(seconds, plain):
+        return None
     name = f"calls: {chosen['calls'].kind}; each: {one.kind}"
     return name, PerCall(chosen["calls"].model, one.model), error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.costs import Floats, relative_errors
-from bot.analysis.influences.models import KINDS, Constant, Mean, Model, maker
+from bot.analysis.influences.models import Constant, Mean, Model, maker
 
 FOLDS = 5
 QUICK_ROWS, QUICK_SAMPLE = 40, 200
 """Configurations held out that are enough to choose a model of a cheap method, and all it learns from."""
+ENOUGH_ROWS = 200
+"""Configurations held out at random that are enough to choose any model."""
 LEVEL_FOLDS = 3
 """Folds that leave out a whole level of a number: designs have few levels, and programs all between them."""
 FEWEST = 10
@@ -100,13 +102,13 @@ def choose(
     kinds = kinds if seen >= FEWEST else [kind for kind in RARE if kind in kinds]
     columns, cost = columns.rows(known), y[known]
     folds = random_folds(len(cost), rng)
-    some = -(-QUICK_ROWS // max(len(folds[0]), 1))
-    folds = folds[:some] if quick else folds + level_folds(columns, rng)
+    some = -(-(QUICK_ROWS if quick else ENOUGH_ROWS) // max(len(folds[0]), 1))
+    levels = [] if quick else level_folds(columns, rng)
     best: _Judged | None = None
     tried: list[_Judged] = []
     enough = max(EXACT, GOOD * float(np.nan_to_num(floor)))
     for kind in kinds:
-        judged = _judge(columns, cost, folds, kind=kind, rng=rng, best=best)
+        judged = _judge(columns, cost, (folds[:some], levels), kind=kind, rng=rng, best=best)
         if judged is not None:
             tried.append(judged)
             best = judged if best is None or judged.beats(best, noisy=floor != 0.0) else best
@@ -118,7 +120,7 @@ def choose(
         best = _averaged(cost, tried, best)
     everywhere = np.full(len(y), np.nan)
     everywhere[known] = best.held_out(len(known))
-    made = [KINDS[kind]() for kind in best.kinds]
+    made = [make() for make in best.makes]
     model = Switched(made[0] if len(made) == 1 else Mean(made)).fit(columns, cost, rng=rng)
     return Chosen(" + ".join(best.kinds), model, best.error, everywhere)
 
@@ -131,6 +133,7 @@ class _Judged:
     """
 
     kinds: tuple[str, ...]
+    makes: tuple[Callable[[], Model], ...]
     rows: NDArray[np.intp]
     guesses: Floats
     random: int
@@ -159,19 +162,22 @@ class _Judged:
 def _judge(
     columns: Columns,
     y: Floats,
-    folds: Sequence[NDArray[np.intp]],
+    folds: tuple[Sequence[NDArray[np.intp]], Sequence[NDArray[np.intp]]],
     *,
     kind: str,
     rng: np.random.Generator,
     best: _Judged | None,
 ) -> _Judged | None:
-    """Errors of a kind on all folds; None: it is far from the best, or no fold is left to learn from."""
+    """Errors of a kind on all folds, random ones and levels.
+
+    None: it is far from the best, or no fold is left to learn from.
+    """
     active = np.flatnonzero(y > 0)
     make = maker(kind, columns.rows(active), y[active], rng=rng)
     places: list[NDArray[np.intp]] = []
     guesses: list[Floats] = []
     random = 0
-    for i, held in enumerate(folds):
+    for i, held in enumerate([*folds[0], *folds[1]]):
         train = np.setdiff1d(np.arange(len(y)), held)
         if not (y[train] > 0).any():
             continue
@@ -179,18 +185,23 @@ def _judge(
         guesses.append(
             Switched(make()).fit(columns.rows(train), y[train], rng=rng).predict(columns.rows(held))
         )
-        random += len(held) if i < FOLDS else 0
+        random += len(held) if i < len(folds[0]) else 0
         if i + 1 == LOOK and best is not None:
             seen = np.minimum(relative_errors(y[np.concatenate(places)], np.concatenate(guesses)), CAP)
             if seen.mean() > HOPELESS * best.errors[: len(seen)].mean():
                 return None
     if not places:
         return None
-    return _scored(y, (kind,), np.concatenate(places), np.concatenate(guesses), random)
+    return _scored(y, (kind,), (make,), np.concatenate(places), np.concatenate(guesses), random)
 
 
 def _scored(
-    y: Floats, kinds: tuple[str, ...], places: NDArray[np.intp], guesses: Floats, random: int
+    y: Floats,
+    kinds: tuple[str, ...],
+    makes: tuple[Callable[[], Model], ...],
+    places: NDArray[np.intp],
+    guesses: Floats,
+    random: int,
 ) -> _Judged:
     """Both sorts of folds weigh the same, if there are both."""
     sizes = [size for size in (random, len(places) - random) if size]
@@ -200,7 +211,7 @@ def _scored(
         for part, guess in zip(np.split(places, [random]), np.split(guesses, [random]), strict=True)
         if len(part)
     ]
-    return _Judged(kinds, places, guesses, random, np.concatenate(errors), weights)
+    return _Judged(kinds, makes, places, guesses, random, np.concatenate(errors), weights)
 
 
 def _averaged(y: Floats, tried: Sequence[_Judged], best: _Judged) -> _Judged:
@@ -215,8 +226,9 @@ def _averaged(y: Floats, tried: Sequence[_Judged], best: _Judged) -> _Judged:
         if len(members) < count:
             continue
         kinds = tuple(one.kinds[0] for one in members)
+        makes = tuple(one.makes[0] for one in members)
         guess = np.mean([one.guesses for one in members], axis=0)
-        blend = _scored(y, kinds, best.rows, guess, best.random)
+        blend = _scored(y, kinds, makes, best.rows, guess, best.random)
         if blend.error * TIE < best.error:
             return blend
     return best

@@ -100,15 +100,21 @@ def _pursuit(x: Floats, y: Floats, weight: Floats) -> _Path:
     whole = np.einsum("ij,ij->j", columns, columns)
     fresh = whole.copy()
     basis: list[Floats] = []
-    direction = weight
+    direction = column = weight
     chosen: list[int] = []
     path: _Path = []
+    # What the basis says of intercept, chosen columns and cost: the upper triangle of their QR factors.
+    triangle, onto = np.zeros((FEW + 1, FEW + 1)), np.zeros(FEW + 1)
     while True:
+        k = len(basis)
         direction = direction / np.sqrt(direction @ direction)
         basis.append(direction)
+        triangle[: k + 1, k] = np.array(basis) @ column
+        onto[k] = direction @ (y * weight)
         fresh -= (direction @ columns) ** 2
         rest = rest - direction * (direction @ rest)
-        path.append((list(chosen), _weighted(x[:, chosen], y, weight)))
+        solution = np.linalg.solve(triangle[: k + 1, : k + 1], onto[: k + 1])
+        path.append((list(chosen), np.asarray(solution, dtype=np.float64)))
         if len(chosen) >= FEW or len(chosen) + 2 >= len(y) or np.abs(rest).max() < small:
             return path
         usable = fresh > SPANNED * whole + 1e-300
@@ -117,16 +123,10 @@ def _pursuit(x: Floats, y: Floats, weight: Floats) -> _Path:
         if gain[best] <= 0:
             return path
         chosen.append(best)
-        direction = columns[:, best]
+        direction = column = columns[:, best]
         for _ in range(2):  # once more: the first time leaves what rounding made of it
             for one in basis:
                 direction = direction - one * (one @ direction)
-
-
-def _weighted(x: Floats, y: Floats, weight: Floats) -> Floats:
-    """Intercept and coefficients of weighted least squares."""
-    part = np.column_stack([weight, x * weight[:, None]])
-    return np.asarray(np.linalg.lstsq(part, y * weight, rcond=1e-12)[0], dtype=np.float64)
 
 
 class Lasso:
