@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
 from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.contrasts import BACKGROUNDS, Contrast, Valid, contrast
@@ -24,6 +25,8 @@ LEADING = 3
 """The strongest levels of each method whose pairs are looked at for interactions."""
 PAIRS = 40
 """Pairs of levels at most: those that the costliest methods have among their strongest levels."""
+PIECE = 1000
+"""Configurations that a model predicts at once: a Gaussian process needs a matrix of them."""
 TOLD = 0.01
 """Smallest influence on a method that is told, as a share of its mean cost, by the model alone.
 
@@ -127,12 +130,15 @@ def _estimates(
     """Of each method the estimates of all contrasts; every model is asked once, about all of them."""
     if not contrasts:
         return [{} for _ in told]
-    asked = models.basis_.columns([v for c in contrasts for versions in c.versions for v in versions])
+    versions = [v for c in contrasts for versions in c.versions for v in versions]
+    distinct = {v: k for k, v in enumerate(dict.fromkeys(versions))}  # backgrounds come again and again
+    places = np.array([distinct[v] for v in versions], dtype=np.intp)
+    asked = models.basis_.columns(list(distinct))
     probe = models.basis_.columns(models.probe_.configurations)
     truth = {m.method: t for m, t in zip(told, _truths(models, told), strict=True)}
     work = Parallel()
     found: list[dict[Term, Estimate]] = list(
-        work(delayed(_asked)(m, asked, probe, truth[m.method], contrasts) for m in told)
+        work(delayed(_asked)(m, asked, places, probe, truth[m.method], contrasts) for m in told)
     )
     return found
 
@@ -145,19 +151,25 @@ def _truths(models: InfluenceModels, told: Sequence[Learnt]) -> list[Floats]:
 
 
 def _asked(
-    learnt: Learnt, asked: Columns, probe: Columns, truth: Floats, contrasts: Sequence[Contrast]
+    learnt: Learnt,
+    asked: Columns,
+    places: NDArray[np.intp],
+    probe: Columns,
+    truth: Floats,
+    contrasts: Sequence[Contrast],
 ) -> dict[Term, Estimate]:
+    """Estimates of all contrasts; places: the row in `asked` of each version, one contrast after the other."""
     assert learnt.model is not None
     residuals = truth - learnt.model.predict(probe)
+    pieces = [slice(start, start + PIECE) for start in range(0, len(asked.values), PIECE)]
+    predicted = np.concatenate([learnt.model.predict(asked.rows(piece)) for piece in pieces])
     found: dict[Term, Estimate] = {}
     start = 0
     for one in contrasts:
         shape = (len(one.versions), len(one.signs))
-        rows = slice(start, start + shape[0] * shape[1])
-        start = rows.stop
-        part = asked.rows(rows)
-        predicted = learnt.model.predict(part).reshape(shape)
-        told = estimate(predicted, one.signs, sides=one.sides, residuals=residuals)
+        mine = predicted[places[start : start + shape[0] * shape[1]]].reshape(shape)
+        start += mine.size
+        told = estimate(mine, one.signs, sides=one.sides, residuals=residuals)
         if told is not None:
             found[one.term] = told
     return found

@@ -33,9 +33,10 @@ GOOD = 1.2
 CLOSE = 1.3
 """Kinds whose error is at most so many times the smallest one may be averaged."""
 AVERAGED = 4
-LOOK = 2
+LOOK, LOOK_ROWS = 2, 50
 HOPELESS = 1.5
-"""A kind whose error on the first `LOOK` folds is so many times the best one's is not tried on the others."""
+"""A kind whose error on the first `LOOK` folds, or on one that has `LOOK_ROWS`, is so many times the best
+one's is not tried on the others."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,7 @@ def _judge(
     places: list[NDArray[np.intp]] = []
     guesses: list[Floats] = []
     random = 0
+    look = 1 if len(folds[0][0]) >= LOOK_ROWS else LOOK
     for i, held in enumerate([*folds[0], *folds[1]]):
         train = np.setdiff1d(np.arange(len(y)), held)
         if not (y[train] > 0).any():
@@ -186,7 +188,7 @@ def _judge(
             Switched(make()).fit(columns.rows(train), y[train], rng=rng).predict(columns.rows(held))
         )
         random += len(held) if i < len(folds[0]) else 0
-        if i + 1 == LOOK and best is not None:
+        if i + 1 == look and best is not None:
             seen = np.minimum(relative_errors(y[np.concatenate(places)], np.concatenate(guesses)), CAP)
             if seen.mean() > HOPELESS * best.errors[: len(seen)].mean():
                 return None
