@@ -4,8 +4,8 @@ python -m benchmarks.influences.programs DIR [--seed 1] [--sample 45] [--probe 2
 
 DIR keeps the examples' repositories and every profile, so that a run that was stopped goes on where it was;
 nothing of it belongs into the repository. With --minutes 0 it learns from what is there. Half of the sample
-covers pairs of values, those of numbers too, half is random, as a night's; the probe is random. Two
-repetitions, far apart, of the probe first (it tells the noise floor), and as many trials without a profiler.
+covers pairs of values, those of numbers too, half is random, as a night's; the probe is random. Repetitions
+far apart, of the probe first (it tells the noise floor), and as many trials without a profiler.
 """
 
 from __future__ import annotations
@@ -58,7 +58,6 @@ PROGRAMS = {
     "brotli": ("benchmarks/influences/brotli/make_repository.py", ()),
 }
 """Examples of three runtimes, and a second native program; how their repositories are made."""
-REPETITIONS = 2
 PROFILING = ("pearson", "spearman", "times", "drivers")
 RELEVANT = 0.01
 """Of the program's time: methods that cost as much are relevant to its performance."""
@@ -72,6 +71,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sample", type=int, default=45)
     parser.add_argument("--probe", type=int, default=25)
+    parser.add_argument("--repetitions", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=30.0, help="no profile begins after so many")
     parser.add_argument("--relevant", action="store_true", help="learn only methods of 1 %% of the cost")
     parser.add_argument("--no-overhead", dest="overhead", action="store_false", help="profiles only")
@@ -86,7 +86,9 @@ def main() -> None:
         record = pickle.loads(kept.read_bytes()) if kept.exists() else {}
         with ExitStack() as stack:
             for state in _measure(name, record, chosen, stack, end):
-                kept.write_bytes(pickle.dumps(state))
+                fresh = kept.with_suffix(".new")
+                fresh.write_bytes(pickle.dumps(state))
+                fresh.replace(kept)
         # What profiling costs stays as it was last measured; programs that were not asked for, too.
         old = {key: value for key, value in lines.get(name, {}).items() if key in PROFILING}
         new = _judged(name, record, chosen.seed, relevant=chosen.relevant)
@@ -111,7 +113,8 @@ def _measure(
     wanted = configurations(subject.space, sample=chosen.sample, probe=chosen.probe, rng=rng)
     record.setdefault("subject", subject)
     wanted = record.setdefault("wanted", wanted)
-    left = missing(wanted, {c: len(record[c][0]) for _, c in wanted if c in record})
+    have = {c: len(record[c][0]) for _, c in wanted if c in record}
+    left = missing(wanted, have, chosen.repetitions)
     if not left or time.monotonic() > end:
         return
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="influences-")))
@@ -148,14 +151,14 @@ def _measure(
 
 
 def missing(
-    wanted: Sequence[tuple[str, Configuration]], have: Mapping[Configuration, int]
+    wanted: Sequence[tuple[str, Configuration]], have: Mapping[Configuration, int], repetitions: int
 ) -> list[Configuration]:
     """What is to be profiled yet: one repetition of all, then the next, in which the probe comes first.
 
     What the machine does meanwhile is noise then, and no configuration's own.
     """
     again = sorted(wanted, key=lambda one: one[0] != "probe")
-    order = [(n, c) for n in range(REPETITIONS) for _, c in (again if n else wanted)]
+    order = [(n, c) for n in range(repetitions) for _, c in (again if n else wanted)]
     return [c for n, c in order if have.get(c, 0) <= n]
 
 

@@ -77,5 +77,5 @@ def test_the_probe_is_repeated_first() -> None:
     a, b, c = ((flag, False, "none", 4, False) for flag in (False, True, False))
     c = (*c[:3], 8, False)
     wanted = [("sample", a), ("probe", b), ("sample", c)]
-    assert missing(wanted, {}) == [a, b, c, b, a, c]
-    assert missing(wanted, {a: 1, b: 2, c: 1}) == [a, c]
+    assert missing(wanted, {}, 2) == [a, b, c, b, a, c]
+    assert missing(wanted, {a: 1, b: 2, c: 1}, 2) == [a, c]

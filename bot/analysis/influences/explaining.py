@@ -158,7 +158,7 @@ def _asked(
     truth: Floats,
     contrasts: Sequence[Contrast],
 ) -> dict[Term, Estimate]:
-    """Estimates of all contrasts; places: the row in `asked` of each version, one contrast after the other."""
+    """Estimates of all contrasts; places: rows in `asked` of their versions, one contrast after the other."""
     assert learnt.model is not None
     residuals = truth - learnt.model.predict(probe)
     pieces = [slice(start, start + PIECE) for start in range(0, len(asked.values), PIECE)]
