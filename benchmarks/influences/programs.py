@@ -79,7 +79,6 @@ def main() -> None:
     warnings.simplefilter("ignore", RuntimeWarning)
     end = time.monotonic() + 60 * chosen.minutes
     path = RESULTS / "programs.jsonl"
-    lines = {line["program"]: line for line in map(json.loads, path.read_text().splitlines())}
     for name in chosen.program:
         kept = chosen.folder / f"{name}-{chosen.seed}.pickle"
         chosen.folder.mkdir(parents=True, exist_ok=True)
@@ -89,13 +88,14 @@ def main() -> None:
                 fresh = kept.with_suffix(".new")
                 fresh.write_bytes(pickle.dumps(state))
                 fresh.replace(kept)
-        # What profiling costs stays as it was last measured; programs that were not asked for, too.
-        old = {key: value for key, value in lines.get(name, {}).items() if key in PROFILING}
         new = _judged(name, record, chosen.seed, relevant=chosen.relevant)
+        # What profiling costs stays as it was last measured; programs that were not asked for, too.
+        lines = {line["program"]: line for line in map(json.loads, path.read_text().splitlines())}
+        old = {key: value for key, value in lines.get(name, {}).items() if key in PROFILING}
         lines[name] = old | new if chosen.overhead else new | old
         print(markdown([lines[name]]))
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines.values()))
-    (RESULTS / "programs.md").write_text(markdown(list(lines.values())))
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines.values()))
+        (RESULTS / "programs.md").write_text(markdown(list(lines.values())))
 
 
 def _measure(
