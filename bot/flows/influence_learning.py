@@ -14,6 +14,7 @@ from bot.analysis.influences.hard import hard_methods
 from bot.analysis.influences.learning import InfluenceModels
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.remembered import REST, Past, remembered
+from bot.analysis.influences.screening import FULL
 from bot.analysis.influences.telling import entries, notes
 from bot.analysis.influences.trial_costs import trial_costs
 from bot.analysis.published.influences.coarse import hard_methods as published_hard_methods
@@ -34,7 +35,7 @@ FEWEST = 12
 POPULATION = 300
 """Random configurations in which terms are switched."""
 MOST = 60
-"""Methods whose influences are told: the costliest of those that vary."""
+"""Methods whose influences a night tells: the costliest of those that vary."""
 QUICK = ("constant", "few terms", "few factors", "small tree")
 """Kinds of models that are learnt in a tenth of a second."""
 NOTHING = (
@@ -48,7 +49,7 @@ class Effort:
     """How much is tried: kinds of models, methods that get all of them, or the published algorithm."""
 
     kinds: Sequence[str] = tuple(KINDS)
-    most: int = MOST
+    most: int = FULL
     published: bool = False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +21,15 @@ from bot.model.report import Influence, RevisionRef
 from bot.model.space import Configuration
 from bot.model.subject import Subject
 
+if TYPE_CHECKING:
+    from bot.flows.influence_learning import Effort
+
 ENTRIES = 300
 """Influences that a report has at most: the program's, and those of its costliest methods."""
 SECONDS_EACH, LEAST = 0.3, 10
 """What learning a method takes, and methods that are learnt however little time there is."""
+THOROUGH_SECONDS_EACH = 1.5
+"""The same when all kinds of models are tried."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +73,9 @@ class Teaching:
 
         trials: tonight's. seconds: CPU seconds of the tip's, by configuration.
         """
-        from bot.flows.influence_learning import (  # two seconds, not of every start
-            MOST,
-            QUICK,
-            Effort,
-            learnt,
-        )
+        from bot.flows.influence_learning import learnt  # two seconds, not of every start
 
-        profiles, notes, most = ProfileTable.empty(), tuple[str, ...](), MOST
+        profiles, notes = ProfileTable.empty(), tuple[str, ...]()
         end = clock() + self.seconds
         if self.profiler is not None:
             until = end - (LEARNING_SHARE + WATCHING_SHARE) * self.seconds
@@ -83,7 +84,6 @@ class Teaching:
             )
             notes = job.run(tip, subject.space, seconds)
             profiles = job.recorder.table(run)
-            most = int(np.clip(LEARNING_SHARE * self.seconds / SECONDS_EACH, LEAST, MOST))
         known = replace(
             self.known,
             profiles=ProfileTable.concatenated([self.known.profiles, profiles]),
@@ -91,7 +91,7 @@ class Teaching:
         )
         try:
             with self.workers():
-                found = learnt(known, subject, rng=self.rng, effort=Effort(QUICK, most))
+                found = learnt(known, subject, rng=self.rng, effort=self.effort)
         except NothingMeasuredError as error:
             return Taught(profiles, notes=(*notes, str(error)))
         durations = DurationRecorder()
@@ -100,3 +100,14 @@ class Teaching:
             notes = (*notes, *watching.run(tip, subject.space, profiles))
             durations = watching.recorder
         return Taught(profiles, durations, found.entries[:ENTRIES], (*notes, *found.notes))
+
+    @property
+    def effort(self) -> Effort:
+        """All kinds of models where the time lets each method have them; else quick ones."""
+        from bot.flows.influence_learning import MOST, QUICK, Effort
+
+        time = LEARNING_SHARE * self.seconds
+        if self.profiler is None or time < MOST * THOROUGH_SECONDS_EACH:
+            most = MOST if self.profiler is None else int(np.clip(time / SECONDS_EACH, LEAST, MOST))
+            return Effort(QUICK, most)
+        return Effort(most=MOST)

@@ -142,7 +142,8 @@ class Influence(Part):
     Of one level against the same configurations without it; of two, beyond the sum of both; of none: the mean
     cost itself. influence and its 90 % interval: in `quantity`. share: of the system's influence of the same
     term; of the system: of its mean cost. error: mean relative error of the model on a held-out random
-    probe; noise_floor: what a perfect model would show there (null: nothing was repeated).
+    probe; noise_floor: what a perfect model would show there (null: nothing was repeated). curve: of a level
+    of a number, its values (a dozen at most) with the mean cost at each, all else as it comes.
     """
 
     method: str | None
@@ -153,6 +154,7 @@ class Influence(Part):
     error: float
     noise_floor: float | None
     quantity: Literal["seconds", "instructions", "calls"] = "seconds"
+    curve: tuple[tuple[float, float], ...] = ()
 
 
 class VisibleOption(Part):

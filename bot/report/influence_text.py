@@ -100,6 +100,8 @@ def _block(name: str, found: Sequence[Influence], of: str) -> Iterator[str]:
     terms = [i for i in found if i.term]
     for i in terms[:ROWS]:
         yield f"  {_name(i.term)}  {_amount(i)}  {fraction(i.share)} {of}"
+        if len(i.curve) > 2:
+            yield f"    {'  '.join(f'{value:g}: {_value(cost, i)}' for value, cost in i.curve)}"
     if len(terms) > ROWS:
         yield f"  {len(terms) - ROWS} more"
     yield ""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bot.analysis.influences.models import KINDS
 from bot.flows.influence_learning import NOTHING
 from bot.flows.known_costs import Known
 from bot.flows.night import night as run_night
@@ -107,6 +108,15 @@ def taught(found: Teaching, seconds: Mapping[Configuration, Sequence[float]] | N
         clock=lambda: profiler.now,
         seconds=seconds or {},
     )
+
+
+def test_a_long_night_tries_all_kinds_of_models_and_a_short_one_those_that_are_quick() -> None:
+    efforts = [teaching(FakeProfiler(), seconds=seconds).effort for seconds in (10.0, 60.0, 600.0)]
+    assert [(set(one.kinds) == set(KINDS), one.most) for one in efforts] == [
+        (False, 10),
+        (False, 30),
+        (True, 60),
+    ]
 
 
 def test_a_first_night_begins_with_the_default_and_mixes_random_and_designed_configurations() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.contrasts import Valid
 from bot.analysis.influences.costs import Floats
 from bot.analysis.influences.learning import InfluenceModels, Learnt
@@ -24,6 +25,11 @@ class LevelCurve:
     values: Floats
     costs: Floats
 
+    @property
+    def points(self) -> tuple[tuple[float, float], ...]:
+        """Values with their costs."""
+        return tuple(zip(self.values.tolist(), self.costs.tolist(), strict=True))
+
 
 def asked_values(space: Space, option: str, most: int = MOST_LEVELS) -> list[float]:
     """At most so many of a number's values, spread over them, the ends among them."""
@@ -32,26 +38,31 @@ def asked_values(space: Space, option: str, most: int = MOST_LEVELS) -> list[flo
     return [values[k] for k in picks]
 
 
-def level_curve(
-    models: InfluenceModels,
-    learnt: Learnt,
-    option: str,
-    *,
-    population: Sequence[Configuration],
-    valid: Valid,
-) -> LevelCurve | None:
-    """Partial dependence (Friedman 2001): the option is set to each value in the same configurations.
+class LevelCurves:
+    """Partial dependence (Friedman 2001): an option is set to each value in the same configurations.
 
-    These are those of the population in which every asked value is valid; None: there is no such one, or
-    no model.
+    These are those of the population in which every asked value is valid.
     """
-    space = models.sample_.space
-    place = space.index[option]
-    values = asked_values(space, option)
-    sets = [[(*c[:place], v, *c[place + 1 :]) for v in values] for c in population]
-    sets = [versions for versions in sets if all(valid(v) for v in versions)]
-    if learnt.model is None or not sets:
-        return None
-    asked = models.basis_.columns([version for versions in sets for version in versions])
-    costs = learnt.model.predict(asked).reshape(len(sets), len(values)).mean(axis=0)
-    return LevelCurve(option, np.array([float(v) for v in values]), costs)
+
+    def __init__(self, models: InfluenceModels, population: Sequence[Configuration], valid: Valid) -> None:
+        self._space, self._basis = models.sample_.space, models.basis_
+        self._population, self._valid = population, valid
+        self._versions: dict[str, tuple[list[float], Columns] | None] = {}
+
+    def of(self, learnt: Learnt, option: str) -> LevelCurve | None:
+        """The curve of one method; None: there is no such configuration, or no model."""
+        if option not in self._versions:
+            self._versions[option] = self._set(option)
+        found = self._versions[option]
+        if learnt.model is None or found is None:
+            return None
+        values, asked = found
+        costs = learnt.model.predict(asked).reshape(-1, len(values)).mean(axis=0)
+        return LevelCurve(option, np.array(values), costs)
+
+    def _set(self, option: str) -> tuple[list[float], Columns] | None:
+        place = self._space.index[option]
+        values = asked_values(self._space, option)
+        sets = [[(*c[:place], v, *c[place + 1 :]) for v in values] for c in self._population]
+        kept = [version for versions in sets if all(map(self._valid, versions)) for version in versions]
+        return (values, self._basis.columns(kept)) if kept else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.contrasts import BACKGROUNDS, Contrast, Valid, contrast
 from bot.analysis.influences.costs import Floats
-from bot.analysis.influences.curves import asked_values
+from bot.analysis.influences.curves import LevelCurves, asked_values
 from bot.analysis.influences.estimates import Estimate, estimate
 from bot.analysis.influences.learning import InfluenceModels, Learnt
 from bot.model.space import Configuration, Level, Option, Space, Term
@@ -44,7 +44,8 @@ class TermInfluence:
     Of a level: how much its configurations cost more than the same ones without it; of two levels: what they
     cost beyond the sum of both; of `()`: the mean cost of random configurations. share: of the system's
     influence of the same term (where that may be zero: of the sum of the methods' absolute influences); of
-    the system: of its mean cost. The interval covers in 90 %.
+    the system: of its mean cost. The interval covers in 90 %. curve: of a level of a number, its values and
+    the mean cost at each.
     """
 
     method: str | None
@@ -54,6 +55,7 @@ class TermInfluence:
     share: float
     error: float
     noise_floor: float
+    curve: tuple[tuple[float, float], ...] = ()
 
     @property
     def sure(self) -> bool:
@@ -98,7 +100,18 @@ def explain(
         if (found := contrast(space, levels, population, probe=probe, valid=valid, rng=rng)) is not None
     ]
     doubles = _estimates(models, told, pairs)
-    return _shared(space, told, [{**a, **b} for a, b in zip(singles, doubles, strict=True)])
+    shared = _shared(space, told, [{**a, **b} for a, b in zip(singles, doubles, strict=True)])
+    curves = LevelCurves(models, population[:BACKGROUNDS], valid)
+    by_name = {m.method: m for m in told}
+    return tuple(_curved(i, by_name[i.method], curves, space) for i in shared)
+
+
+def _curved(influence: TermInfluence, learnt: Learnt, curves: LevelCurves, space: Space) -> TermInfluence:
+    if len(influence.term) != 1 or not influence.sure:
+        return influence
+    option = space.options[space.index[space.level_of[influence.term[0]].option]]
+    curve = curves.of(learnt, option.name) if option.kind == "number" else None
+    return influence if curve is None else replace(influence, curve=curve.points)
 
 
 def main_levels(space: Space) -> list[Level]:

@@ -29,6 +29,7 @@ def entries(found: Sequence[TermInfluence], quantity: Quantity) -> tuple[Influen
             error=i.error,
             noise_floor=i.noise_floor if math.isfinite(i.noise_floor) else None,
             quantity=quantity,
+            curve=i.curve,
         )
         for i in kept[:MOST]
     )

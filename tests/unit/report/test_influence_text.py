@@ -41,6 +41,12 @@ def test_a_method_names_its_options_with_error_and_noise() -> None:
     assert not any("deflate" in line for line in lines)
 
 
+def test_a_number_shows_what_each_of_its_values_costs() -> None:
+    curve = ((1.0, 0.5), (4.0, 1.25), (16.0, 2.0))
+    number = _entry("zip:crc", ("blocks>=4",), 1.0, 0.3).model_copy(update={"curve": curve})
+    assert "    1: 500 ms  4: 1.2 s  16: 2.0 s" in influence_text((number,), method="crc").splitlines()
+
+
 def test_what_is_not_known_is_said() -> None:
     assert influence_text((), method=None) == "No influence model has been learnt yet.\n"
     unknown = "No influence of an option was learnt on a method nothing.\n"

@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bot.analysis.influences.curves import level_curve
+from bot.analysis.influences.curves import LevelCurves
 from bot.analysis.influences.estimates import estimate
 from bot.analysis.influences.explaining import explain, main_levels
 from bot.analysis.influences.learning import InfluenceModels
@@ -104,11 +104,21 @@ def test_levels_are_asked_in_their_canonical_form() -> None:
 def test_a_number_has_a_level_curve() -> None:
     models = _learnt(4)
     population = drawn(60, np.random.default_rng(5))
-    curve = level_curve(models, models.models_["seconds"][0], "blocks", population=population, valid=_always)
+    curve = LevelCurves(models, population, _always).of(models.models_["seconds"][0], "blocks")
     assert curve is not None
     on = float(np.mean([c[0] is True for c in population]))
     assert curve.values.tolist() == [1, 2, 4, 8, 16]
     assert curve.costs == pytest.approx(1.0 + 2.0 * curve.values * on, rel=0.1)
+
+
+def test_what_is_told_of_a_number_comes_with_its_curve_and_nothing_else_does() -> None:
+    found = explain(
+        _learnt(4), drawn(60, np.random.default_rng(5)), valid=_always, rng=np.random.default_rng(6)
+    )
+    curved = {i.term for i in found if i.curve}
+    assert curved and all(term[0].startswith("blocks") for term in curved)
+    rising = [cost for _, cost in next(i.curve for i in found if i.curve)]
+    assert rising == sorted(rising) and rising[-1] > rising[0]
 
 
 def test_nothing_learnt_is_nothing_told() -> None:
