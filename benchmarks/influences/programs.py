@@ -58,7 +58,7 @@ PROGRAMS = {
     "brotli": ("benchmarks/influences/brotli/make_repository.py", ()),
 }
 """Examples of three runtimes, and a second native program; how their repositories are made."""
-PROFILING = ("pearson", "spearman", "times", "drivers")
+PROFILING = ("pearson", "spearman", "times", "drivers", "profiled")
 RELEVANT = 0.01
 """Of the program's time: methods that cost as much are relevant to its performance."""
 
@@ -204,6 +204,11 @@ def _judged(name: str, record: dict[Any, Any], seed: int, *, relevant: bool) -> 
             "spearman": round(told.spearman, 4),
             "times": round(told.median, 2),
             "drivers": [[option, round(strength, 2)] for option, strength in told.drivers],
+            "profiled": [
+                seed,
+                len(done),
+                round(float(np.mean([len(profiles) for _, _, profiles, _ in done])), 1),
+            ],
         }
     return {
         "program": name,
@@ -255,9 +260,9 @@ def _number(value: float) -> float | None:
 def markdown(lines: Sequence[dict[str, Any]]) -> str:
     """What the models of real programs are worth, and whether profiling keeps the order of configurations."""
     rows = [
-        "| program | profiler | sample + probe | quantity | methods | published: median, < 5 % | ours "
+        "| program | profiler | seed | sample + probe | quantity | methods | published: median, < 5 % | ours "
         "| noise floor | ours better | within 2 x noise |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for line in lines:
         for quantity, scores in line["quantities"].items():
@@ -269,6 +274,7 @@ def markdown(lines: Sequence[dict[str, Any]]) -> str:
             cells = [
                 line["program"],
                 line["tool"],
+                str(line["seed"]),
                 f"{line['sample']} + {line['probe']}",
                 quantity,
                 str(len(scores)),
@@ -280,12 +286,20 @@ def markdown(lines: Sequence[dict[str, Any]]) -> str:
             rows.append(f"| {' | '.join(cells)} |")
     rows += [
         "",
-        "| program | profiled / unprofiled | Pearson | Spearman | drive the overhead (rank correlation) |",
-        "|---|---|---|---|---|",
+        "| program | seed | configurations | profiles of each | profiled / unprofiled | Pearson | Spearman "
+        "| drive the overhead (rank correlation) |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for line in (one for one in lines if "pearson" in one):
         drivers = ", ".join(f"{option} {strength:+.2f}" for option, strength in line["drivers"]) or "none"
-        cells = [line["program"], f"{line['times']:.1f}", f"{line['pearson']:.3f}", f"{line['spearman']:.3f}"]
+        seen = map(str, line.get("profiled", ("", "", "")))
+        cells = [
+            line["program"],
+            *seen,
+            f"{line['times']:.1f}",
+            f"{line['pearson']:.3f}",
+            f"{line['spearman']:.3f}",
+        ]
         rows.append(f"| {' | '.join([*cells, drivers])} |")
     return "\n".join(rows) + "\n"
 
