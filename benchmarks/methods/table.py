@@ -20,8 +20,8 @@ def markdown(results: Path) -> str:
         "",
         "Guilty first: the changed method (its caller, when it is inlined) is the first that is named; "
         "among: it is named at all; without texts: first when no source text is known. "
-        "Share within 15 points: where it is named (the truth is all); without those that are called more often, "
-        "whose cost is that of what they call, and with them. Cases whose change cannot be told "
+        "Share within 15 points: where it is named (the truth is all); without those that are called more "
+        "often, whose cost is that of what they call, and with them. Cases whose change cannot be told "
         "from none, after all, are left out: nobody is asked for then. Equal programs: "
         "nothing named: by what was measured; even if claimed: when changes of 2 and 10 %, up and down, are "
         "claimed that are not there.",
