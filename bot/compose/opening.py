@@ -91,7 +91,7 @@ class Opener:
         except OSError as error:
             return None, f"The change of `{method.name}` could not be reverted alone: {error}."
         if revision is None:
-            return None, f"No change inside of `{method.name}` alone can be reverted, so its part is not proven."
+            return None, f"No change inside of `{method.name}` alone can be reverted: its part is not proven."
         began = time.monotonic()
         workshop = self._workshop(
             lambda: self.run.stop.is_set() or time.monotonic() > began + BUILDING_SHARE * seconds
