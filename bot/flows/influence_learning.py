@@ -90,7 +90,7 @@ def learnt(
         costly = profiler_overheads(subject.space, known.profiles, known.durations)
         return replace(found, variations=told, profilers=costly)
     costs = trial_costs(subject.space, known.trials, known.metric)
-    said = [f"Only {len(past.drawn)} configurations were profiled; {FEWEST} are needed."] if past else []
+    said = [f"Configurations that were profiled: {len(past.drawn)}; {FEWEST} are needed."] if past else []
     if costs is None or len(costs.configurations) < FEWEST:
         raise NothingMeasuredError(" ".join([*said, NOTHING]))
     found = _of_program(costs, subject, rng, effort)

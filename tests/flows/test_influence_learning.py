@@ -115,7 +115,7 @@ def test_an_empty_history_says_what_to_run() -> None:
     with pytest.raises(NothingMeasuredError, match="`suspects nightly` measures them"):
         told(Known())
     past = store(night(0, drawn(5)))
-    with pytest.raises(NothingMeasuredError, match="Only 5 configurations were profiled; 12 are needed"):
+    with pytest.raises(NothingMeasuredError, match="Configurations that were profiled: 5; 12 are needed"):
         told(known(past, SUBJECT))
 
 
@@ -123,7 +123,7 @@ def test_too_few_profiles_are_told_and_trials_used() -> None:
     both = trials(40)
     both.append_profiles(night(0, drawn(5)))
     found = told(known(both, SUBJECT))
-    assert found.notes[0] == "Only 5 configurations were profiled; 12 are needed." and found.entries
+    assert found.notes[0] == "Configurations that were profiled: 5; 12 are needed." and found.entries
 
 
 def test_the_terms_that_drive_a_method_are_recalled() -> None:
