@@ -271,14 +271,16 @@ def _per_call(
     # Folds differ where a method was not called: there the calls decide alone.
     guess = chosen["calls"].held_out * np.where(np.isfinite(each), one.held_out, 0.0)
     # Both are judged on random folds alone, where both held a configuration out.
-    plain = chosen["seconds"].held_out + 0.0 * guess
-    error = _error(seconds, guess + 0.0 * plain)
-    if error >= _error(seconds, plain):
+    plain = chosen["seconds"].held_out
+    both = np.isfinite(seconds) & np.isfinite(guess) & np.isfinite(plain)
+    if not both.any():
+        return None
+    error = _error(seconds[both], guess[both])
+    if error >= _error(seconds[both], plain[both]):
         return None
     name = f"calls: {chosen['calls'].kind}; each: {one.kind}"
     return name, PerCall(chosen["calls"].model, one.model), error
 
 
 def _error(y: Floats, guess: Floats) -> float:
-    known = np.isfinite(y) & np.isfinite(guess)
-    return float(np.minimum(relative_errors(y[known], guess[known]), CAP).mean())
+    return float(np.minimum(relative_errors(y, guess), CAP).mean())
