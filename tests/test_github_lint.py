@@ -114,12 +114,17 @@ def test_a_job_gets_only_the_permissions_it_names(rendered: list[Path]) -> None:
 
 def test_what_measures_strangers_may_only_read(rendered: list[Path]) -> None:
     jobs = {path.name: workflow(path)["jobs"] for path in rendered}
-    assert jobs["suspects.yml"]["measure"]["permissions"] == {"contents": "read"}
+    reading = {"actions": "read", "contents": "read"}  # artifacts of the history, and the code
+    assert jobs["suspects.yml"]["measure"]["permissions"] == reading
     assert jobs["suspects-bisect.yml"]["bisect"]["permissions"] == {"contents": "read"}
-    assert {j["permissions"]["contents"] for j in jobs["suspects-matrix.yml"].values()} == {"read"}
-    measuring = jobs["suspects-nightly-matrix.yml"]["measure"]["permissions"]
-    assert measuring == {"contents": "read", "actions": "read"}
+    assert all(job["permissions"] == reading for job in jobs["suspects-matrix.yml"].values())
+    measure, merge = (
+        jobs["suspects-nightly-matrix.yml"][name]["permissions"] for name in ("measure", "nightly")
+    )
+    assert measure == reading
+    assert merge == {"actions": "read", "contents": "write", "issues": "write"}
     assert jobs["suspects-nightly.yml"]["nightly"]["permissions"] == {
+        "actions": "read",
         "contents": "write",
         "issues": "write",
         "pull-requests": "write",
@@ -142,7 +147,7 @@ def test_what_obeys_comments_may_do_just_that(rendered: list[Path]) -> None:
     for job in commands.values():
         assert job["if"].startswith("github.event.issue.pull_request && startsWith(")
         assert job["steps"] == [{"name": "Obey the comment", "uses": ACTION.partition(" ")[0]}]
-    assert rerun["measure"]["permissions"] == {"contents": "read"}
+    assert rerun["measure"]["permissions"] == {"actions": "read", "contents": "read"}
     assert rerun["publish"]["permissions"] == jobs["suspects-publish.yml"]["publish"]["permissions"]
     assert [step["uses"] for step in rerun["publish"]["steps"]] == [ACTION.partition(" ")[0]]  # no checkout
 

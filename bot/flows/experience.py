@@ -13,6 +13,7 @@ from bot.analysis.diagnose import Rule
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.hindsight import condensed, failures
 from bot.analysis.past_changes import PastChange, past_changes
+from bot.flows.accepting import Accepted
 from bot.flows.night_machine import differences
 from bot.flows.ports import Solver, Store
 from bot.model.errors import HistoryError
@@ -68,8 +69,15 @@ class Recalled:
         return sorted(sample, key=hopeless)
 
 
-def recall(memory: Memory | None, subject: Subject, rules: Sequence[Rule], solver: Solver) -> Recalled:
-    """Reads the history; whatever is wrong with it ends in the notes."""
+def recall(
+    memory: Memory | None,
+    subject: Subject,
+    rules: Sequence[Rule],
+    solver: Solver,
+    *,
+    accepted: Accepted | None = None,
+) -> Recalled:
+    """Reads the history; whatever is wrong with it ends in the notes. What is `accepted` is base's level."""
     if memory is None:
         return Recalled()
     try:
@@ -88,7 +96,8 @@ def recall(memory: Memory | None, subject: Subject, rules: Sequence[Rule], solve
     metrics: dict[str, Expected] = {}
     for rule in rules:
         metrics[rule.name] = expected(past, rule.name, subject.space, places=places, solver=solver)
-        notes += _state_of_base(metrics[rule.name].changes, rule, [labels.get(r, r) for r in line])
+        names = [labels.get(r, r) for r in line]
+        notes += _state_of_base(metrics[rule.name].changes, rule, names, accepted)
     if not any(r.revision in places for r in past.revisions):
         notes.append("History has no revision of base's line: what changed before is not known.")
     experience = Experience(metrics, failures(past, subject.space))
@@ -126,8 +135,13 @@ def _read(store: Store, subject: Subject, rules: Sequence[Rule]) -> Measurements
     return Measurements.concatenated(parts) if parts else Measurements.empty()
 
 
-def _state_of_base(changes: Sequence[PastChange], rule: Rule, labels: Sequence[str]) -> list[str]:
-    """Terms in which base is known to be worse than it once was, and since when: nobody undid it."""
+def _state_of_base(
+    changes: Sequence[PastChange], rule: Rule, labels: Sequence[str], accepted: Accepted | None
+) -> list[str]:
+    """Terms in which base is known to be worse than it once was, and since when.
+
+    Nobody undid it, and nobody accepted it.
+    """
     sign = 1.0 if rule.better == "lower" else -1.0
     net: dict[Term, float] = defaultdict(float)
     since: dict[Term, int] = {}
@@ -136,6 +150,8 @@ def _state_of_base(changes: Sequence[PastChange], rule: Rule, labels: Sequence[s
         if sign * change.size > 0:
             since[change.term] = change.place
     worse = sorted((t for t in net if net[t] > math.log1p(rule.threshold)), key=lambda t: -net[t])
+    if accepted is not None:
+        worse = [t for t in worse if accepted.by_entry(t, rule.name, math.exp(sign * net[t])) is None]
     notes = [
         f"History: base is {100 * math.expm1(net[term]):.1f} % worse in {rule.name} "
         f"({'+'.join(term) or 'everything'}) since `{labels[since[term]]}`."

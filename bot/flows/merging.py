@@ -72,7 +72,7 @@ def merge(job: Job, chosen: Chosen) -> Report:
     shares, said = quiet(read, rules(job.subject)[0])
     notes += said
     spent = Spent.together([one.report.spent for one in chosen.shards])
-    recalled = recall(job.memory, job.subject, rules(job.subject), job.solver)
+    recalled = recall(job.memory, job.subject, rules(job.subject), job.solver, accepted=job.accepted)
     if not shares:
         failures = {f.side: f for one in chosen.shards for f in one.report.build_failures}
         return report(

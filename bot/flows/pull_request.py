@@ -35,7 +35,7 @@ def pull_request(job: Job) -> Report:
         return report(job, verdict="none", notes=("Base and head have the same tree: nothing to measure.",))
     if job.memory is not None:
         job.progress.stage("reading the history")
-    recalled = recall(job.memory, job.subject, rules(job.subject), job.solver)
+    recalled = recall(job.memory, job.subject, rules(job.subject), job.solver, accepted=job.accepted)
     builds: Mapping[Side, Build] = {}
     if job.workshop is not None:
         job.progress.stage("building base and head")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 import numpy as np
 import pytest
 
+from bot.flows.accepting import Accepted
 from bot.flows.experience import NO_HISTORY, Memory, recall
 from bot.flows.job import Job
 from bot.flows.ports import Solver
 from bot.flows.pull_request import pull_request, rules
+from bot.model.accepted import AcceptedChange
 from bot.model.duration_history import DurationTable
 from bot.model.errors import HistoryError
 from bot.model.history import EVERYTHING, Measurements, Segment, Selection, program_fingerprint
@@ -136,6 +139,15 @@ def test_a_base_that_history_knows_to_be_worse_is_said_so_until_somebody_undoes_
     assert "worse in cpu (check) since `v4`" in said
     assert "base is" not in notes({4: (("check",), 0.06), 7: (("check",), -0.06)})
     assert "base is" not in notes({4: (("check",), 0.06)}, line=4)  # base is older than that
+
+
+def test_an_accepted_slow_down_of_base_is_its_new_level() -> None:
+    job = remembering(FakeStore([past({4: (("check",), 0.06)})]), bench())
+    entry = AcceptedChange(term="check", metric="cpu", until=date(2099, 1, 1))
+    for until, said in ((date(2099, 1, 1), False), (date(2020, 1, 1), True)):
+        accepted = Accepted(date(2026, 1, 1), (entry.model_copy(update={"until": until}),))
+        notes = pull_request(replace(job, accepted=accepted)).notes
+        assert any("base is" in note for note in notes) is said
 
 
 def test_an_empty_history_and_one_of_another_program_are_told() -> None:
