@@ -12,7 +12,7 @@ from bot.analysis.hindsight import configurations
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
 from bot.model.history import OUTCOMES
-from bot.model.profile_history import ProfileRecorder, ProfileTable
+from bot.model.profile_history import MOST_METHODS, ProfileRecorder, ProfileTable
 from bot.model.profiles import Profile
 from bot.model.report import RevisionRef
 from bot.model.space import Configuration, Space
@@ -169,6 +169,8 @@ class Profiling:
         well = profile.outcome == "ok" and bool(profile.methods)
         self.profiled += well
         self._failed += not well
+        if len(profile.methods) > MOST_METHODS:
+            self._notes.say(f"Of each profile the {MOST_METHODS:,} methods with the largest shares are kept.")
         self._notes.say(*profile.notes)
         return well
 

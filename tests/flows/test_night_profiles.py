@@ -17,8 +17,8 @@ from bot.flows.night import night as run_night
 from bot.flows.night_profiles import ANCHORS, COMPARED, HOPELESS, REPEATED, Profiling, Wanted, plan, repeated
 from bot.flows.night_teaching import Taught, Teaching
 from bot.model.history import Measurements
-from bot.model.profile_history import ProfileTable
-from bot.model.profiles import Method, Profile
+from bot.model.profile_history import MOST_METHODS, ProfileTable
+from bot.model.profiles import Method, MethodCost, Profile
 from bot.model.report import RevisionRef
 from bot.model.space import Configuration, Option, Space
 from bot.model.trials import Outcome, Side
@@ -236,6 +236,20 @@ def test_a_cut_profile_is_not_kept() -> None:
     work = Profiling(profiler, [Wanted(SPACE.default)], lambda: 0.0, 1.0)
     work.run(TIP, SPACE, {})
     assert not len(work.recorder) and not work.profiled
+
+
+@pytest.mark.parametrize(("more", "said"), [(0, False), (1, True)])
+def test_a_night_says_when_a_profile_has_more_methods_than_are_kept(more: int, said: bool) -> None:
+    class Huge(FakeProfiler):
+        def profile(self, side: Side, configuration: Configuration, *, seconds: float = np.inf) -> Profile:
+            del side, configuration, seconds
+            costs = {Method(f"m{i}"): MethodCost(1e-5) for i in range(MOST_METHODS + more)}
+            return Profile(TOOL, "ok", 0.1, costs)
+
+    work = Profiling(Huge(), [Wanted(SPACE.default)], lambda: 0.0, 1.0)
+    note = "Of each profile the 10,000 methods with the largest shares are kept."
+    assert (note in work.run(TIP, SPACE, {})) == said
+    assert len(work.recorder) == 2 * MOST_METHODS
 
 
 def test_a_night_without_methods_learns_the_program_from_its_trials() -> None:
