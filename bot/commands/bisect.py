@@ -35,7 +35,7 @@ def bisect(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the co
     from bot.compose.bisecting import AskedRange, bisected
 
     if history is not None:
-        raise UsageError("--history: not yet supported; leave it out")
+        raise UsageError("--history: a bisection stands on its own trials and reads no history; leave it out")
     good, bad = ends(range_)
     asked = AskedRange(
         good=good,

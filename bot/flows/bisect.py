@@ -17,6 +17,8 @@ from bot.model.report import BuildFailure, Report, RevisionRef, Unit, Verdict, V
 from bot.model.revisions import Revision
 from bot.model.subject import Subject
 
+ALONE = "A bisection stands on its own trials: it neither reads the history nor adds to it."
+
 
 @dataclass(frozen=True)
 class RangeJob:
@@ -154,7 +156,9 @@ def _report(job: RangeJob, observations: Sequence[Observation], *, finished: boo
         spent=job.bench.spent().model_copy(update={"budget_seconds": budget}),
         environment=job.bench.environment(),
         notes=tuple(
-            dict.fromkeys([*job.notes, *job.bench.notes(), *_doubts(job, observations, finished=finished)])
+            dict.fromkeys(
+                [*job.notes, *job.bench.notes(), *_doubts(job, observations, finished=finished), ALONE]
+            )
         ),
     )
 
