@@ -106,6 +106,13 @@ def _of_methods(
         if "seconds" not in past.costs.quantities:
             raise NothingMeasuredError("The published pipeline learns seconds; the profiles have none.")
         sample, probe = past.split(rng)
+        whole = int(np.isfinite(sample.means("seconds")).all(axis=1).sum())
+        if whole < FEWEST:
+            raise NothingMeasuredError(
+                f"The published pipeline needs {FEWEST} configurations in which no method has changed since "
+                f"they were profiled; there are {whole}. `--estimator ours` learns methods that have not."
+            )
+        where += f", the program from {whole} in which no method has changed since"
         published = PublishedInfluences(rng=rng).fit(sample, probe)
         again = refine(published, probe, subject.space, durations)
         told = (f"Learnt by the published pipeline from {where}.", *again)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import joblib
 import numpy as np
@@ -51,6 +52,11 @@ def of(found: Influences, method: Method | None, *term: str) -> Influence:
     name = method and method.name
     (entry,) = [i for i in found.entries if i.method == name and i.term == term]
     return entry
+
+
+def dearer(options: Mapping[str, Any]) -> dict[Method, float]:
+    found = shop(options)
+    return found | {PRICE: 3 * found[PRICE]}
 
 
 def trials(count: int) -> MemoryStore:
@@ -109,6 +115,21 @@ def test_the_published_pipeline_names_the_same_methods() -> None:
     assert of(found, DRAW, "fancy").share > 0.8
     alone = told(known(trials(60), SUBJECT), Effort(published=True))
     assert {i.method for i in alone.entries} == {None} and alone.entries
+
+
+def test_the_published_pipeline_learns_a_method_where_it_is_known_and_the_program_where_all_are() -> None:
+    sample = drawn(60)
+
+    def past(again: int) -> Known:
+        return known(
+            store(night(0, sample, noise=0.02), night(1, sample[:again], dearer, noise=0.02)), SUBJECT
+        )
+
+    found = told(past(30), Effort(published=True))
+    assert "in which no method has changed since" in found.notes[0]
+    assert of(found, DRAW, "fancy").share > 0.5
+    with pytest.raises(NothingMeasuredError, match="12 configurations in which no method has changed"):
+        told(past(1), Effort(published=True))
 
 
 def test_an_empty_history_says_what_to_run() -> None:

@@ -24,7 +24,7 @@ Options = tuple[str, ...]
 
 @dataclass(frozen=True)
 class RootCause:
-    """A method behind the influence of an option: seconds, and its share of the system's influence."""
+    """A method behind the influence of an option: seconds, and its share of those of all relevant methods."""
 
     method: str
     seconds: float
@@ -48,24 +48,31 @@ class ForestInfluences:
         self.trees = trees
 
     def fit(self, costs: CostTable) -> Self:
-        """Learns from the seconds of a sample."""
+        """Learns from the seconds of a sample: each method where it is known, the system where all are.
+
+        Raises:
+            ValueError: there is no configuration in which all are.
+        """
         encoding = Encoding(costs.space)
-        x = encoding.matrix(costs.configurations)
-        seconds = costs.means("seconds")
-        known = np.isfinite(seconds).all(axis=1)
-        x, seconds = x[known], seconds[known]
-        total = seconds.sum(axis=1)
-        order = np.argsort(-seconds.mean(axis=0), kind="stable")
-        reached = np.cumsum(seconds.mean(axis=0)[order]) / max(total.mean(), np.finfo(float).tiny)
+        every, seconds = encoding.matrix(costs.configurations), costs.means("seconds")
+        known = np.isfinite(seconds)
+        whole = known.all(axis=1)
+        x, total = every[whole], seconds[whole].sum(axis=1)
+        means = seconds[whole].mean(axis=0)
+        order = np.argsort(-means, kind="stable")
+        reached = np.cumsum(means[order]) / max(total.mean(), np.finfo(float).tiny)
         taken = order[: int(np.searchsorted(reached, EXPLAINED)) + 1]
         self.relevant_ = tuple(costs.methods[j] for j in taken)
         self.mean_ = float(total.mean())
         self.system_ = self._influences(encoding, x, total)
         self.telling_ = self._telling(encoding, costs.configurations, x, total)
-        self.methods_ = {costs.methods[j]: self._influences(encoding, x, seconds[:, j]) for j in taken}
+        self.methods_ = {
+            costs.methods[j]: self._influences(encoding, every[known[:, j]], seconds[known[:, j], j])
+            for j in taken
+        }
         floors = [noise_floor(costs.runs("seconds", int(j))) for j in taken]
         self.measurement_errors_ = {
-            costs.methods[j]: float(np.nan_to_num(floor) * seconds[:, j].mean())
+            costs.methods[j]: float(np.nan_to_num(floor) * means[j])
             for j, floor in zip(taken, floors, strict=True)
         }
         return self

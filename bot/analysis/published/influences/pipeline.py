@@ -113,9 +113,10 @@ def _entry(
 
 
 def _summed(costs: CostTable | None) -> CostTable | None:
-    """The whole program as one method."""
+    """The whole program as one method, in configurations in which all methods are known."""
     if costs is None:
         return None
+    costs = costs.select(np.flatnonzero(np.isfinite(costs.means("seconds")).all(axis=1)))
     seconds = np.nansum(np.asarray(costs.quantities["seconds"], dtype=np.float64), axis=1, keepdims=True)
     ran = costs.ran["seconds"][:, None, :]
     return CostTable(
