@@ -88,8 +88,8 @@ class FineProfiler:
         """One trial under the runtime's tool; none, if one without it failed."""
         agent = None if self._runtime == "native" else AGENTS[self._runtime](known, overhead, arguments)
         tracers = self._tracers[arguments]
-        tracer = next((one for one in tracers if not one.missing(target)), tracers[0])
-        tool = agent or tracer
+        able = [one for one in tracers if not one.missing(target)]
+        tool = agent or (able or tracers)[0]
         lacking = tool.missing(target)
         if failed is not None:
             lacking = (*lacking, failed.ended.reason("The trial without a profiler"))
@@ -98,7 +98,14 @@ class FineProfiler:
             return Profile(tool.tool, outcome, known.seconds, notes=tuple(lacking))
         if agent is not None:
             return agent.profile(target, methods)
-        return _traced(tracer, target, methods, known, overhead=overhead)
+        tried = [_traced(able[0], target, methods, known, overhead=overhead)]
+        # A program may not stand one way of being watched (it looks at its environment), and stand another.
+        for other in able[1:]:
+            if tried[-1].outcome not in ("exit", "signal"):
+                break
+            tried.append(_traced(other, target, methods, known, overhead=overhead))
+        before = [note for one in tried[:-1] for note in one.notes]
+        return replace(tried[-1], notes=(*before, *tried[-1].notes))
 
 
 def _traced(

@@ -80,6 +80,9 @@ def read_recording(folder: Path) -> Recording:
     recording, left = Recording(), MOST_BYTES
     try:
         threads, sessions = _read_tasks(folder)
+    except FileNotFoundError:
+        recording.notes.append("uftrace left no trace.")
+        return recording
     except (OSError, ValueError) as error:
         recording.notes.append(f"The trace of uftrace cannot be used: {error}.")
         return recording

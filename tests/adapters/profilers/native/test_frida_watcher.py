@@ -178,3 +178,15 @@ def test_it_is_chosen_where_uftrace_cannot_watch(forge: Forge) -> None:
     profile = FineProfiler("native").watch(forge.target("./my program"), [LEAF], coarse)
     assert (profile.tool.name, profile.outcome) == ("frida", "ok")
     assert one(profile, LEAF).calls == 100
+
+
+def test_it_watches_a_program_that_does_not_stand_uftrace(forge: Forge) -> None:
+    shy = PROGRAM.replace("int main(void) {", 'int main(void) { if (getenv("LD_PRELOAD")) abort();')
+    assert shy != PROGRAM
+    forge.make("-O1", "-g", main_c="#include <stdlib.h>\n" + shy)
+    coarse = Profile(Tool("none", "1", "coarse", frozenset()), "ok", 0.0)
+    profile = FineProfiler("native").watch(forge.target(), [LEAF], coarse)
+    assert (profile.tool.name, profile.outcome) == ("frida", "ok")
+    assert one(profile, LEAF).calls == 100
+    assert any("under uftrace" in note for note in profile.notes)
+    assert not any("Errno" in note for note in profile.notes)
