@@ -170,3 +170,17 @@ def test_counted_instructions_recall_the_same_terms() -> None:
 @pytest.mark.parametrize("past", [None, memory(store()), memory(Broken()), memory(store(night(0, drawn(5))))])
 def test_without_enough_history_no_term_is_recalled(past: Memory | None) -> None:
     assert recall_terms(past, SUBJECT, [PRICE], np.random.default_rng(0)) == {}
+
+
+def test_the_published_pipeline_judges_the_program_on_its_sample_when_no_probe_knows_it_whole() -> None:
+    sample = drawn(60)
+    past = known(
+        store(
+            night(0, sample[:40], noise=0.02),
+            night(1, [*sample[40:], *sample[:3]], dearer, noise=0.02, random=False),
+        ),
+        SUBJECT,
+    )
+    for seed in range(20):
+        found = learnt(past, SUBJECT, rng=np.random.default_rng(seed), effort=Effort(published=True))
+        assert any(i.method is None and i.error < 1.0 for i in found.entries)

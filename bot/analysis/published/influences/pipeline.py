@@ -42,7 +42,10 @@ class PublishedInfluences:
             m for m, hard in zip(costs.methods, self.coarse_.hard_, strict=True) if hard
         )
         self.forests_ = ForestInfluences(rng=self.rng).fit(costs)
-        self.system_error_ = float(self._tree(_summed(costs), _summed(test)).errors_["seconds"][0])
+        probe = _summed(test)
+        if probe is not None and not probe.configurations:
+            probe = None  # cross-validated instead
+        self.system_error_ = float(self._tree(_summed(costs), probe).errors_["seconds"][0])
         self.fine_: CoarseModels | None = None
         self._costs = costs
         self._fine_methods: tuple[str, ...] = ()
