@@ -47,6 +47,7 @@ class World:
     options: int
     noise: float
     rng: np.random.Generator
+    nights: int = NIGHTS
     moved: int = field(init=False)
     tips: list[int] = field(init=False)
     changes: list[Change] = field(init=False)
@@ -57,14 +58,14 @@ class World:
         self.space = Space(tuple(Option(n, "flag", (False, True), False) for n in self.names))
         self.solver = ConstraintSolver(self.space)
         self.tips = [BEFORE - 1]
-        for _ in range(NIGHTS):
+        for _ in range(self.nights):
             self.tips.append(self.tips[-1] + int(rng.integers(COMMITS[0], COMMITS[1] + 1)))
         pairs = [self._term(2) for _ in range(self.options // 4)]
         self._influences: list[tuple[Term, float]] = [((), float(rng.uniform(2.0, 5.0)))]
         self._influences += [((n,), float(rng.lognormal(-2.0, 1.0))) for n in self.names]
         self._influences += [(pair, float(rng.lognormal(-2.0, 1.0))) for pair in pairs]
         self._sample = rng.random((SAMPLED, self.options)) < 0.5
-        self.moved = int(rng.integers(3, NIGHTS))
+        self.moved = int(rng.integers(3, self.nights))
         speed = 1.0 + float(rng.choice([-1.0, 1.0])) * float(rng.uniform(*MACHINE))
         self._machine = speed * (1.0 + rng.normal(0.0, UNEVEN, len(self._influences)))
         if not self.noise:  # counts are the same on every machine
@@ -98,7 +99,7 @@ class World:
 
     def _draw_changes(self) -> None:
         """Each night but the last, of which no second night would be seen."""
-        for night in range(1, NIGHTS):
+        for night in range(1, self.nights):
             if self.rng.random() > CHANGING:
                 continue
             at = int(self.rng.integers(self.tips[night - 1] + 1, self.tips[night] + 1))

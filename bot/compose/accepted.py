@@ -19,7 +19,7 @@ from bot.model.revisions import Comparison
 from bot.model.space import Space
 
 if TYPE_CHECKING:
-    from bot.flows.night import NightJob  # loads what learns, which a pull request may not need
+    from bot.flows.night_job import NightJob  # loads what learns, which a pull request may not need
 
 
 def with_accepted_changes(asked: Asked, job: Job, repository: Repository | None) -> Job:

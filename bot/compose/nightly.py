@@ -13,11 +13,20 @@ from bot.adapters.threads import one_thread
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.exchanging import exported
 from bot.compose.nightly_git import night_of_branch
-from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of, teaching_of
+from bot.compose.nights import (
+    AskedNight,
+    Remembered,
+    opened_issues,
+    record,
+    search_of,
+    teaching_of,
+    with_archive,
+)
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import stop_on_signals
 from bot.compose.subjects import CONFIG, Subjected, load_checked
-from bot.flows.night import NightJob, night
+from bot.flows.night import night
+from bot.flows.night_job import NightJob
 from bot.flows.night_past import anchor_of, nights
 from bot.flows.ports import Progress
 from bot.model.errors import UsageError
@@ -91,13 +100,14 @@ def _simulated(
         last = int(simulated_comparison(asked.head, asked.head, source.revisions).base.id)
     ids = [str(i) for i in range(last + 1)]
     anchor = anchor_of(remembered.past, ids)
-    revisions = [Revision(i, source.revisions[int(i)]) for i in ids[anchor:]]
+    line = [Revision(i, source.revisions[int(i)]) for i in ids]
+    revisions = line[anchor:]
     metric = subject.program.metric if isinstance(subject.program, TableProgram) else "cpu"
     budget = asked.budget or subject.budget.nightly
     searching, measuring, learning = remembered.generators(asked.seed, 3)
     past = nights(remembered.past, subject.space, revisions, metric)
     name = local.folder.resolve().name
-    return NightJob(
+    job = NightJob(
         subject=subject,
         name=name,
         revisions=revisions,
@@ -116,3 +126,4 @@ def _simulated(
             remembered, subject, metric, rng=learning, tip=revisions[-1], candidates=source.configurations
         ),
     )
+    return with_archive(job, remembered, before=lambda: line[:anchor])

@@ -19,7 +19,7 @@ from bot.adapters.site_targets import SiteTargets
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.machines import fingerprinted
 from bot.compose.nightly_assertions import with_asserting
-from bot.compose.nights import AskedNight, Remembered, record, search_of, teaching_of
+from bot.compose.nights import AskedNight, Remembered, record, search_of, teaching_of, with_archive
 from bot.compose.ranging import (
     Opened,
     build_failure,
@@ -32,14 +32,15 @@ from bot.compose.runs import Run
 from bot.compose.searching import AskedRange
 from bot.compose.subjects import CONFIG
 from bot.flows.bisect import unmeasured
-from bot.flows.night import NightJob, night
+from bot.flows.night import night
+from bot.flows.night_job import NightJob
 from bot.flows.night_past import FARTHEST, FIRST_REACH, nights
 from bot.flows.night_profiles import PROFILING_SHARE
 from bot.flows.ports import ProfileBench, Progress
 from bot.model.errors import UsageError
 from bot.model.history import NO_METRIC, Measurements
 from bot.model.report import BuildFailure, Report
-from bot.model.revisions import Range
+from bot.model.revisions import Range, Revision
 from bot.model.sites import Site
 from bot.model.subject import Subject
 from bot.model.trials import Side
@@ -83,6 +84,7 @@ def night_of_branch(
             return _unmeasured(opened, remembered, notes=said, failure=build_failure(workshop))
         asked, machine = _after_fingerprint(asked, subject, remembered, progress=progress, stop=stop)
         job = _job(asked, opened, workshop, partner, remembered=remembered, progress=progress)
+        job = with_archive(job, remembered, before=lambda: line_before(repository, job.revisions[0]))
         job = with_asserting(asked, opened, replace(job, notes=(*notes, *machine, *job.notes)))
         return night(with_accepted_at_night(asked.config or asked.repository / CONFIG, job))
 
@@ -215,6 +217,11 @@ def window_of(repository: Repository, head: str, past: Measurements) -> Range:
             return line
         distance //= 2
     raise UsageError(f"There is no commit before {head}: a night compares at least two.")
+
+
+def line_before(repository: Repository, first: Revision) -> list[Revision]:
+    """The first-parent line that ends before a revision, oldest first."""
+    return [Revision(c.id, c.short, c.tree, c.subject) for c in repository.line(first.id)[:-1]]
 
 
 def _line(repository: Repository, good: str, head: str) -> Range | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,9 +16,11 @@ from bot import __version__
 from bot.adapters.github_issues import GithubIssues
 from bot.adapters.workers import workers
 from bot.flows.known_costs import Known, profiles_of
+from bot.flows.night_archive import Archive
 from bot.flows.night_asserting import MINING_SHARE
 from bot.flows.night_issues import Issues
-from bot.flows.night_past import NIGHTS, Night, window
+from bot.flows.night_job import NightJob
+from bot.flows.night_past import LOOKED_BACK, Night, divided, nights, window
 from bot.flows.night_profiles import PROFILING_SHARE, plan
 from bot.flows.night_search import NightSearch
 from bot.flows.night_teaching import Teaching
@@ -77,24 +79,31 @@ class AskedNight:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The store, what it knows of earlier nights of this program, and where issues are (None: nowhere)."""
+    """The store, what it knows of earlier nights of this program, and where issues are (None: nowhere).
+
+    past: the newest nights. older: those whose changes are still told.
+    """
 
     store: Store
     past: Measurements
+    older: Measurements
     profiles: ProfileTable
     issues: Issues | None = None
 
     @classmethod
     def of(cls, store: Store, subject: Subject, issues: Issues | None) -> Remembered:
-        """Reads the newest nights."""
+        """Reads the nights."""
         program = program_fingerprint(subject)
-        wanted = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
-        return cls(store, store.read(wanted), profiles_of(store, subject), issues)
+        wanted = Selection(last=LOOKED_BACK, program=program, modes=frozenset({"nightly"}))
+        return cls(store, *divided(store.read(wanted)), profiles_of(store, subject), issues)
 
     def without(self, runs: Collection[str]) -> Remembered:
         """What it knew before these runs (ids)."""
-        mine = np.array([run.id in runs for run in self.past.runs], bool)
-        return self if not mine.any() else replace(self, past=self.past.where(~mine[self.past.run]))
+        past, older = (
+            table.where(~np.array([run.id in runs for run in table.runs], bool)[table.run])
+            for table in (self.past, self.older)
+        )
+        return replace(self, past=past, older=older)
 
     def generators(self, seed: int, count: int) -> list[np.random.Generator]:
         """Sources of randomness that no earlier night had: its configurations are not drawn once more."""
@@ -108,6 +117,9 @@ class Remembered:
     def notes(self, past: Sequence[Night], *, writes: bool) -> list[str]:
         """What a reader must know of it, and when no earlier night is of use."""
         said = list(self.store.notes())
+        if len(self.past.runs) >= LOOKED_BACK:
+            oldest = min(run.started for run in self.past.runs)
+            said.append(f"Nights before {oldest:%Y-%m-%d} are not read: what only they showed is not told.")
         if not writes:
             said.append(
                 "This is not the default branch: the night is not remembered, and no issue is opened."
@@ -140,6 +152,26 @@ def search_of(
         candidates=candidates,
         threshold=subject.threshold,
     )
+
+
+def with_archive(
+    job: NightJob, remembered: Remembered, *, before: Callable[[], Sequence[Revision]]
+) -> NightJob:
+    """The same with what older nights showed; before: the line before the job's revisions, oldest first."""
+    older, subject = remembered.older, job.subject
+    if not len(older):
+        return job
+    labels = {older.revisions[i].revision: older.revisions[i].label for i in np.unique(older.revision)}
+    line = list(before())
+    first = next((i for i, revision in enumerate(line) if revision.id in labels), len(line))
+    whole = [*(replace(r, label=labels.get(r.id, r.label)) for r in line[first:]), *job.revisions]
+    past = nights(older, subject.space, whole, job.metric)
+
+    def search(count: int) -> NightSearch:
+        return search_of(subject, count, (), rng=np.random.default_rng(0))  # it asks nothing
+
+    job.progress.stage(f"looking back on {len(past)} older nights")
+    return replace(job, archive=Archive.of(past, whole, search))
 
 
 def teaching_of(

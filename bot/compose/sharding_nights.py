@@ -20,12 +20,12 @@ from bot.adapters.stores.layered import LayeredStore
 from bot.adapters.threads import one_thread
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.nightly import spent_night
-from bot.compose.nightly_git import window_of
-from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of
+from bot.compose.nightly_git import line_before, window_of
+from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of, with_archive
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.sharding import read_folders, written
 from bot.compose.subjects import CONFIG, Subjected, load_checked
-from bot.flows.night import NightJob
+from bot.flows.night_job import NightJob
 from bot.flows.night_past import anchor_of, nights
 from bot.flows.night_union import PastRange, night_of, partner_of, trials_of, usual_metric
 from bot.flows.ports import Progress
@@ -48,7 +48,7 @@ def plan_night(shards: int, asked: AskedNight, runners: tuple[str, ...]) -> Plan
     return planned(
         shards,
         mode="nightly",
-        head=_revisions(asked, local, Measurements.empty())[-1].id,
+        head=_revisions(asked, local)[1][-1].id,
         budget=asked.budget or local.subject.budget.nightly,
         sample_seed=asked.seed,
         runners=runners,
@@ -149,7 +149,7 @@ def _job(
     progress: Progress,
 ) -> NightJob:
     subject = local.subject
-    revisions = _revisions(asked, local, remembered.past)
+    before, revisions = _revisions(asked, local, remembered)
     default = subject.program.metric if isinstance(subject.program, TableProgram) else "cpu"
     metric = usual_metric(tonight.trials, default)
     partner = partner_of(tonight.trials, {r.id: i for i, r in enumerate(revisions)})
@@ -161,7 +161,7 @@ def _job(
     spent = [one.report.spent for one in tonight.shards]
     real = isinstance(subject.program, Program)
     name = (asked.repository if real else local.folder).resolve().name
-    return NightJob(
+    job = NightJob(
         subject=subject,
         name=name,
         revisions=revisions,
@@ -179,6 +179,7 @@ def _job(
         partner=partner,
         higher_is_better=rule is not None and rule.better == "higher",
     )
+    return with_archive(job, remembered, before=lambda: before)
 
 
 def _subject(asked: AskedNight) -> Subjected:
@@ -191,16 +192,23 @@ def _subject(asked: AskedNight) -> Subjected:
     return local
 
 
-def _revisions(asked: AskedNight, local: Subjected, past: Measurements) -> Sequence[Revision]:
-    """Tonight's revisions, the tip last, as `nightly` finds them."""
+def _revisions(
+    asked: AskedNight, local: Subjected, remembered: Remembered | None = None
+) -> tuple[Sequence[Revision], Sequence[Revision]]:
+    """The revisions before tonight's (none where nobody asks), and tonight's, as `nightly` finds them."""
     subject: Subject = local.subject
+    past = remembered.past if remembered else Measurements.empty()
     if isinstance(subject.program, Program):
         with run_folder() as folder:
             repository = Repository(asked.repository, folder / "git")
-            return window_of(repository, asked.head or "HEAD", past).revisions
+            found = window_of(repository, asked.head or "HEAD", past).revisions
+            looked_back = remembered is not None and len(remembered.older)
+            return line_before(repository, found[0]) if looked_back else (), found
     source = load_source(subject, local.folder)
     last = len(source.revisions) - 1
     if asked.head is not None:
         last = int(simulated_comparison(asked.head, asked.head, source.revisions).base.id)
     ids = [str(i) for i in range(last + 1)]
-    return [Revision(i, source.revisions[int(i)]) for i in ids[anchor_of(past, ids) :]]
+    line = [Revision(i, source.revisions[int(i)]) for i in ids]
+    anchor = anchor_of(past, ids)
+    return line[:anchor], line[anchor:]

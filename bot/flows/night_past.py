@@ -14,7 +14,11 @@ from bot.model.revisions import Revision
 from bot.model.space import Configuration, Space, Value
 
 NIGHTS = 14
-"""Nights that are looked back: older trials add little to what the younger ones say."""
+"""Nights whose trials are read with tonight's: older ones add little to what the younger ones say."""
+STRIDE = NIGHTS // 2
+"""Nights that are read both ways: a change that two nights show together is seen whole by one of them."""
+LOOKED_BACK = 400
+"""Nights from which changes are told: what only older ones show is not known any more, which is said."""
 FIRST_REACH = 30
 """Revisions between anchor and tip in the first night."""
 FARTHEST = 500
@@ -32,6 +36,13 @@ class Night:
     def tip(self) -> int:
         """The newest revision that gave a value."""
         return max((o.probe.revision for o in self.observations if o.value > 0), default=0)
+
+
+def divided(past: Measurements) -> tuple[Measurements, Measurements]:
+    """What is read with tonight's trials, and the older runs (none while there are no more than `NIGHTS`)."""
+    newest = sorted(range(len(past.runs)), key=lambda i: past.runs[i].started, reverse=True)
+    older = newest[NIGHTS - STRIDE :] if len(newest) > NIGHTS else []
+    return past.where(np.isin(past.run, newest[:NIGHTS])), past.where(np.isin(past.run, older))
 
 
 def anchor_of(past: Measurements, revisions: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from bot.analysis.change_points.findings import told
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Terms
 from bot.flows.change_point_asking import Asking
-from bot.flows.change_point_inquiry import Inquiry
+from bot.flows.night_inquiry import NightInquiry
 from bot.flows.night_log import NightLog
 from bot.flows.night_machine import anchored, speed
 from bot.flows.night_recall import choose_unit, drop_weak, recall
@@ -42,20 +42,6 @@ HEED = 0.5
 """How much of what the trials say of a term counts for what is compared next: some is bad luck."""
 MOST_STEPS = 32
 """Steps asked about after one block."""
-
-
-class NightInquiry(Inquiry):
-    """Names a step that is not placed yet by all trials: tonight's lie at the two ends of the window."""
-
-    def leader(self) -> Step | None:
-        """The step that stands out most, after the first revision that works."""
-        step = super().leader()
-        if step is not None:
-            step.low = max(step.low, int(self._log.columns()[1].min()) + 1)
-        return step
-
-    def _name(self, step: Step, reach: float) -> Asking[bool]:
-        return super()._name(step, float(self._revisions) if step.high > step.low else reach)
 
 
 class NightSearch:
@@ -122,6 +108,12 @@ class NightSearch:
         """Takes in earlier nights, oldest first, before tonight's first trial."""
         self._earlier = nights
         return self
+
+    def recalled(self) -> Sequence[ChangePoint]:
+        """What the remembered nights show by themselves, in the seconds of the newest one."""
+        self._tonight = list(self._earlier[-1]) if self._earlier else []
+        self._recall()
+        return self.known_
 
     def unite(self, tonight: Sequence[Sequence[Observation]]) -> Self:
         """Takes in what several machines measured tonight and asks nothing; after `remember`."""

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.analysis.change_points.steps import Step
 from bot.flows.accepting import Accepted
 from bot.flows.change_point_telling import told_point
+from bot.flows.night_archive import Archive, displaced, same
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint as Found
 from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
 from bot.model.revisions import Revision
 from bot.model.space import Space, Term
+from bot.report.ranges.moves import Course
 
 MOST_PAIRS = 20
 """Pairs of levels that are named when they were not exercised."""
 
 
 class Telling:
-    """Sentences and parts of the report about one night's revisions."""
+    """Sentences and parts of the report about one night's revisions, and what older nights had shown.
+
+    Places are those of the night's revisions; what is older has places below 0.
+    """
 
     def __init__(
         self,
@@ -29,19 +34,35 @@ class Telling:
         *,
         higher_is_better: bool = False,
         accepted: Accepted | None = None,
+        archive: Archive | None = None,
     ) -> None:
-        self._search, self._revisions, self._metric = search, revisions, metric
+        self._search, self._metric = search, metric
         self._higher, self._accepted = higher_is_better, accepted
+        archive = archive or Archive()
+        self._line = archive.line or revisions
+        self._before = len(self._line) - len(revisions)
+        self._measured = [place - self._before for place in archive.measured]
+        self._shown = search.change_points_
+        self._passed = [k for k in search.known_ if not any(same(k, p) for p in self._shown)]
+        older = [displaced(point, -self._before) for point in archive.points]
+        told = (*self._shown, *self._passed)
+        self._older = [p for p in older if not any(same(p, other) for other in told)]
+        self._known = (*search.known_, *older)
+
+    @property
+    def points(self) -> list[Found]:
+        """All change points, in order of revision."""
+        return sorted([*self._older, *self._shown], key=lambda point: point.revision)
 
     @property
     def fresh(self) -> list[Found]:
         """Change points that no earlier night had shown."""
-        return [p for p in self._search.change_points_ if not any(same(p, k) for k in self._search.known_)]
+        return [p for p in self._shown if not any(same(p, k) for k in self._known)]
 
     @property
     def known(self) -> list[Found]:
         """Change points that earlier nights had shown already."""
-        return [p for p in self._search.change_points_ if any(same(p, k) for k in self._search.known_)]
+        return [p for p in self.points if any(same(p, k) for k in self._known)]
 
     def worse(self, found: Found) -> bool:
         """Whether a change point is for the worse."""
@@ -53,9 +74,20 @@ class Telling:
             return None
         return self._accepted.by_entry(found.term, self._metric, found.ratio)
 
-    def lists(self) -> tuple[Listed, ...]:
+    def kept(self, fates: Mapping[Found, Course]) -> dict[Found, bool]:
+        """The points a reader is told of, and whether a later one took them back; fates: of all points.
+
+        Of what only older nights showed: for the worse and still there, and what took back a part of it.
+        """
+        return {
+            point: fate.end is not None
+            for point, fate in fates.items()
+            if point not in self._older or (fate.worse and fate.lasting) or fate.eases is not None
+        }
+
+    def lists(self, kept: Mapping[Found, bool]) -> tuple[Listed, ...]:
         """The three lists; those that are empty are left out."""
-        learnt, unclear, tomorrow = self._learnt(), self._unclear(), self._tomorrow()
+        learnt, unclear, tomorrow = self._learnt(kept), self._unclear(), self._tomorrow()
         found = [
             Listed(kind="learnt", items=tuple(learnt)),
             Listed(kind="unclear", items=tuple(unclear)),
@@ -65,8 +97,12 @@ class Telling:
 
     def point(self, found: Found, measured: Sequence[int]) -> ChangePoint:
         """A change point with the ids, labels and subjects of its revisions, and the one before it."""
-        accepted = self.acceptance(found)
-        return told_point(found, self._revisions, measured, metric=self._metric, accepted=accepted)
+        accepted, before = self.acceptance(found), self._before
+        usable = sorted({place + before for place in (*self._measured, *measured)})
+        on_line = displaced(found, before)
+        point = told_point(on_line, self._line, usable, metric=self._metric, accepted=accepted)
+        places = (found.revision, *found.interval)
+        return point.model_copy(update={"places": places if min(places) >= 0 else None})
 
     def visible(self, space: Space) -> Visible:
         """Per option the smallest slow-down that tonight would have shown, and what was not exercised."""
@@ -86,15 +122,17 @@ class Telling:
             pairs_not_exercised_count=len(pairs),
         )
 
-    def _learnt(self) -> list[str]:
+    def _learnt(self, kept: Mapping[Found, bool]) -> list[str]:
         said = [f"{self._changed(p)} since {self._where(p.interval)}." for p in self.fresh]
         said += [
-            f"Known from earlier nights and {self._decided(p)}: {self._changed(p)}"
+            f"Known from earlier nights{self._decided(p, undone=kept[p])}: {self._changed(p)}"
             f" since {self._where(p.interval)}."
             for p in self.known
+            if p in kept
         ]
-        passed = [k for k in self._search.known_ if not any(same(k, p) for p in self._search.change_points_)]
-        said += [f"No longer believed: {self._changed(k)} since {self._where(k.interval)}." for k in passed]
+        said += [
+            f"No longer believed: {self._changed(k)} since {self._where(k.interval)}." for k in self._passed
+        ]
         if not self.fresh and self._search.enough_:
             said.append(
                 f"Nothing new moved: {100 * self._search.aim:.0f} % would have been seen in most options and"
@@ -128,9 +166,12 @@ class Telling:
             )
         return said
 
-    def _decided(self, point: Found) -> str:
+    def _decided(self, point: Found, *, undone: bool) -> str:
+        if undone:
+            return " and undone since"
         found = self.acceptance(point)
-        return f"accepted until {found.until}" if found else "not accepted"
+        decided = f" and accepted until {found.until}" if found else " and not accepted"
+        return decided if self.worse(point) else ""
 
     def _changed(self, point: Found) -> str:
         way = "slower" if self.worse(point) else "faster"
@@ -141,13 +182,7 @@ class Telling:
         return self._name(first) if first == last else f"{self._name(first)} to {self._name(last)}"
 
     def _name(self, revision: int) -> str:
-        return f"`{self._revisions[revision].label}`"
-
-
-def same(one: Found, other: Found) -> bool:
-    """Whether two nights speak of one change: the same term, in overlapping intervals, the same way."""
-    overlap = one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
-    return one.term == other.term and overlap and (one.ratio > 1) == (other.ratio > 1)
+        return f"`{self._line[revision + self._before].label}`"
 
 
 def _spoken(term: Term) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.flows.chaining import Chain
-from bot.flows.night import NightJob, concluded
+from bot.flows.night_concluding import concluded
 from bot.flows.night_issues import announce
+from bot.flows.night_job import NightJob
 from bot.flows.night_past import Night
 from bot.flows.shard_choice import LeftShard
 from bot.model.change_points import Observation, Probe
@@ -101,7 +102,7 @@ def night_of(job: NightJob, tonight: Sequence[Night], shards: Sequence[LeftShard
     )
     if job.issues is None or not report.measured:
         return report
-    told = announce(job.issues, report, job.revisions)
+    told = announce(job.issues, report, job.line)
     return report.model_copy(update={"notes": (*report.notes, *told)})
 
 

@@ -12,9 +12,11 @@ import numpy as np
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import CallableSource
 from bot.adapters.terminal import QuietProgress
-from bot.flows.night import NightJob
-from bot.flows.night_past import anchor_of, nights, window
+from bot.flows.night_archive import Archive
+from bot.flows.night_job import NightJob
+from bot.flows.night_past import anchor_of, divided, nights, window
 from bot.flows.night_search import NightSearch
+from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
 from bot.model.duration_history import DurationTable
 from bot.model.errors import HistoryError
@@ -27,7 +29,7 @@ from bot.model.subject import CallableProgram, FlagOption, Subject
 from bot.sampling.constraints import ConstraintSolver
 
 FLAGS = ("alpha", "beta", "gamma", "delta", "epsilon")
-REVISIONS = 100
+REVISIONS = 1000
 BEGAN = datetime(2026, 1, 1, 3, 17, tzinfo=UTC)
 SUBJECT = Subject(
     program=CallableProgram(callable="m:f", revisions=REVISIONS),
@@ -131,6 +133,12 @@ class DuetOf:
                 yield replace(observation, value=observation.value / anchor, anchor=anchor)
 
 
+def search(asked: Window, number: int) -> NightSearch:
+    """A night's search."""
+    rng = np.random.default_rng([7, number])
+    return NightSearch(SUBJECT.space, asked, ConstraintSolver(SUBJECT.space), rng=rng)
+
+
 def job(
     program: Moving,
     store: MemoryStore,
@@ -142,10 +150,11 @@ def job(
     duets: bool = False,
 ) -> NightJob:
     """The night in which `tip` is the newest revision."""
-    past = store.read()
+    past, older = divided(store.read())
     ids = [f"id{i}" for i in range(tip + 1)]
     anchor = anchor_of(past, ids)
-    revisions = [Revision(i, f"v{i[2:]}") for i in ids[anchor:]]
+    line = [Revision(i, f"v{i[2:]}") for i in ids]
+    revisions = line[anchor:]
     remembered = nights(past, SUBJECT.space, revisions, "cpu")
     source = CallableSource(program, "m:f", REVISIONS)
     range_ = SimulatedRange(source, first=anchor, rng=np.random.default_rng(number), budget=budget, stop=stop)
@@ -156,12 +165,7 @@ def job(
         revisions=revisions,
         metric="cpu",
         budget=budget,
-        search=NightSearch(
-            SUBJECT.space,
-            window(len(revisions), remembered),
-            ConstraintSolver(SUBJECT.space),
-            rng=np.random.default_rng([7, number]),
-        ),
+        search=search(window(len(revisions), remembered), number),
         bench=range_ if partner is None else DuetOf(range_, partner),
         past=remembered,
         store=store,
@@ -175,4 +179,7 @@ def job(
         history=History(),
         progress=QuietProgress(),
         partner=partner,
+        archive=Archive.of(
+            nights(older, SUBJECT.space, line, "cpu"), line, lambda count: search(Window(count), 0)
+        ),
     )

@@ -1,0 +1,116 @@
+"""The report of a night: what its search believes, what is known of earlier nights, what must be doubted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from bot.flows import night_machine
+from bot.flows.chaining import Chain
+from bot.flows.night_job import NightJob, named
+from bot.flows.night_telling import Telling
+from bot.flows.series import series
+from bot.model.change_points import ChangePoint, Observation
+from bot.model.report import Report, Verdict
+from bot.report.ranges.moves import courses
+
+
+def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[str]) -> Report:
+    """The report of what the job's search believes after tonight's trials."""
+    telling = Telling(
+        job.search,
+        job.revisions,
+        job.metric,
+        higher_is_better=job.higher_is_better,
+        accepted=job.accepted,
+        archive=job.archive,
+    )
+    all_nights = [o for n in job.past for o in n.observations] + list(measured)
+    usable = sorted({o.probe.revision for o in all_nights if not math.isnan(o.value)})
+    found = {p: telling.point(p, usable) for p in telling.points}
+    base, tip = job.revisions[0], job.revisions[-1]
+    worked = any(o.value > 0 for o in measured)
+    report = Report(
+        mode="nightly",
+        subject=job.name,
+        verdict="inconclusive",
+        interrupted="signal" if job.bench.stopped() else "",
+        base=named(base),
+        head=named(tip),
+        primary_metric=job.metric,
+        higher_is_better=(job.metric,) if job.higher_is_better else (),
+        threshold=job.subject.threshold,
+        false_alarms=job.subject.false_alarms,
+        change_points=tuple(found.values()) if worked else (),
+        series=series(
+            job.subject.space, job.revisions, measured, terms=[p.term for p in found], unit=job.unit
+        ),
+        revisions=len(job.revisions),
+        visible=telling.visible(job.subject.space),
+        spent=job.bench.spent().model_copy(update={"budget_seconds": job.budget}),
+        environment=job.bench.environment(),
+        history=job.history,
+        notes=tuple(
+            dict.fromkeys(
+                [*job.notes, *notes, *_machine(job, measured), *_doubts(job, measured), *job.bench.notes()]
+            )
+        ),
+    )
+    if not worked:
+        return report
+    kept = telling.kept(dict(zip(found, courses(report), strict=True)))
+    told = {
+        "change_points": tuple(found[p] for p in kept),
+        "lists": telling.lists(kept),
+        "verdict": _verdict(job, telling, kept),
+    }
+    return report.model_copy(update=told)
+
+
+def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) -> Verdict:
+    """Of what is new tonight, and of regressions that stand: nobody accepted or undid them."""
+    fresh = [telling.worse(p) for p in telling.fresh if telling.acceptance(p) is None]
+    still = [p for p in telling.known if p in kept and not kept[p]]
+    harm = any(fresh) or any(telling.worse(p) and telling.acceptance(p) is None for p in still)
+    if harm or fresh:
+        return "mixed" if harm and not all(fresh) else "regression" if harm else "improvement"
+    return "none" if job.search.enough_ and not job.search.unclear_ else "inconclusive"
+
+
+def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
+    """What a reader must know of tonight's trials: a tip that does not work, and which revisions failed."""
+    notes = []
+    tip = f"`{job.revisions[-1].label}`"
+    there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
+    if there and not any(o.value > 0 for o in there):
+        notes.append(f"Every trial at the tip {tip} failed: nothing can be said of what is new.")
+    elif len(job.search.compared_) == 1:
+        notes.append(f"No revision before {tip} could be measured: there is nothing to compare it with.")
+    broken = {o.probe.revision for o in measured if not o.built}
+    if broken:
+        shown = ", ".join(f"`{job.revisions[r].label}`" for r in sorted(broken)[:5])
+        notes.append(f"{len(broken)} revisions could not be built: {shown}{' ...' * (len(broken) > 5)}.")
+    return notes
+
+
+def _machine(job: NightJob, measured: Sequence[Observation]) -> list[str]:
+    """Whether the machine, rather than the code, is another one than last night."""
+    if not job.past:
+        return []
+    last = job.past[-1]
+    anchor = f"`{job.revisions[0].label}`"
+    since = f"{last.run.started:%Y-%m-%d %H:%M}"
+    other = night_machine.differences(job.bench.environment(), last.run.environment)
+    ratio = night_machine.moved(
+        night_machine.anchored(Chain().seconds(measured)),
+        night_machine.anchored(Chain().seconds(last.observations)),
+    )
+    what = f" ({'; '.join(other)})" if other else ""
+    if ratio is not None:
+        way = "longer" if ratio > 1 else "less long"
+        return [
+            f"The environment moved since {since}{what}: the anchor {anchor}, the same code, takes"
+            f" {100 * abs(ratio - 1):.2g} % {way}. No commit is blamed for it: only trials of one night are"
+            " compared."
+        ]
+    return [f"The environment is another one than at {since}{what}."] if other else []

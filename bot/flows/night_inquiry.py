@@ -1,0 +1,21 @@
+"""How a night asks about a step: its window has trials at both ends, and few in between."""
+
+from __future__ import annotations
+
+from bot.analysis.change_points.steps import Step
+from bot.flows.change_point_asking import Asking
+from bot.flows.change_point_inquiry import Inquiry
+
+
+class NightInquiry(Inquiry):
+    """Names a step that is not placed yet by all trials: tonight's lie at the two ends of the window."""
+
+    def leader(self) -> Step | None:
+        """The step that stands out most, after the first revision that works."""
+        step = super().leader()
+        if step is not None:
+            step.low = max(step.low, int(self._log.columns()[1].min()) + 1)
+        return step
+
+    def _name(self, step: Step, reach: float) -> Asking[bool]:
+        return super()._name(step, float(self._revisions) if step.high > step.low else reach)
