@@ -19,10 +19,18 @@ from bot.model.change_points import ChangePoint, Observation
 
 def ours(world: World, budget: int, rng: np.random.Generator) -> dict[str, Any]:
     """Our nights; budget: trials of one at most."""
+    past, told, noted = nights(world, budget, rng)
+    return {**score(world, told), "trials": [len(t) for t in past], "noted": noted}
+
+
+def nights(
+    world: World, budget: int, rng: np.random.Generator
+) -> tuple[list[list[Observation]], list[Sequence[ChangePoint]], list[int]]:
+    """What each of our nights measured and told, and which noted that the machine moved."""
     past: list[list[Observation]] = []
     told: list[Sequence[ChangePoint]] = []
     noted = []
-    for night in range(NIGHTS + 1):
+    for night in range(world.nights + 1):
         tips = [0, 0, *world.tips[:night]]
         window = Window(world.tips[night] + 1, reference=tips[-2], previous=tips[-1])
         search = NightSearch(world.space, window, world.solver, rng=rng).remember(past[-REMEMBERED:])
@@ -39,7 +47,7 @@ def ours(world: World, budget: int, rng: np.random.Generator) -> dict[str, Any]:
                 noted.append(night)
         past.append(tonight)
         told.append(search.change_points_)
-    return {**score(world, told), "trials": [len(t) for t in past], "noted": noted}
+    return past, told, noted
 
 
 def random_trials(world: World, count: int, rng: np.random.Generator) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from bot.flows.night_archive import Archive
 from bot.flows.night_asserting import MINING_SHARE
 from bot.flows.night_issues import Issues
 from bot.flows.night_job import NightJob
-from bot.flows.night_past import LOOKED_BACK, Night, divided, nights, window
+from bot.flows.night_past import LOOKED_BACK, NIGHTS, Night, newest, nights, window
 from bot.flows.night_profiles import PROFILING_SHARE, plan
 from bot.flows.night_search import NightSearch
 from bot.flows.night_teaching import Teaching
@@ -81,12 +81,12 @@ class AskedNight:
 class Remembered:
     """The store, what it knows of earlier nights of this program, and where issues are (None: nowhere).
 
-    past: the newest nights. older: those whose changes are still told.
+    past: the newest nights. all_nights: these and those whose changes alone are still told.
     """
 
     store: Store
     past: Measurements
-    older: Measurements
+    all_nights: Measurements
     profiles: ProfileTable
     issues: Issues | None = None
 
@@ -95,15 +95,14 @@ class Remembered:
         """Reads the nights."""
         program = program_fingerprint(subject)
         wanted = Selection(last=LOOKED_BACK, program=program, modes=frozenset({"nightly"}))
-        return cls(store, *divided(store.read(wanted)), profiles_of(store, subject), issues)
+        found = store.read(wanted)
+        return cls(store, newest(found), found, profiles_of(store, subject), issues)
 
     def without(self, runs: Collection[str]) -> Remembered:
         """What it knew before these runs (ids)."""
-        past, older = (
-            table.where(~np.array([run.id in runs for run in table.runs], bool)[table.run])
-            for table in (self.past, self.older)
-        )
-        return replace(self, past=past, older=older)
+        found = self.all_nights
+        kept = found.where(~np.array([run.id in runs for run in found.runs], bool)[found.run])
+        return replace(self, past=newest(kept), all_nights=kept)
 
     def generators(self, seed: int, count: int) -> list[np.random.Generator]:
         """Sources of randomness that no earlier night had: its configurations are not drawn once more."""
@@ -157,20 +156,20 @@ def search_of(
 def with_archive(
     job: NightJob, remembered: Remembered, *, before: Callable[[], Sequence[Revision]]
 ) -> NightJob:
-    """The same with what older nights showed; before: the line before the job's revisions, oldest first."""
-    older, subject = remembered.older, job.subject
-    if not len(older):
-        return job
-    labels = {older.revisions[i].revision: older.revisions[i].label for i in np.unique(older.revision)}
+    """The same with what all nights showed; before: the line before the job's revisions, oldest first."""
+    found, subject = remembered.all_nights, job.subject
+    labels = {found.revisions[i].revision: found.revisions[i].label for i in np.unique(found.revision)}
+    if len(np.unique(found.run)) <= NIGHTS and labels.keys() <= {r.id for r in job.revisions}:
+        return job  # tonight's search knows all of it
     line = list(before())
     first = next((i for i, revision in enumerate(line) if revision.id in labels), len(line))
     whole = [*(replace(r, label=labels.get(r.id, r.label)) for r in line[first:]), *job.revisions]
-    past = nights(older, subject.space, whole, job.metric)
+    past = nights(found, subject.space, whole, job.metric)
 
     def search(count: int) -> NightSearch:
         return search_of(subject, count, (), rng=np.random.default_rng(0))  # it asks nothing
 
-    job.progress.stage(f"looking back on {len(past)} older nights")
+    job.progress.stage(f"looking back on {len(past)} nights")
     return replace(job, archive=Archive.of(past, whole, search))
 
 

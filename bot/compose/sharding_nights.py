@@ -202,8 +202,7 @@ def _revisions(
         with run_folder() as folder:
             repository = Repository(asked.repository, folder / "git")
             found = window_of(repository, asked.head or "HEAD", past).revisions
-            looked_back = remembered is not None and len(remembered.older)
-            return line_before(repository, found[0]) if looked_back else (), found
+            return line_before(repository, found[0]) if remembered else (), found
     source = load_source(subject, local.folder)
     last = len(source.revisions) - 1
     if asked.head is not None:

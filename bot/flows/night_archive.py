@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.flows.chaining import Chain
-from bot.flows.night_past import NIGHTS, STRIDE, Night
+from bot.flows.night_past import NIGHTS, Night
 from bot.flows.night_search import NightSearch
 from bot.model.change_points import ChangePoint, Observation
 from bot.model.revisions import Revision
 
+STRIDE = NIGHTS // 2
+"""Nights between the first ones of two blocks: a change that two nights show together is inside of one."""
+
 
 @dataclass(frozen=True)
 class Archive:
-    """Change points that older nights show, on a line that reaches further back than tonight's window.
+    """Change points that all earlier nights show, on a line that reaches further back than tonight's window.
 
     line: first-parent revisions, the tip last. points: by their places on it. measured: places with a value.
     """

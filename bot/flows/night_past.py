@@ -15,8 +15,6 @@ from bot.model.space import Configuration, Space, Value
 
 NIGHTS = 14
 """Nights whose trials are read with tonight's: older ones add little to what the younger ones say."""
-STRIDE = NIGHTS // 2
-"""Nights that are read both ways: a change that two nights show together is seen whole by one of them."""
 LOOKED_BACK = 400
 """Nights from which changes are told: what only older ones show is not known any more, which is said."""
 FIRST_REACH = 30
@@ -38,11 +36,10 @@ class Night:
         return max((o.probe.revision for o in self.observations if o.value > 0), default=0)
 
 
-def divided(past: Measurements) -> tuple[Measurements, Measurements]:
-    """What is read with tonight's trials, and the older runs (none while there are no more than `NIGHTS`)."""
-    newest = sorted(range(len(past.runs)), key=lambda i: past.runs[i].started, reverse=True)
-    older = newest[NIGHTS - STRIDE :] if len(newest) > NIGHTS else []
-    return past.where(np.isin(past.run, newest[:NIGHTS])), past.where(np.isin(past.run, older))
+def newest(past: Measurements) -> Measurements:
+    """The runs that are read with tonight's."""
+    order = sorted(range(len(past.runs)), key=lambda i: past.runs[i].started, reverse=True)
+    return past.where(np.isin(past.run, order[:NIGHTS]))
 
 
 def anchor_of(past: Measurements, revisions: Sequence[str]) -> int:

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.git import Repository
+from bot.compose.nightly_git import line_before
+from bot.model.revisions import Revision
 from tests.end_to_end.builders import CONFIG, Ended, Place, config, loop, shell
 from tests.end_to_end.builders import wait_for_line as wait
 
@@ -28,14 +31,14 @@ def seconds(revision, configurations):
 HISTORY = ".suspects/history"
 
 
-def moving(place: Place, since: int = 1000, code: str | None = None) -> Path:
-    """A callable subject of 60 revisions in a folder of its own."""
+def moving(place: Place, since: int = 1000, code: str | None = None, revisions: int = 60) -> Path:
+    """A callable subject in a folder of its own."""
     folder = place.out / "moving"
     folder.mkdir(exist_ok=True)
     (folder / "model.py").write_text(
         DRAWN + (code if code is not None else MODEL.replace("{since}", str(since)))
     )
-    program = {"callable": "model:seconds", "revisions": 60}
+    program = {"callable": "model:seconds", "revisions": revisions}
     options = {name: {"flag": f"-{name}"} for name in "abc"}
     path = folder / "suspects.yml"
     path.write_text(json.dumps({"program": program, "options": options}))
@@ -69,6 +72,18 @@ def test_the_second_night_knows_the_first_and_finds_the_commit(place: Place) -> 
     runs = [segment["run"] for segment in json.loads(listed.out)["segments"]]
     assert [run["mode"] for run in runs] == ["nightly", "nightly"] and len({run["id"] for run in runs}) == 2
     assert [run["label"] for run in runs] == ["40", "52"]
+
+
+def test_a_regression_is_told_when_its_nights_and_its_anchor_are_long_gone(place: Place) -> None:
+    path = moving(place, since=47, revisions=700)
+    for head in (40, 55, 570, 580):
+        ended = night(place, path, "--head", str(head), "--fail-on", "regression")
+        assert ended.code == (head > 40) and ended.report is not None
+    report = ended.report or {}
+    (point,) = report["change_points"]
+    assert (point["revision"], point["term"], point["before"]["revision"]) == ("47", ["a", "c"], "46")
+    assert int(report["base"]["revision"]) > 500
+    assert "Known from earlier nights and not accepted" in json.dumps(report["lists"])
 
 
 def test_two_nights_of_one_seed_look_at_different_configurations(place: Place) -> None:
@@ -206,6 +221,17 @@ def test_two_nights_of_a_git_branch_find_the_commit(place: Place) -> None:
     assert point["revision"] == ids[9] and point["interval"] == [ids[9], ids[9]] and point["term"] == ["beta"]
     assert report["verdict"] == "regression" and report["history"]["measurements"] > 0
     assert report["head"]["revision"] == ids[13]
+
+
+def test_the_line_before_a_night_is_the_first_parents(place: Place) -> None:
+    ids = [place.commit({"program.sh": str(revision)}) for revision in range(4)]
+    place.git("checkout", "--quiet", "-b", "side", ids[1])
+    place.commit({"side.txt": "beside"})
+    place.git("checkout", "--quiet", "-")
+    place.git("merge", "--quiet", "--no-edit", "side")
+    merged = Revision(place.git("rev-parse", "HEAD").strip(), "merged")
+    repository = Repository(place.repository, place.out / "home")
+    assert [revision.id for revision in line_before(repository, merged)] == ids
 
 
 def test_a_branch_that_cannot_be_built_is_never_green(place: Place) -> None:

@@ -14,7 +14,7 @@ from bot.adapters.simulated_sources import CallableSource
 from bot.adapters.terminal import QuietProgress
 from bot.flows.night_archive import Archive
 from bot.flows.night_job import NightJob
-from bot.flows.night_past import anchor_of, divided, nights, window
+from bot.flows.night_past import anchor_of, newest, nights, window
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
@@ -111,7 +111,8 @@ class Moving:
             return np.full(len(configurations), math.nan)
         seconds = 1.0 + configurations @ np.array([0.3, 0.1, 0.05, 0.2, 0.15])
         for since, names, share in self.steps:
-            holds = np.all([configurations[:, FLAGS.index(n)] for n in names], axis=0)
+            held = [configurations[:, FLAGS.index(n.strip("!"))] != n.startswith("!") for n in names]
+            holds = np.all(held, axis=0)
             seconds = seconds + (revision >= since) * holds * share
         noise = 1.0 + self.noise * self.rng.standard_normal(len(configurations))
         return np.asarray(seconds * self.machine * noise)
@@ -150,7 +151,8 @@ def job(
     duets: bool = False,
 ) -> NightJob:
     """The night in which `tip` is the newest revision."""
-    past, older = divided(store.read())
+    found = store.read()
+    past = newest(found)
     ids = [f"id{i}" for i in range(tip + 1)]
     anchor = anchor_of(past, ids)
     line = [Revision(i, f"v{i[2:]}") for i in ids]
@@ -180,6 +182,6 @@ def job(
         progress=QuietProgress(),
         partner=partner,
         archive=Archive.of(
-            nights(older, SUBJECT.space, line, "cpu"), line, lambda count: search(Window(count), 0)
+            nights(found, SUBJECT.space, line, "cpu"), line, lambda count: search(Window(count), 0)
         ),
     )

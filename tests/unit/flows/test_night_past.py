@@ -7,7 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.flows.night_past import FARTHEST, FIRST_REACH, Night, anchor_of, configuration_of, nights, window
+from bot.flows.night_past import (
+    FARTHEST,
+    FIRST_REACH,
+    NIGHTS,
+    Night,
+    anchor_of,
+    configuration_of,
+    newest,
+    nights,
+    window,
+)
 from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
 from bot.model.history import Measurements, RunRecord
@@ -105,3 +115,9 @@ def test_the_tip_is_compared_with_that_of_the_night_before_last() -> None:
     assert (found.reference, found.previous, found.tip) == (20, 30, 44)
     assert window(31, tips).reference == 9  # no new commits: the tip of the last night is this one
     assert window(45, tips[:1]) == Window(45, reference=0, previous=9)
+
+
+def test_the_newest_nights_are_read_whole() -> None:
+    past = Measurements.concatenated([measured(n, [n]) for n in (*range(5, NIGHTS + 5), *range(5))])
+    found = newest(past)
+    assert {past.runs[i].id for i in found.run.tolist()} == {f"night-{n}" for n in range(5, NIGHTS + 5)}

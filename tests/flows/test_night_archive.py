@@ -1,0 +1,112 @@
+"""Changes outlive the nights that are read whole: an alarm stays until it is accepted or gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from bot.flows.accepting import Accepted
+from bot.flows.night import night
+from bot.flows.night_archive import Archive, archived
+from bot.flows.night_past import FARTHEST, NIGHTS, Night, nights
+from bot.flows.night_window import Window
+from bot.model.accepted import AcceptedChange
+from bot.model.change_points import ChangePoint
+from bot.model.history import Measurements
+from bot.model.report import Report
+from bot.model.revisions import Revision
+from tests.flows.nights import SUBJECT, MemoryStore, Moving, job, search
+from tests.flows.test_night import items, told
+
+ONE = ("beta", "!gamma")
+"""A term that neither the emptiest nor the fullest configuration holds."""
+
+
+def played(program: Moving, store: MemoryStore, *, count: int, commits: int) -> list[Report]:
+    """So many nights, the first of them at revision 40."""
+    return [night(job(program, store, 40 + commits * n, number=n, budget=400.0)) for n in range(count)]
+
+
+def test_an_unaccepted_regression_outlives_the_nights_that_saw_it() -> None:
+    reports = played(Moving([(47, ONE, 0.2)]), MemoryStore(), count=NIGHTS + 6, commits=4)
+    assert all(report.verdict == "regression" for report in reports[3:])
+    for report in reports[-3:]:
+        (point,) = report.change_points
+        assert (
+            sorted(point.term) == sorted(ONE)
+            and point.interval_labels[0] <= "v47" <= point.interval_labels[1]
+        )
+        assert point.before is not None and point.places is not None
+        assert "Known from earlier nights and not accepted" in items(report, "learnt")
+
+
+def test_a_regression_outlives_the_anchor() -> None:
+    """Forty commits a night: the anchor moves when it is 500 behind the tip."""
+    store = MemoryStore()
+    reports = played(Moving([(60, ("gamma",), 0.2)]), store, count=NIGHTS + 3, commits=40)
+    last = reports[-1]
+    assert last.base is not None and int(last.base.label[1:]) > 60 + FARTHEST // 2
+    (point,) = last.change_points
+    assert (point.label, point.term, point.places) == ("v60", ("gamma",), None)
+    assert point.before is not None and point.before.label == "v59"
+    assert last.verdict == "regression" and "`gamma` became" in items(last, "learnt")
+
+
+def test_what_was_undone_is_told_but_is_no_alarm() -> None:
+    program = Moving([(47, ("gamma",), 0.2), (62, ("gamma",), -0.2)])
+    reports = played(program, MemoryStore(), count=5, commits=8)
+    last = reports[-1]
+    assert told(last) == [("v47", ("gamma",)), ("v62", ("gamma",))]
+    assert reports[1].verdict == "regression" and last.verdict == "none"
+    assert "Known from earlier nights and undone since: `gamma` became" in items(last, "learnt")
+    assert "Known from earlier nights: `gamma` became" in items(
+        last, "learnt"
+    )  # nobody accepts what is faster
+
+
+def archive(*points: tuple[int, float]) -> Archive:
+    """What nights before the window of revisions 10 to 40 showed of `gamma`: (revision, ratio)."""
+    found = [ChangePoint(at, (at, at), ("gamma",), (), ratio, (ratio, ratio), 1.0) for at, ratio in points]
+    return Archive([Revision(f"id{i}", f"v{i}") for i in range(41)], tuple(found), (2, 3, 5, 6))
+
+
+def test_of_what_older_nights_alone_show_only_that_is_told_which_is_still_worse() -> None:
+    plain = job(Moving(), MemoryStore(), 40)
+    for points, shown in (
+        ([(3, 1.2)], ["v3"]),
+        ([(3, 1 / 1.2)], []),
+        ([(3, 1.2), (6, 1 / 1.2)], []),
+        ([(3, 1.2), (6, 1 / 1.1)], ["v3", "v6"]),
+        ([(3, 1 / 1.2), (6, 1.1)], ["v6"]),
+    ):
+        job_ = replace(plain, archive=archive(*points), search=search(plain.search.window, 0))
+        report = night(job_)
+        assert [point.label for point in report.change_points] == shown
+        assert report.verdict == ("regression" if shown else "none")
+
+
+def test_what_was_accepted_long_ago_is_no_alarm() -> None:
+    program, store = Moving([(47, ONE, 0.2)]), MemoryStore()
+    played(program, store, count=NIGHTS + 5, commits=4)
+    entry = AcceptedChange(term="!gamma+beta", metric="cpu", until=date(2099, 1, 1))
+    accepted = Accepted(date(2026, 2, 1), (entry,))
+    last = night(replace(job(program, store, 120, number=30, budget=400.0), accepted=accepted))
+    assert last.verdict == "none" and [p.accepted is not None for p in last.change_points] == [True]
+
+
+def test_without_a_change_the_archive_is_empty() -> None:
+    store = MemoryStore()
+    played(Moving(noise=0.03), store, count=NIGHTS + 8, commits=4)
+    assert job(Moving(), store, 140, number=50).archive.points == ()
+
+
+def test_changes_are_found_wherever_the_blocks_of_nights_begin() -> None:
+    store = MemoryStore()
+    played(Moving([(47, ("gamma",), 0.2), (81, ("delta",), 0.2)]), store, count=NIGHTS + 2, commits=4)
+    line = [Revision(f"id{i}", f"v{i}") for i in range(110)]
+    past = nights(Measurements.concatenated(store.runs), SUBJECT.space, line, "cpu")
+    for skipped in range(1, 9):
+        kept: tuple[Night, ...] = past[:-skipped]
+        found = archived([n.observations for n in kept], lambda count: search(Window(count), 0))
+        known = [(47, ("gamma",)), *([(81, ("delta",))] if skipped < 5 else [])]
+        assert [(p.revision, p.term) for p in found] == known
