@@ -28,12 +28,11 @@ from bot.flows.night_window import Window
 HEADER = """\
 # What nights still know of old changes
 
-{nights} nights over programs that keep moving ({seeds}; the worlds are those of [table.md](table.md), with one
-machine change). Told: in any night, by its exact term in an interval that holds its commit. At the end: told by
-the last night, from the 14 newest nights alone, and with the archive of all nights. False: told, and none; ever, and
-by the last night with the archive.
+{nights} nights over programs that keep moving ({seeds}; worlds as in [table.md](table.md)). Told: in any night,
+by the exact term in an interval that holds its commit. 14 nights: still told at the end, by the newest 14 nights
+alone; all: with the archive of all nights. False: told, and none; in any night, and at the end with the archive.
 
-| options | noise | worlds | changes | told | at the end, 14 nights | at the end, all | false ever | false at the end | archive, CPU s |
+| options | noise | worlds | changes | told | 14 nights | all | false | false at the end | archive, CPU s |
 |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 
