@@ -28,9 +28,9 @@ from bot.flows.night_window import Window
 HEADER = """\
 # What nights still know of old changes
 
-{nights} nights over programs that keep moving ({seeds}; worlds as in [table.md](table.md)). Told: in any night,
-by the exact term in an interval that holds its commit. 14 nights: still told at the end, by the newest 14 nights
-alone; all: with the archive of all nights. False: told, and none; in any night, and at the end with the archive.
+{nights} nights over programs that keep moving ({seeds}; worlds as in [table.md](table.md)). Told: in any
+night, by the exact term in an interval that holds its commit. 14 nights: still told at the end, by the newest
+14 nights alone; all: with the archive of all nights. False: told, and none; in any night, and at the end.
 
 | options | noise | worlds | changes | told | 14 nights | all | false | false at the end | archive, CPU s |
 |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""

@@ -125,6 +125,18 @@ def test_a_damaged_segment_in_an_artifact_is_told_and_the_rest_is_used(
     assert any("damaged" in note for note in found.notes())
 
 
+def test_verify_downloads_the_artifact_again_and_what_is_out_of_reach_is_read_from_copies(
+    night: FakeGithub, artifacts: GithubArtifacts, tmp_path: Path
+) -> None:
+    night.artifact(NIGHT, packed(run(0)), name=NAME)
+    store(artifacts, tmp_path).read()
+    assert [segment.problem for segment in store(artifacts, tmp_path).verify()] == [""]
+    night.artifacts[0]["digest"] = "sha256:" + "0" * 64
+    found = store(artifacts, tmp_path)
+    assert len(found.verify()) == 1 and any("not the ones that were uploaded" in n for n in found.notes())
+    assert same(found.read(), run(0))
+
+
 def test_names_in_an_archive_cannot_lead_anywhere(
     night: FakeGithub, artifacts: GithubArtifacts, tmp_path: Path
 ) -> None:

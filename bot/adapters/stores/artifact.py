@@ -68,6 +68,15 @@ class ArtifactPlace:
         """The local copies."""
         return self._cache.files(names)
 
+    def stored(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """What the newest artifact has, downloaded again."""
+        try:
+            valid = self._valid()
+            archive = self._archive(valid[0]) if valid else None
+        except (ForgeError, ArtifactError) as error:
+            raise HistoryError(f"history in the {self.label} cannot be read: {error}") from error
+        return {n: content for n, content in _unpacked(archive) if n in names} if archive else {}
+
     def add(self, name: str, content: bytes) -> None:  # noqa: ARG002  the shape of a place
         """Refuses.
 
@@ -85,13 +94,16 @@ class ArtifactPlace:
         """Why the newest artifact was not used."""
         return tuple(self._notes)
 
-    def _newest(self, known: KnownArtifact | None) -> tuple[str, ...]:
+    def _valid(self) -> list[StoredArtifact]:
         branch = self._artifacts.default_branch()
         ours = [one for one in self._artifacts.named(self._name) if one.comes_from(branch)]
         valid = [one for one in ours if not one.expired]
         if ours and not valid:
             self._notes.append(f"Every {self.label} has expired: a nightly run leaves a new one.")
-        for artifact in valid[:MOST_TRIED]:
+        return valid
+
+    def _newest(self, known: KnownArtifact | None) -> tuple[str, ...]:
+        for artifact in self._valid()[:MOST_TRIED]:
             if known is not None and known.id == artifact.id and not self._cache.missing(known.names):
                 return known.names
             try:
@@ -102,12 +114,8 @@ class ArtifactPlace:
 
     def _brought(self, artifact: StoredArtifact) -> tuple[str, ...]:
         """Downloads, checks and unpacks one artifact."""
-        archive = self._artifacts.archive(artifact.id)
-        found = f"sha256:{hashlib.sha256(archive).hexdigest()}"
-        if artifact.digest is not None and artifact.digest != found:
-            raise ArtifactError("its bytes are not the ones that were uploaded")
         names = []
-        for name, content in _unpacked(archive):
+        for name, content in _unpacked(self._archive(artifact)):
             if self._cache.keep(name, content):
                 names.append(name)
             else:
@@ -116,6 +124,13 @@ class ArtifactPlace:
         self._cache.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self._cache.folder / _KNOWN, known.model_dump_json().encode())
         return known.names
+
+    def _archive(self, artifact: StoredArtifact) -> bytes:
+        archive = self._artifacts.archive(artifact.id)
+        found = f"sha256:{hashlib.sha256(archive).hexdigest()}"
+        if artifact.digest is not None and artifact.digest != found:
+            raise ArtifactError("its bytes are not the ones that were uploaded")
+        return archive
 
     def _known(self) -> KnownArtifact | None:
         try:

@@ -107,11 +107,14 @@ class BranchPlace:
     def files(self, names: Sequence[str]) -> Mapping[str, Path]:
         """Local copies of the tip's files."""
         if missing := self._cache.missing(names):
-            tip = self._tip()[0]
-            if tip is not None:
-                for name, content in self._contents(tip, missing):
-                    self._cache.keep(name, content)
+            for name, content in self.stored(missing).items():
+                self._cache.keep(name, content)
         return self._cache.files(names)
+
+    def stored(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """The tip's files."""
+        tip = self._tip()[0]
+        return dict(self._contents(tip, names)) if tip is not None else {}
 
     def add(self, name: str, content: bytes) -> None:
         """Commits one file on top of whatever the branch is, and again when it moved meanwhile.

@@ -47,6 +47,13 @@ class DirectoryPlace:
         """The files themselves."""
         return {name: path for name in names if (path := self._path / name).is_file()}
 
+    def stored(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """Their bytes."""
+        try:
+            return {name: path.read_bytes() for name, path in self.files(names).items()}
+        except OSError as error:
+            raise self._failed("read", error) from error
+
     def add(self, name: str, content: bytes) -> None:
         """Writes the segment; a full disk or a kill leaves nothing under its name.
 

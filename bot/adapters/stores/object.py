@@ -48,17 +48,24 @@ class ObjectPlace:
 
     def files(self, names: Sequence[str]) -> Mapping[str, Path]:
         """Local copies."""
-        system, folder = self._open()
         for name in self._cache.missing(names):
+            for content in self.stored([name]).values():
+                self._cache.keep(name, content)
+        return self._cache.files(names)
+
+    def stored(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """The objects."""
+        system, folder = self._open()
+        found: dict[str, bytes] = {}
+        for name in names:
             try:
                 with system.open_input_stream(f"{folder}/{name}") as stream:
-                    content = stream.read()
+                    found[name] = stream.read()
             except FileNotFoundError:
                 continue
             except (OSError, pa.ArrowException) as error:
                 raise self._failed("read", error) from error
-            self._cache.keep(name, content)
-        return self._cache.files(names)
+        return found
 
     def add(self, name: str, content: bytes) -> None:
         """Uploads one object, unless it is there with as many bytes.

@@ -33,6 +33,10 @@ class Place(Protocol):
         """Local files with these segments' content, as far as they are here; nothing of it is checked."""
         ...
 
+    def stored(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """What is here itself under these names, whatever local copies say; nothing of it is checked."""
+        ...
+
     def add(self, name: str, content: bytes) -> None:
         """Adds a segment, whole or not at all, and for ever; adding it again changes nothing."""
         ...

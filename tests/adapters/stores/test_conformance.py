@@ -133,6 +133,24 @@ def test_verify_finds_a_damaged_segment_and_quarantines_it_where_it_can(ground: 
         assert left == names
 
 
+def test_verify_reads_the_place_itself_and_keeps_a_good_local_copy(ground: Ground, tmp_path: Path) -> None:
+    writer = ground.store()
+    names = [writer.append(run(number)) for number in range(3)]
+    copies = tmp_path / "copies"
+    LayeredStore([ground.open(cache=copies)]).read()
+    ground.spoil(names[1], b"PAR1")
+    store = LayeredStore([ground.open(cache=copies)])
+    found = store.verify()
+    assert [bool(segment.problem) for segment in found] == [False, True, False]
+    assert any(names[1] in note and "damaged" in note for note in store.notes())
+    rest = LayeredStore([ground.open(cache=copies)]).read()
+    if ground.kind == "directory":  # its copies are the files themselves
+        assert [r.id for r in rest.runs] == ["run-0", "run-2"]
+    else:
+        assert "good local copy" in found[1].problem
+        assert [r.id for r in rest.runs] == ["run-0", "run-1", "run-2"]
+
+
 def test_a_damaged_segment_can_be_appended_again(ground: Ground) -> None:
     name = ground.store().append(run())
     ground.spoil(name, b"PAR1")
