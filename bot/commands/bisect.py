@@ -32,10 +32,11 @@ def bisect(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the co
     quiet: options.Quiet = False,
 ) -> None:
     """Localise change points over commits and terms in a range of revisions."""
+    from bot.commands.nightly import on_default_branch
     from bot.compose.bisecting import AskedRange, bisected
+    from bot.settings import Settings, environment
 
-    if history is not None:
-        raise UsageError("--history: a bisection stands on its own trials and reads no history; leave it out")
+    settings = Settings.read(environment())
     good, bad = ends(range_)
     asked = AskedRange(
         good=good,
@@ -46,6 +47,8 @@ def bisect(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the co
         seed=seed,
         estimator=estimator,
         tags=tags,
+        settings=settings if on_default_branch(settings) else None,
+        history=history,
     )
     outputs = Outputs(json, markdown, html, fail_on=fail_on, quiet=quiet)
     finish(outputs, lambda progress: bisected(asked, progress))

@@ -31,10 +31,12 @@ def asked_range(settings: Settings, plan: Plan) -> AskedRange:
         UsageError: it is no range.
     """
     from bot.commands.bisect import ends
+    from bot.commands.nightly import on_default_branch
     from bot.compose.bisecting import AskedRange
 
     good, bad = ends(plan.range or "")
-    return AskedRange(good=good, bad=bad, **_common(settings))
+    ours = settings if on_default_branch(settings) else None
+    return AskedRange(good=good, bad=bad, settings=ours, **_common(settings))
 
 
 def asked_night(settings: Settings) -> AskedNight:

@@ -40,6 +40,8 @@ def bisected(asked: AskedRange, progress: Progress) -> Report:
         if local is None or isinstance(local.subject.program, Program):
             return bisected_range(asked, None if local is None else local.subject, progress, stop)
         refuse_simulated(asked.simulated)
+        if asked.history is not None:
+            raise UsageError("--history: trials of a table or callable are not remembered; leave it out")
         if asked.tags:
             raise UsageError("--tags: a table or callable has none; leave it out")
         return bisect(_simulated(asked, local, progress, stop.is_set))

@@ -17,11 +17,11 @@ from bot.compose.nights import (
     AskedNight,
     Remembered,
     opened_issues,
-    record,
     search_of,
     teaching_of,
     with_archive,
 )
+from bot.compose.records import record
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import stop_on_signals
 from bot.compose.subjects import CONFIG, Subjected, load_checked
@@ -118,7 +118,7 @@ def _simulated(
         past=past,
         store=remembered.store if asked.writes else None,
         issues=remembered.issues,
-        run=record(asked, subject, revisions[-1], name=name),
+        run=record("nightly", asked.settings, subject, name=name, label=revisions[-1].label),
         history=remembered.history(),
         progress=progress,
         notes=(*local.notes, *remembered.notes(past, writes=asked.writes)),

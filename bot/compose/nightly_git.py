@@ -19,7 +19,7 @@ from bot.adapters.site_targets import SiteTargets
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.machines import fingerprinted
 from bot.compose.nightly_assertions import with_asserting
-from bot.compose.nights import AskedNight, Remembered, record, search_of, teaching_of, with_archive
+from bot.compose.nights import AskedNight, Remembered, search_of, teaching_of, with_archive
 from bot.compose.ranging import (
     Opened,
     build_failure,
@@ -28,6 +28,7 @@ from bot.compose.ranging import (
     pairs_of,
     workshop_of,
 )
+from bot.compose.records import record
 from bot.compose.runs import Run
 from bot.compose.searching import AskedRange
 from bot.compose.subjects import CONFIG
@@ -155,7 +156,7 @@ def _job(
         past=past,
         store=remembered.store if asked.writes else None,
         issues=remembered.issues,
-        run=record(asked, subject, revisions[-1], name=name),
+        run=record("nightly", asked.settings, subject, name=name, label=revisions[-1].label),
         history=remembered.history(),
         progress=progress,
         notes=(*remembered.notes(past, writes=asked.writes), *([default] if default else []), *cannot),

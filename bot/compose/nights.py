@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bot import __version__
 from bot.adapters.github_issues import GithubIssues
 from bot.adapters.workers import workers
 from bot.flows.known_costs import Known, profiles_of
@@ -27,9 +25,7 @@ from bot.flows.night_teaching import Teaching
 from bot.flows.ports import ProfileBench, Store
 from bot.model.history import (
     Measurements,
-    RunRecord,
     Selection,
-    known_options,
     program_fingerprint,
     told,
 )
@@ -202,22 +198,4 @@ def teaching_of(
         seconds=(1.0 - MINING_SHARE) * PROFILING_SHARE * budget,
         sample=sample,
         workers=lambda: workers(subject.analysis.backend, jobs=1),
-    )
-
-
-def record(asked: AskedNight, subject: Subject, tip: Revision, *, name: str) -> RunRecord:
-    """What history keeps of this run besides its trials and its machine."""
-    settings = asked.settings
-    own = f"{settings.run_id}-{settings.run_attempt}-" if settings.run_id is not None else ""
-    return RunRecord(
-        id=f"nightly-{own}{uuid.uuid4().hex}",
-        mode="nightly",
-        started=datetime.now(UTC),
-        subject=name,
-        program=program_fingerprint(subject),
-        ref=settings.ref or "",
-        label=tip.label,
-        tool_version=__version__,
-        options=known_options(subject.space),
-        metrics={m.name: m.unit for m in subject.metrics if m.unit},
     )

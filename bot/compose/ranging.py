@@ -24,6 +24,7 @@ from bot.adapters.process import Accounts, accounts
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
 from bot.compose.measuring import own_cache
+from bot.compose.range_history import with_history
 from bot.compose.runs import Run
 from bot.compose.searching import AskedRange, search_of
 from bot.compose.subjects import CONFIG, read_checked
@@ -153,8 +154,9 @@ def _job(opened: Opened, workshop: RangeWorkshop, anchor: int, *, progress: Prog
         bench.limit(asked.trials - _trials_of(metric) * sum(o.built for o in known))
     rule = next((m for m in subject.metrics if m.name == metric), None)
     default = solver.default_note()
-    return RangeJob(
+    job = RangeJob(
         subject=subject,
+        partner=None if _exact(metric) else anchor,
         name=opened.repository.top.name,
         revisions=opened.revisions,
         metric=metric,
@@ -169,6 +171,7 @@ def _job(opened: Opened, workshop: RangeWorkshop, anchor: int, *, progress: Prog
         resumes=isinstance(journal, FileJournal),
         visible=asked.estimator == "ours",
     )
+    return with_history(job, asked, opened.repository, search=path.stem, stack=opened.run.stack)
 
 
 def _subject_at(repository: Repository, revision: Revision) -> Subject:

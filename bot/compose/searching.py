@@ -13,6 +13,7 @@ from bot.model.change_points import ChangePointSearch
 from bot.model.space import Configuration
 from bot.model.subject import Subject
 from bot.sampling.constraints import ConstraintSolver
+from bot.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class AskedRange:
 
     good, bad: the ends of the range. trials: how many may be run (None: the seconds decide alone).
     tags: whether only tagged revisions are looked at. cache: where built trees are kept. simulated: whether a
-    table or a callable may be the subject.
+    table or a callable may be the subject. settings: of the run whose trials enter the history, None: they do
+    not. history: `--history`.
     """
 
     good: str
@@ -35,6 +37,8 @@ class AskedRange:
     cache: Path | None = None
     repository: Path = Path()
     simulated: bool = True
+    settings: Settings | None = None
+    history: str | None = None
 
 
 def search_of(

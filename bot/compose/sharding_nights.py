@@ -21,7 +21,8 @@ from bot.adapters.threads import one_thread
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.nightly import spent_night
 from bot.compose.nightly_git import line_before, window_of
-from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of, with_archive
+from bot.compose.nights import AskedNight, Remembered, opened_issues, search_of, with_archive
+from bot.compose.records import record
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.sharding import read_folders, written
 from bot.compose.subjects import CONFIG, Subjected, load_checked
@@ -172,7 +173,7 @@ def _job(
         past=past,
         store=None,
         issues=remembered.issues,
-        run=record(asked, subject, revisions[-1], name=name),
+        run=record("nightly", asked.settings, subject, name=name, label=revisions[-1].label),
         history=remembered.history(),
         progress=progress,
         notes=(*local.notes, *remembered.notes(past, writes=asked.writes)),

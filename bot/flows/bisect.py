@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.change_point_telling import told_point
 from bot.flows.failing_runs import failing_runs
-from bot.flows.ports import Journal, Progress, RevisionBench
+from bot.flows.ports import Journal, Progress, RevisionBench, Store
+from bot.flows.range_trials import recorded
 from bot.flows.series import series
 from bot.model.change_points import ChangePointSearch, Observation, Probe
+from bot.model.errors import HistoryError
+from bot.model.history import RunRecord
 from bot.model.report import BuildFailure, Report, RevisionRef, Unit, Verdict, Visible
 from bot.model.revisions import Revision
 from bot.model.subject import Subject
 
-ALONE = "A bisection stands on its own trials: it neither reads the history nor adds to it."
+ALONE = "A bisection stands on its own trials: it does not read the history."
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class RangeJob:
 
     metric: what a trial's value is, in seconds or as a ratio to an anchor. budget: seconds (infinite:
     the trials alone are limited). notes: what the reader must be told already. resumes: whether the journal
-    outlives the run. visible: whether it is known what the search would have found.
+    outlives the run. visible: whether it is known what the search would have found. partner: the revision to
+    which values are ratios; None: they are none. store: what remembers the trials, None: nothing. run: this
+    one's record, without its environment. remembered: how many of the journal's observations it has already.
     """
 
     subject: Subject
@@ -43,6 +48,10 @@ class RangeJob:
     higher_is_better: bool = False
     resumes: bool = False
     visible: bool = False
+    partner: int | None = None
+    store: Store | None = None
+    run: RunRecord | None = None
+    remembered: int = 0
 
 
 def bisect(job: RangeJob) -> Report:
@@ -52,6 +61,7 @@ def bisect(job: RangeJob) -> Report:
         job.progress.stage(f"going on after {len(earlier)} observations of an earlier run")
     job.progress.stage(f"measuring {len(job.revisions)} revisions")
     observations: list[Observation] = []
+    fresh: list[Observation] = []
     finished = False
     while not finished:
         wishes = job.search.wishes()
@@ -59,6 +69,7 @@ def bisect(job: RangeJob) -> Report:
         taken, missing = earlier.answer(wishes)
         for observation in job.bench.measure(missing):
             job.journal.append(observation)
+            fresh.append(observation)
             taken.append(observation)
             done = len(observations) + len(taken)
             job.progress.trials(done, job.bench.elapsed(), job.budget, _leader(job.search))
@@ -67,7 +78,27 @@ def bisect(job: RangeJob) -> Report:
         if len(taken) < len(wishes):
             break
     job.progress.stage("concluding")
-    return _report(job, observations, finished=finished)
+    notes = _remembered(job, [*job.journal.observations(), *fresh])
+    return _report(job, observations, finished=finished, notes=notes)
+
+
+def _remembered(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
+    """Adds to the history what it does not have yet, of the journal's observations too; what was done.
+
+    A run that was killed left its trials in the journal alone.
+    """
+    new = [o for o in observations if o.built][job.remembered :]
+    if job.store is None or job.run is None or not new:
+        return []
+    run = job.run.model_copy(update={"environment": job.bench.environment()})
+    trials = recorded(
+        new, run, space=job.subject.space, revisions=job.revisions, metric=job.metric, partner=job.partner
+    )
+    try:
+        job.store.append(trials)
+    except HistoryError as error:
+        return [f"This bisection is not remembered: {error}."]
+    return [f"Added to the history ({job.store.source}): {len(new)} measured values."]
 
 
 class Earlier:
@@ -128,7 +159,9 @@ def _leader(search: ChangePointSearch) -> str:
     return f"{len(found)} change point{'s' * (len(found) > 1)}: {', '.join(terms)}{' ...' * (len(found) > 3)}"
 
 
-def _report(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> Report:
+def _report(
+    job: RangeJob, observations: Sequence[Observation], *, finished: bool, notes: Sequence[str]
+) -> Report:
     found = job.search.change_points_
     usable = sorted({o.probe.revision for o in observations if not math.isnan(o.value)})
     budget = job.budget if math.isfinite(job.budget) else None
@@ -157,7 +190,13 @@ def _report(job: RangeJob, observations: Sequence[Observation], *, finished: boo
         environment=job.bench.environment(),
         notes=tuple(
             dict.fromkeys(
-                [*job.notes, *job.bench.notes(), *_doubts(job, observations, finished=finished), ALONE]
+                [
+                    *job.notes,
+                    *job.bench.notes(),
+                    *_doubts(job, observations, finished=finished),
+                    ALONE,
+                    *notes,
+                ]
             )
         ),
     )

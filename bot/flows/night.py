@@ -13,13 +13,12 @@ from bot.flows.night_job import NightJob, named
 from bot.flows.night_proposing import earlier, offer
 from bot.flows.night_teaching import Taught
 from bot.flows.ports import Store
+from bot.flows.range_trials import recorded
 from bot.model.change_points import Observation, Probe
 from bot.model.errors import HistoryError
 from bot.model.history import Measurements, RunRecord
-from bot.model.recording import Recorder
 from bot.model.report import Report
 from bot.model.space import Configuration
-from bot.model.trials import Trial
 
 
 def night(job: NightJob) -> Report:
@@ -84,11 +83,14 @@ def _measure(job: NightJob, measured: list[Observation]) -> None:
 
 def _trials(job: NightJob, measured: Sequence[Observation]) -> Measurements:
     """The night's trials as history keeps them."""
-    recorder = Recorder()
-    for pair, observation in enumerate(measured):
-        if observation.built:
-            _record(recorder, job, observation, pair)
-    return recorder.measurements(_run(job))
+    return recorded(
+        measured,
+        _run(job),
+        space=job.subject.space,
+        revisions=job.revisions,
+        metric=job.metric,
+        partner=job.partner,
+    )
 
 
 def _run(job: NightJob) -> RunRecord:
@@ -136,19 +138,3 @@ def _asserted(job: NightJob, taught: Taught, began: float) -> Asserted:
         earlier=earlier(job.proposals, job.asserting.file.text),
         tell=job.progress.stage,
     )
-
-
-def _record(recorder: Recorder, job: NightJob, observation: Observation, pair: int) -> None:
-    """One trial, or with ratios the pair of the partner's and the revision's."""
-    probe = observation.probe
-    options = job.subject.space.as_dict(probe.configuration)
-    revision = named(job.revisions[probe.revision])
-    if not observation.value > 0:
-        recorder.trial(Trial("exit"), revision, options)
-    elif job.partner is None:
-        recorder.trial(Trial("ok", {job.metric: observation.value}), revision, options)
-    else:
-        beside = named(job.revisions[job.partner])
-        seconds = observation.anchor, observation.value * observation.anchor
-        recorder.trial(Trial("ok", {job.metric: seconds[0]}), beside, options, pair=pair)
-        recorder.trial(Trial("ok", {job.metric: seconds[1]}), revision, options, pair=pair, second=True)

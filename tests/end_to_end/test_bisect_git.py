@@ -123,6 +123,28 @@ def test_a_killed_bisection_goes_on_and_measures_nothing_twice(line: Line) -> No
     again = measured(line.bisected("--trials", "40"))
     assert line.runs() == runs and again["spent"]["trials"] == 0
     assert again["change_points"] == report["change_points"] and again["series"] == report["series"]
+    listed = line.place.suspects("history", "list", "--json", "-")
+    (segment,) = json.loads(listed.out)["segments"]
+    assert (segment["rows"], segment["run"]["mode"]) == (2 * len(lines), "bisect")  # the killed run's, too
+
+
+def test_each_run_of_a_search_adds_what_it_measured_where_it_is_told_to(line: Line) -> None:
+    line.grow(8)
+    for trials, rows in (("16", 16), ("32", 32)):
+        ended = line.bisected("--trials", trials, "--history", "directory:kept")
+        assert "Added to the history (directory)" in ended.notes
+        listed = line.place.suspects("history", "list", "--history", "directory:kept", "--json", "-")
+        segments = json.loads(listed.out)["segments"]
+        assert sum(segment["rows"] for segment in segments) == rows
+    assert len(segments) == 2 and not (line.place.repository / ".suspects" / "history").exists()
+
+
+def test_a_range_beside_what_is_checked_out_is_not_remembered(line: Line) -> None:
+    line.grow(3)
+    line.place.git("checkout", "--quiet", "HEAD~1")
+    ended = line.bisected("--trials", "8")
+    assert "is not in the history of what is checked out: the bisection is not remembered" in ended.notes
+    assert not (line.place.repository / ".suspects" / "history").exists()
 
 
 def test_a_signal_ends_in_a_partial_report_that_can_go_on(line: Line) -> None:

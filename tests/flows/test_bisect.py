@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -16,10 +17,13 @@ from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import CallableSource
 from bot.adapters.terminal import QuietProgress
 from bot.flows.bisect import Earlier, RangeJob, bisect, unmeasured
+from bot.flows.range_trials import observed
 from bot.model.change_points import ChangePoint, Observation, Probe
+from bot.model.history import RunRecord
 from bot.model.report import BuildFailure, Visible
 from bot.model.revisions import Revision
 from bot.model.subject import CallableProgram, FlagOption, Subject
+from tests.flows.nights import MemoryStore
 
 REVISIONS = [Revision(f"id{i}", f"v{i}", subject=f"change {i}") for i in range(10)]
 
@@ -72,7 +76,9 @@ class KeptJournal(NoJournal):
         self.kept.append(observation)
 
 
-def job(*, trials: int | None = None, journal: NoJournal | None = None, stop: bool = False) -> RangeJob:
+def job(
+    *, trials: int | None = None, journal: NoJournal | None = None, stop: bool = False, **more: Any
+) -> RangeJob:
     return RangeJob(
         subject=Subject(
             program=CallableProgram(callable="m:f", revisions=10), options={"a": FlagOption(flag="-a")}
@@ -91,7 +97,42 @@ def job(*, trials: int | None = None, journal: NoJournal | None = None, stop: bo
         ),
         journal=journal or NoJournal(),
         progress=QuietProgress(),
+        **more,
     )
+
+
+RUN = RunRecord(id="bisect-1", mode="bisect", started=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_what_was_measured_is_added_to_the_history() -> None:
+    store = MemoryStore()
+    report = bisect(job(store=store, run=RUN))
+    (kept,) = store.runs
+    assert len(kept) == report.spent.trials == 10 and np.count_nonzero(np.isnan(kept.value)) == 1
+    assert "Added to the history (memory): 10 measured values." in report.notes
+
+
+def test_pairs_are_kept_as_pairs() -> None:
+    store = MemoryStore()
+    bisect(job(store=store, run=RUN, partner=9))
+    (kept,) = store.runs
+    assert len(kept) == 19 and observed(kept) == 10
+
+
+def test_of_a_journal_only_that_is_added_which_the_history_does_not_have() -> None:
+    whole = KeptJournal()
+    bisect(job(journal=whole))
+    store = MemoryStore()
+    bisect(job(journal=KeptJournal(whole.kept[:6]), store=store, run=RUN, remembered=4))
+    assert [len(kept) for kept in store.runs] == [6]
+    bisect(job(journal=KeptJournal(whole.kept), store=store, run=RUN, remembered=10))
+    assert len(store.runs) == 1
+
+
+def test_a_history_that_cannot_be_written_is_a_note_of_a_bisection_too() -> None:
+    report = bisect(job(store=MemoryStore(full=True), run=RUN))
+    assert report.verdict == "regression"
+    assert any("This bisection is not remembered: the disk is full" in note for note in report.notes)
 
 
 def test_a_change_point_is_reported_with_the_ids_of_its_revisions() -> None:
