@@ -116,7 +116,7 @@ def test_what_measures_strangers_may_only_read(rendered: list[Path]) -> None:
     jobs = {path.name: workflow(path)["jobs"] for path in rendered}
     reading = {"actions": "read", "contents": "read"}  # artifacts of the history, and the code
     assert jobs["suspects.yml"]["measure"]["permissions"] == reading
-    assert jobs["suspects-bisect.yml"]["bisect"]["permissions"] == {"contents": "write"}
+    assert jobs["suspects-bisect.yml"]["bisect"]["permissions"] == {"contents": "read"}
     assert all(job["permissions"] == reading for job in jobs["suspects-matrix.yml"].values())
     measure, merge = (
         jobs["suspects-nightly-matrix.yml"][name]["permissions"] for name in ("measure", "nightly")
