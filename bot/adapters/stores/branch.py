@@ -32,7 +32,14 @@ _NETWORK = """\
 \tlowSpeedTime = 30
 [credential]
 \thelper =
+[core]
+\tcompression = 0
+[pack]
+\twindow = 0
+[transfer]
+\tunpackLimit = 1
 """
+"""Segments are compressed and unlike each other: git need not try (most of what a pull request waits for)."""
 _AUTHOR = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")
