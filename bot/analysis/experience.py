@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates, Group
+from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.analysis.pairs import Floats
 from bot.analysis.past_changes import PastChange
 from bot.model.space import Configuration, Space, Term
@@ -23,8 +25,8 @@ USUAL, REVISIONS = 0.05, 20.0
 """Changes of a revision beforehand (a judgement), and how many revisions that is worth."""
 FEW = 8.0
 """Differences that a configuration's noise must be known from to count half."""
-WILDEST = 4.0
-"""A configuration's noise is at most so many times the others', or so much less: more is an accident."""
+FEWEST = 2
+"""Configurations of known noise from which on there is a pattern."""
 
 
 @dataclass(frozen=True)
@@ -99,15 +101,19 @@ class Expected:
     def pattern(self, configurations: Sequence[Configuration]) -> Floats:
         """How noisy each configuration is beside the others, (n,): 1 where nothing is known.
 
+        What is known of itself counts by its differences, the rest is what its values let expect.
         Only the pattern is taken over: how noisy the machine is today, this run's own pairs say.
         """
-        known = [self.noise.get(c, (0.0, 0)) for c in configurations]
-        scale, count = np.array(known).reshape(-1, 2).T
-        usable = scale > 0
-        if usable.sum() < 2:
+        known = {c: (scale, count) for c, (scale, count) in self.noise.items() if scale > 0}
+        if len(known) < FEWEST:
             return np.ones(len(configurations))
-        log = np.where(usable, np.log(np.where(usable, scale, 1.0)), 0.0)
-        log = np.where(usable, log - np.median(log[usable]), 0.0) * count / (count + FEW)
+        log = expected_noise(known, configurations)
+        middle = np.median([math.log(scale) for scale, _ in known.values()])
+        for place, configuration in enumerate(configurations):
+            if configuration in known:
+                scale, count = known[configuration]
+                own = math.log(scale) - middle
+                log[place] += (own - log[place]) * count / (count + FEW)
         pattern: Floats = np.clip(np.exp(log), 1.0 / WILDEST, WILDEST)
         return pattern
 

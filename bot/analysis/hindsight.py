@@ -65,11 +65,12 @@ class Condensed:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Values to be condensed: those of one cell repeat each other."""
+    """Values to be condensed: those of one cell repeat each other; `zero`: those that are noise alone."""
 
     cell: Ints
     configuration: Ints
     value: Floats
+    zero: NDArray[np.bool_]
 
 
 def configurations(past: Columnar, space: Space) -> tuple[tuple[Configuration, ...], Ints]:
@@ -128,10 +129,10 @@ def condensed(past: Measurements, metric: str, space: Space, places: Mapping[str
         _cells(run[a], configuration[a], rows.revision[a], rows.revision[b]),
         configuration[a],
         log[b] - log[a],
+        rows.revision[a] == rows.revision[b],
     )
-    lone = _Rows(
-        _cells(run[alone], configuration[alone], rows.revision[alone]), configuration[alone], log[alone]
-    )
+    cells = _cells(run[alone], configuration[alone], rows.revision[alone])
+    lone = _Rows(cells, configuration[alone], log[alone], np.zeros(int(alone.sum()), bool))
     noise, scale = _noise(found, duets, lone)
     first, count, middle = _medians(duets)
     variance = MEDIAN * scale[duets.configuration[first]] ** 2 / count + LAYOUT**2
@@ -200,14 +201,16 @@ def _noise(
 ) -> tuple[dict[Configuration, tuple[float, int]], Floats]:
     """Standard deviation of a duet's log ratio: what is known of each configuration; and drawn to the pool.
 
-    From differences of successive repetitions, which need no location and forgive drift. Two trials alone
-    differ as much as a duet, or more: where there are duets, only they count.
+    From differences of successive repetitions, which need no location and forgive drift, and from duets of a
+    revision beside itself, whose location is known. Two trials alone differ as much as a duet, or more: where
+    there are duets, only they count.
     """
     rows, unit = (duets, 1.0) if len(duets.value) > len(lone.value) else (lone, np.sqrt(2.0))
     order = np.argsort(rows.cell, kind="stable")
-    same = np.diff(rows.cell[order]) == 0
+    same = (np.diff(rows.cell[order]) == 0) & ~rows.zero[order][1:]
     steps = np.abs(np.diff(rows.value[order]))[same] / np.sqrt(2.0) * unit
-    home = rows.configuration[order][1:][same]
+    steps = np.concatenate([steps, np.abs(rows.value[rows.zero])])
+    home = np.concatenate([rows.configuration[order][1:][same], rows.configuration[rows.zero]])
     order = np.lexsort((steps, home))
     _, start, count = np.unique(home[order], return_index=True, return_counts=True)
     steps, home = steps[order], home[order]

@@ -29,6 +29,20 @@ def test_noise_is_that_of_a_pairs_log_ratio_in_each_configuration(duets: bool) -
     assert all(count >= 60 for _, count in found.noise.values())
 
 
+def test_a_revision_beside_itself_shows_the_noise_without_a_repetition() -> None:
+    rng = np.random.default_rng(1)
+    recorder = Recorder()
+    chosen = sample(SPACE, 32, rng)
+    for pair, configuration in enumerate(chosen):
+        for second in (False, True):
+            trial = Trial("ok", {"cpu": float(np.exp(rng.normal(0.0, 0.01)))})
+            recorder.trial(trial, revision(3), SPACE.as_dict(configuration), pair=pair, second=second)
+    found = condensed(recorder.measurements(record(SPACE, 0)), "cpu", SPACE, places(5))
+    assert [count for _, count in found.noise.values()] == [1] * 32
+    # Of one value each: 1.4826 times its size.
+    assert np.median([sd for sd, _ in found.noise.values()]) == pytest.approx(0.0141, rel=0.4)
+
+
 def test_values_are_compared_within_a_run_and_weigh_by_their_repetitions() -> None:
     rng = np.random.default_rng(1)
     chosen = sample(SPACE, 8, rng)
