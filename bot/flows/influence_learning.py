@@ -21,6 +21,7 @@ from bot.analysis.published.influences.coarse import hard_methods as published_h
 from bot.analysis.published.influences.pipeline import PublishedInfluences
 from bot.flows.call_context import profiler_overheads, refine, relearnt, varied
 from bot.flows.known_costs import Known
+from bot.flows.night_profiles import FEWEST
 from bot.model.duration_history import DurationTable
 from bot.model.errors import NothingMeasuredError
 from bot.model.overhead import ProfilerOverhead
@@ -30,8 +31,6 @@ from bot.model.variation import Variation
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.random_uniform import random_uniform
 
-FEWEST = 12
-"""Configurations from which on anything is learnt: ten for a model, and two to judge it by."""
 POPULATION = 300
 """Random configurations in which terms are switched."""
 MOST = 60

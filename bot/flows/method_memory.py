@@ -32,8 +32,8 @@ def recall_terms(
         return {}
     from bot.analysis.influences.driving import driving_terms
     from bot.analysis.influences.remembered import remembered
-    from bot.flows.influence_learning import FEWEST
     from bot.flows.known_costs import profiles_of
+    from bot.flows.night_profiles import FEWEST
 
     names = {method.name for method in methods}
     try:

@@ -32,8 +32,11 @@ COMPARED = 8
 MOST_DESIGNED = 200
 PAIRED = range(2, 200)
 """Options between which pairs are covered; with more, that takes long: each option on alone instead."""
+FEWEST = 12
+"""Configurations from which on anything is learnt (ten for a model, two to judge it by): none is profiled
+twice before."""
 REPEATED = 6
-"""Configurations of a program that are profiled twice, the first ones: their spread is the noise."""
+"""Configurations of a program that are profiled twice: their spread is the noise."""
 RETRIES = 20
 """Random draws in a row that were profiled before, until the space counts as known."""
 HOPELESS = 3
@@ -117,14 +120,14 @@ def _draws(draw: UniformDraw, seen: set[Configuration], rng: np.random.Generator
 class Profiling:
     """Runs profiles of the tip until `until` seconds on a clock.
 
-    repeated: configurations that earlier nights profiled twice. seconds: CPU seconds of a configuration's
-    trials without a profiler, as far as known.
+    known: configurations that earlier nights profiled. repeated: those that they profiled twice.
     """
 
     bench: ProfileBench
     wanted: Iterable[Wanted]
     clock: Callable[[], float]
     until: float
+    known: int = 0
     repeated: int = 0
     recorder: ProfileRecorder = field(default_factory=ProfileRecorder)
     profiled: int = 0
@@ -136,28 +139,38 @@ class Profiling:
     def run(
         self, tip: RevisionRef, space: Space, seconds: Mapping[Configuration, Sequence[float]]
     ) -> tuple[str, ...]:
-        """Fills the recorder; what a reader must know."""
-        for wanted in self.wanted:
-            again = 2 if self.repeated < REPEATED else 1
-            for time in range(again):
-                if self.clock() + self._longest >= self.until:
-                    return self._told()
-                profile = self._profile(wanted.configuration)
-                if profile.outcome == "cut":
-                    return self._told()
-                self.recorder.add(
-                    profile,
-                    tip,
-                    space.as_dict(wanted.configuration),
-                    drawn=wanted.drawn,
-                    unprofiled=float(np.median(seconds.get(wanted.configuration, np.nan))),
-                )
-                if not self._went_well(profile):
-                    break
-                self.repeated += time
+        """Fills the recorder; what a reader must know.
+
+        seconds: CPU seconds of a configuration's trials without a profiler, as far as known.
+        """
+        for wanted in self._in_order():
+            if self.clock() + self._longest >= self.until:
+                break
+            profile = self._profile(wanted.configuration)
+            if profile.outcome == "cut":
+                break
+            self.recorder.add(
+                profile,
+                tip,
+                space.as_dict(wanted.configuration),
+                drawn=wanted.drawn,
+                unprofiled=float(np.median(seconds.get(wanted.configuration, np.nan))),
+            )
+            self._take_in(profile)
             if self._failed >= HOPELESS and not self.profiled:
                 return (*self._told(), "Methods were not profiled: trials fail under the profiler.")
         return self._told()
+
+    def _in_order(self) -> Iterator[Wanted]:
+        """What is wanted, once; and the first ones once more as soon as something can be learnt."""
+        once: list[Wanted] = []
+        for wanted in self.wanted:
+            before = self.profiled
+            yield wanted
+            once += [wanted] * (self.profiled - before)
+            while self.repeated < REPEATED and once and self.known + self.profiled >= FEWEST:
+                self.repeated += 1
+                yield once.pop(0)
 
     def _profile(self, configuration: Configuration) -> Profile:
         began = self.clock()
@@ -165,14 +178,13 @@ class Profiling:
         self._longest = max(self._longest, self.clock() - began)
         return profile
 
-    def _went_well(self, profile: Profile) -> bool:
+    def _take_in(self, profile: Profile) -> None:
         well = profile.outcome == "ok" and bool(profile.methods)
         self.profiled += well
         self._failed += not well
         if len(profile.methods) > MOST_METHODS:
             self._notes.say(f"Of each profile the {MOST_METHODS:,} methods with the largest shares are kept.")
         self._notes.say(*profile.notes)
-        return well
 
     def _told(self) -> tuple[str, ...]:
         """Of the profiles' notes the first few, and how many profiles there are."""
@@ -181,6 +193,11 @@ class Profiling:
             *self._notes.told[:NOTES],
             f"{self.profiled} profiles were made at the tip{failed}.",
         )
+
+
+def known_configurations(past: ProfileTable) -> int:
+    """Configurations that were profiled."""
+    return len(np.unique(past.configuration))
 
 
 def repeated(past: ProfileTable) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bot.flows.known_costs import Known
-from bot.flows.night_profiles import LEARNING_SHARE, Profiling, Wanted, repeated
+from bot.flows.night_profiles import LEARNING_SHARE, Profiling, Wanted, known_configurations, repeated
 from bot.flows.night_watching import WATCHING_SHARE, Watching
 from bot.flows.ports import ProfileBench
 from bot.model.duration_history import DurationRecorder
@@ -79,8 +79,14 @@ class Teaching:
         end = clock() + self.seconds
         if self.profiler is not None:
             until = end - (LEARNING_SHARE + WATCHING_SHARE) * self.seconds
+            past = self.known.profiles
             job = Profiling(
-                self.profiler, self.wanted(seconds), clock, until, repeated=repeated(self.known.profiles)
+                self.profiler,
+                self.wanted(seconds),
+                clock,
+                until,
+                known=known_configurations(past),
+                repeated=repeated(past),
             )
             notes = job.run(tip, subject.space, seconds)
             profiles = job.recorder.table(run)

@@ -61,12 +61,37 @@ let total = 0;
 for (let i = 0; i < 900000; i++) total += plain(i);
 if (process.argv.includes("--alpha")) for (let i = 0; i < 500000; i++) total += mix(i);
 """
+JVM = """\
+class Work {
+    static int mix(int n) {
+        int s = n;
+        for (int i = 0; i < TURNS; i++) s = s * 1664525 + 1013904223;
+        return s;
+    }
+    static int plain(int n) {
+        int s = n;
+        for (int i = 0; i < 40; i++) { s ^= s << 13; s ^= s >>> 17; }
+        return s;
+    }
+    public static void main(String[] words) {
+        int total = 0;
+        for (int i = 0; i < 6000000; i++) total += plain(i);
+        if (java.util.Arrays.asList(words).contains("--alpha"))
+            for (int i = 0; i < 4000000; i++) total += mix(i);
+        System.exit(total == 1 ? 1 : 0);
+    }
+}
+"""
 PROGRAMS: Mapping[str, tuple[dict[str, Any], str, str, str]] = {
     "native": (
         {"build": "cc -O1 -o work work.c", "run": "./work {options}"}, "work.c", NATIVE, "mix",
     ),
     "python": ({"run": "python3 work.py {options}"}, "work.py", PYTHON, "work:mix"),
     "node": ({"run": "node work.js {options}"}, "work.js", NODE, "work:mix"),
+    "jvm": (
+        {"build": "javac -g -d . Work.java", "run": "java -cp . Work {options}"},
+        "Work.java", JVM, "Work.mix",
+    ),
 }  # fmt: skip
 
 

@@ -14,7 +14,17 @@ from bot.analysis.influences.models import KINDS
 from bot.flows.influence_learning import NOTHING
 from bot.flows.known_costs import Known
 from bot.flows.night import night as run_night
-from bot.flows.night_profiles import ANCHORS, COMPARED, HOPELESS, REPEATED, Profiling, Wanted, plan, repeated
+from bot.flows.night_profiles import (
+    ANCHORS,
+    COMPARED,
+    FEWEST,
+    HOPELESS,
+    REPEATED,
+    Profiling,
+    Wanted,
+    plan,
+    repeated,
+)
 from bot.flows.night_teaching import Taught, Teaching
 from bot.model.history import Measurements
 from bot.model.profile_history import MOST_METHODS, ProfileTable
@@ -171,9 +181,11 @@ def test_a_space_that_is_known_is_profiled_again_the_oldest_first() -> None:
     assert fresh <= set(every[30:]) and len(found) == len(every) == len({w.configuration for w in found})
 
 
-def test_the_first_configurations_are_profiled_twice() -> None:
+def test_the_first_configurations_are_profiled_twice_once_there_are_enough_to_learn_from() -> None:
     profiler = FakeProfiler()
     taught(teaching(profiler, seconds=40.0))
+    assert len(set(profiler.asked[:FEWEST])) == FEWEST
+    assert profiler.asked[FEWEST : FEWEST + REPEATED] == profiler.asked[:REPEATED]
     times = [profiler.asked.count(c) for c in dict.fromkeys(profiler.asked)]
     assert times[:REPEATED] == [2] * REPEATED and set(times[REPEATED:]) == {1}
     later = FakeProfiler()
@@ -249,7 +261,7 @@ def test_a_night_says_when_a_profile_has_more_methods_than_are_kept(more: int, s
     work = Profiling(Huge(), [Wanted(SPACE.default)], lambda: 0.0, 1.0)
     note = "Of each profile the 10,000 methods with the largest shares are kept."
     assert (note in work.run(TIP, SPACE, {})) == said
-    assert len(work.recorder) == 2 * MOST_METHODS
+    assert len(work.recorder) == MOST_METHODS
 
 
 def test_a_night_without_methods_learns_the_program_from_its_trials() -> None:

@@ -15,7 +15,7 @@ from bot.analysis.influences.basis import Basis, Columns
 from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor, relative_errors
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.screening import FULL, Effort, efforts, main_quantity
-from bot.analysis.influences.selection import CAP, FEWEST, GOOD, Chosen, choose
+from bot.analysis.influences.selection import CAP, GOOD, Chosen, choose, rare
 from bot.model.space import Configuration
 
 COUNTED, TIMED = ("constant", "small tree", "few factors", "few terms"), ("constant", "small tree")
@@ -57,8 +57,8 @@ class Learnt:
 
     error: mean relative error on the probe, beside the noise floor that a perfect model would show there;
     NaN: not known. cross_validated: the same within the sample, which is optimistic. plain: the probe error
-    of the median. seen: configurations of the sample in which it has a cost; too few of them make no more
-    than a guess, none (model None) not even that.
+    of the median. rare: it has a cost in so few configurations of the
+    sample that the model is no more than a guess; without any there is none (model None).
     """
 
     method: str | None
@@ -70,12 +70,12 @@ class Learnt:
     noise_floor: float
     cross_validated: float
     plain: float
-    seen: int
+    rare: bool
 
     @property
     def state(self) -> Literal["learnt", "not learnt", "too rare"]:
         """Whether the model may be used: its probe error is small, or not far above noise, and no guess."""
-        if self.model is None or self.seen < FEWEST:
+        if self.model is None or self.rare:
             return "too rare"
         limit = min(max(USELESS, NOISY * np.nan_to_num(self.noise_floor)), WORTHLESS)
         return "learnt" if self.error <= limit else "not learnt"
@@ -149,13 +149,13 @@ class InfluenceModels:
         floor = noise_floor(runs)
         if found is None:
             nothing = float("nan")
-            return Learnt(method, quantity, effort, "none", None, nothing, floor, nothing, nothing, 0)
+            return Learnt(method, quantity, effort, "none", None, nothing, floor, nothing, nothing, True)
         known = np.isfinite(runs)
         with np.errstate(invalid="ignore"):
             truth = np.nansum(runs, axis=1) / known.sum(axis=1)
         error, plain = mape(truth, found.predicted), mape(truth, np.full(len(truth), found.middle))
         return Learnt(
-            method, quantity, effort, found.kind, found.model, error, floor, found.error, plain, found.seen
+            method, quantity, effort, found.kind, found.model, error, floor, found.error, plain, found.rare
         )
 
 
@@ -185,14 +185,14 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Found:
-    """A fitted model, its cross-validated error, predictions for the probe; the sample's median and size."""
+    """A model, its cross-validated error, predictions for the probe, the sample's median; see `rare`."""
 
     kind: str
     model: Predictor
     error: float
     predicted: Floats
     middle: float
-    seen: int
+    rare: bool
 
 
 def _kinds(task: _Task, quantity: Quantity) -> Sequence[str]:
@@ -246,9 +246,7 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
         if product is not None:
             best = product
         kind, model, error = best
-        found[quantity] = _Found(
-            kind, model, error, model.predict(asked), float(np.nanmedian(y)), int((y > 0).sum())
-        )
+        found[quantity] = _Found(kind, model, error, model.predict(asked), float(np.nanmedian(y)), rare(y))
     return found
 
 

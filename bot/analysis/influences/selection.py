@@ -20,8 +20,9 @@ ENOUGH_ROWS = 200
 """Configurations held out at random that are enough to choose any model."""
 LEVEL_FOLDS = 3
 """Folds that leave out a whole level of a number: designs have few levels, and programs all between them."""
-FEWEST = 10
-"""A method that was called in fewer configurations is not learnt; its model is a guess of a simple kind."""
+FEWEST, LEAST, SHARE = 10, 5, 0.25
+"""A method that was called in fewer configurations than the first gets a model of a simple kind; one in fewer
+than the second, or in a smaller share of all, is not learnt: on most of a probe any guess would be right."""
 RARE = ("constant", "small tree")
 CAP = 3.0
 """Relative error that counts at most, so that one configuration does not choose the model."""
@@ -77,6 +78,12 @@ class Switched:
         if self._switch is not None:
             found = np.where(self._switch.predict(columns.values[:, columns.border]), found, 0.0)
         return found
+
+
+def rare(y: Floats) -> bool:
+    """Whether a method was called in too few configurations to learn from; y: as in `choose`."""
+    seen, known = int((y > 0).sum()), int(np.isfinite(y).sum())
+    return seen < FEWEST and (seen < LEAST or seen < SHARE * known)
 
 
 def choose(

@@ -89,6 +89,20 @@ def test_a_method_seen_too_rarely_is_not_called_learnt() -> None:
     assert found.predict(tuple(rare), "seconds")[:, 0] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("count", "state"), [(16, "learnt"), (60, "too rare")])
+def test_few_calls_are_enough_where_they_are_a_good_part_of_all(count: int, state: str) -> None:
+    rng = np.random.default_rng(5)
+    program: Program = {
+        "rare": {"seconds": lambda c: 1.0 if tuple(c.values()) in called else 0.0},
+        "start": {"seconds": lambda _: 1.0},
+    }
+    configurations = drawn(count, rng)
+    called = {c for c in configurations if c[0]} if count == 16 else set(configurations[:6])
+    sample = measured(configurations, program, rng=rng)
+    found = InfluenceModels(rng=rng).fit(sample, sample)
+    assert found.models_["seconds"][0].state == state
+
+
 def test_workers_and_one_process_learn_the_same() -> None:
     costs = measured(drawn(60, np.random.default_rng(6)), PROGRAM, noise=0.02, rng=np.random.default_rng(7))
     probe = measured(drawn(20, np.random.default_rng(8)), PROGRAM, noise=0.02, rng=np.random.default_rng(9))
