@@ -52,12 +52,28 @@ def _sweep(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
             break
         model.steps.append(step)
         _name(model, step, revisions)
+        if withdrew_twin(model, step):
+            break
         inquiry.tidy()
     for _ in range(REVISITS):
         for known in list(model.steps):
             _name(model, known, revisions, widely=True)
         inquiry.tidy()
     drop_weak(model)
+
+
+def withdrew_twin(model: StepModel, step: Step) -> bool:
+    """Whether a step is one that is there already, for the part that this leaves: then its name is wrong.
+
+    The new one is taken out, and what both were named for is open again. More of them would explain the trials
+    in the end, and say nothing true.
+    """
+    twins = [s for s in model.steps if s is not step and (s.term, s.at) == (step.term, step.at)]
+    if twins and step in model.steps:
+        model.steps.remove(step)
+        for twin in twins:
+            twin.settled, twin.confirmed = False, None
+    return bool(twins)
 
 
 def _measure_in(model: StepModel, *, relative: bool) -> None:

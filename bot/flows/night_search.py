@@ -17,7 +17,7 @@ from bot.flows.change_point_asking import Asking
 from bot.flows.night_inquiry import NightInquiry
 from bot.flows.night_log import NightLog
 from bot.flows.night_machine import anchored, speed
-from bot.flows.night_recall import choose_unit, drop_weak, recall
+from bot.flows.night_recall import choose_unit, drop_weak, recall, withdrew_twin
 from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Space, Term
@@ -244,6 +244,8 @@ class NightSearch:
                 if self.model_.exact:  # the first trials tell which unit a change is the same in
                     choose_unit(self.model_)
             yield from self._inquiry.settle(step)
+            if withdrew_twin(self.model_, step):
+                break
             self._inquiry.tidy()
         drop_weak(self.model_)
 
