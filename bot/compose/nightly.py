@@ -11,9 +11,11 @@ from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
 from bot.compose.accepted import with_accepted_at_night
+from bot.compose.estimators import estimator
 from bot.compose.exchanging import exported
 from bot.compose.nightly_git import night_of_branch
 from bot.compose.nights import AskedNight, Remembered, opened_issues, record, search_of, teaching_of
+from bot.compose.published_nights import with_estimator
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import stop_on_signals
 from bot.compose.subjects import CONFIG, Subjected, load_checked
@@ -34,6 +36,7 @@ def spent_night(asked: AskedNight, progress: Progress) -> Report:
     Raises:
         UsageError: the options, the configuration file or the repository are wrong.
     """
+    estimator(asked.estimator)
     path = asked.config or asked.repository / CONFIG
     local = Subjected(load_checked(path), path.parent)
     subject = local.subject
@@ -97,7 +100,7 @@ def _simulated(
     searching, measuring, learning = remembered.generators(asked.seed, 3)
     past = nights(remembered.past, subject.space, revisions, metric)
     name = local.folder.resolve().name
-    return NightJob(
+    job = NightJob(
         subject=subject,
         name=name,
         revisions=revisions,
@@ -116,3 +119,4 @@ def _simulated(
             remembered, subject, metric, rng=learning, tip=revisions[-1], candidates=source.configurations
         ),
     )
+    return with_estimator(asked, remembered, job, candidates=source.configurations)

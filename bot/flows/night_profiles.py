@@ -43,10 +43,14 @@ NOTES = 5
 
 @dataclass(frozen=True)
 class Wanted:
-    """A configuration to profile; drawn: at random from all valid ones."""
+    """A configuration to profile; drawn: at random from all valid ones.
+
+    times: how often; None: once, or twice while the noise is not known.
+    """
 
     configuration: Configuration
     drawn: bool = False
+    times: int | None = None
 
 
 def plan(
@@ -138,7 +142,7 @@ class Profiling:
     ) -> tuple[str, ...]:
         """Fills the recorder; what a reader must know."""
         for wanted in self.wanted:
-            again = 2 if self.repeated < REPEATED else 1
+            again = wanted.times or (2 if self.repeated < REPEATED else 1)
             for time in range(again):
                 if self.clock() + self._longest >= self.until:
                     return self._told()
@@ -154,7 +158,7 @@ class Profiling:
                 )
                 if not self._went_well(profile):
                     break
-                self.repeated += time
+                self.repeated += time == 1
             if self._failed >= HOPELESS and not self.profiled:
                 return (*self._told(), "Methods were not profiled: trials fail under the profiler.")
         return self._told()
