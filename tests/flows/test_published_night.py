@@ -8,9 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bot.compose.nights import AskedNight, Remembered
+from bot.compose.published_nights import with_estimator
 from bot.flows.known_costs import Known
+from bot.flows.night import night as run_night
 from bot.flows.night_profiles import HOPELESS
-from bot.flows.night_teaching import Taught
+from bot.flows.night_teaching import Taught, Teaching
 from bot.flows.night_watching import TWICE
 from bot.flows.published_teaching import PLANNING, REPETITIONS, PublishedTeaching, remaining
 from bot.model.duration_history import DurationTable
@@ -20,7 +23,9 @@ from bot.model.space import Configuration, Space
 from bot.model.subject import Subject
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.published.influences import influence_sample
+from bot.settings import Settings
 from tests.fakes import FakeBench, FakeProfiles
+from tests.flows.nights import MemoryStore, Moving, job
 from tests.flows.test_night_profiles import TIP
 from tests.flows.test_night_watching import SORT, moody, profiler
 from tests.profiled import DRAW, MAIN, PRICE, SPACE, SUBJECT, drawn, night, record, shop
@@ -178,3 +183,21 @@ def test_the_order_of_the_sample_does_not_depend_on_what_was_profiled() -> None:
     left = list(remaining(DESIGN, space, some, TIP.revision))
     assert [one.configuration for one in left] == DESIGN
     assert [one.times for one in left] == [3 if 3 <= k < 6 else 5 for k in range(len(DESIGN))]
+
+
+def test_a_program_without_methods_repeats_the_sample_that_its_tip_always_has() -> None:
+    store = MemoryStore()
+    asked = AskedNight(Settings(), estimator="published")
+    plain = replace(job(Moving(), store, 40), teaching=Teaching(Known(), np.random.default_rng(0)))
+    remembered = Remembered(store, Measurements.empty(), ProfileTable.empty())
+    first, again = (with_estimator(asked, remembered, plain).teaching for _ in range(2))
+    assert isinstance(first, PublishedTeaching) and isinstance(again, PublishedTeaching)
+    assert first.design == again.design and first.tip == plain.revisions[-1].id
+    assert first.rng.random() == again.rng.random()
+    assert list(first.sample) == [c for c in first.design for _ in range(REPETITIONS)]
+    some = with_estimator(asked, remembered, plain, candidates=first.design[:2]).teaching
+    assert some is not None and set(some.sample) == set(first.design[:2])
+    assert with_estimator(AskedNight(Settings()), remembered, plain) is plain
+    report = run_night(with_estimator(asked, remembered, plain))
+    assert PLANNING in report.notes and report.influences[0].term == ("alpha",)
+    assert any(n.startswith("Learnt by the published pipeline from trials of ") for n in report.notes)
