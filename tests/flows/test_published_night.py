@@ -110,12 +110,22 @@ def test_a_budget_that_is_too_small_is_a_note_and_the_next_nights_go_on_where_it
     assert WHOLE in taught(third, one, two).notes and not third.asked
 
 
-def test_what_was_profiled_at_another_tip_or_for_another_sample_does_not_count() -> None:
-    other = night(0, [*DESIGN, *drawn(30)], repetitions=5)
+def test_what_was_profiled_at_another_tip_does_not_count() -> None:
     tools = steady()
-    found = taught(tools, also=other)
+    taught(tools, also=night(0, DESIGN, repetitions=5))
     assert len(tools.asked) == REPETITIONS * len(DESIGN)
-    assert any(f"from {len(DESIGN)} profiled configurations at 1 revision(s)" in n for n in found.notes)
+
+
+def test_learnt_from_is_the_sample_at_the_tip_alone_and_there_is_no_probe() -> None:
+    tip = night(1, [*DESIGN[:20], *drawn(30)], repetitions=5)
+    assert tip.drawn.all() and set(DESIGN) - set(drawn(30)) and set(drawn(30)) - set(DESIGN)
+    every = Known(ProfileTable.concatenated([tip, night(2, DESIGN)]))
+    teaching = PublishedTeaching(every, np.random.default_rng(0), steady(), design=DESIGN, tip=TIP.revision)
+    rows = teaching.known_of(every, SPACE)[0].profiles
+    assert {rows.revisions[code].revision for code in rows.revision} == {TIP.revision}
+    left = {tuple(rows.configurations[code].values()) for code in rows.configuration}
+    assert left == set(DESIGN[:20]) | (set(DESIGN) & set(drawn(30)))
+    assert not rows.drawn.any()
 
 
 def test_the_filter_chooses_what_is_watched_in_the_same_configurations() -> None:
