@@ -45,8 +45,6 @@ def nightly(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the c
     from bot.report.render import summary
     from bot.settings import Settings, environment
 
-    if estimator != "ours":
-        raise UsageError(f"--estimator {estimator}: no other algorithm plans nights; leave it out")
     settings = Settings.read(environment())
     asked = AskedNight(
         settings=settings,
@@ -56,6 +54,7 @@ def nightly(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the c
         seed=seed,
         history=history,
         writes=on_default_branch(settings),
+        estimator=estimator,
     )
 
     def run(progress: Progress) -> Report:

@@ -11,6 +11,7 @@ from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import load_source
 from bot.adapters.threads import one_thread
 from bot.compose.accepted import with_accepted_at_night
+from bot.compose.estimators import estimator
 from bot.compose.exchanging import exported
 from bot.compose.nightly_git import night_of_branch
 from bot.compose.nights import (
@@ -21,6 +22,7 @@ from bot.compose.nights import (
     teaching_of,
     with_archive,
 )
+from bot.compose.published_nights import with_estimator
 from bot.compose.records import record
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import stop_on_signals
@@ -43,6 +45,7 @@ def spent_night(asked: AskedNight, progress: Progress) -> Report:
     Raises:
         UsageError: the options, the configuration file or the repository are wrong.
     """
+    estimator(asked.estimator)
     path = asked.config or asked.repository / CONFIG
     local = Subjected(load_checked(path), path.parent)
     subject = local.subject
@@ -126,4 +129,5 @@ def _simulated(
             remembered, subject, metric, rng=learning, tip=revisions[-1], candidates=source.configurations
         ),
     )
-    return with_archive(job, remembered, before=lambda: line[:anchor])
+    job = with_archive(job, remembered, before=lambda: line[:anchor])
+    return with_estimator(asked, remembered, job, candidates=source.configurations)

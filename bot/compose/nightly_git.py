@@ -20,6 +20,7 @@ from bot.compose.accepted import with_accepted_at_night
 from bot.compose.machines import fingerprinted
 from bot.compose.nightly_assertions import with_asserting
 from bot.compose.nights import AskedNight, Remembered, search_of, teaching_of, with_archive
+from bot.compose.published_nights import with_estimator
 from bot.compose.ranging import (
     Opened,
     build_failure,
@@ -86,6 +87,7 @@ def night_of_branch(
         asked, machine = _after_fingerprint(asked, subject, remembered, progress=progress, stop=stop)
         job = _job(asked, opened, workshop, partner, remembered=remembered, progress=progress)
         job = with_archive(job, remembered, before=lambda: line_before(repository, job.revisions[0]))
+        job = with_estimator(asked, remembered, job)
         job = with_asserting(asked, opened, replace(job, notes=(*notes, *machine, *job.notes)))
         return night(with_accepted_at_night(asked.config or asked.repository / CONFIG, job))
 

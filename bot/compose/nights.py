@@ -49,7 +49,8 @@ class AskedNight:
     head: the tip (None: the checked-out commit, or the last simulated revision). history: `--history`.
     writes: whether this run's trials enter the history and its findings become issues; only the default
     branch's do. simulated: whether a table or a callable may be the subject. leave: a folder that takes what
-    this run adds to the history, whose findings nobody is told; None: the history itself.
+    this run adds to the history, whose findings nobody is told; None: the history itself. estimator: of
+    methods and influences, ours or published.
     """
 
     settings: Settings
@@ -63,6 +64,7 @@ class AskedNight:
     writes: bool = True
     simulated: bool = True
     leave: Path | None = None
+    estimator: str = "ours"
 
     @property
     def forge(self) -> tuple[str, str] | None:

@@ -38,14 +38,20 @@ def known(store: Store, subject: Subject) -> Known:
     program = program_fingerprint(subject)
     nights = Selection(last=NIGHTS, program=program, modes=frozenset({"nightly"}))
     trials = store.read(nights)
-    durations = DurationTable.concatenated(_newest(store.durations(Selection(program=program))))
     metric = cost_metric(subject, trials.metrics)
-    return Known(profiles_of(store, subject), trials, metric, durations)
+    return Known(profiles_of(store, subject), trials, metric, durations_of(store, subject))
 
 
 def profiles_of(store: Store, subject: Subject) -> ProfileTable:
     """The newest profiles of the subject, at most about `ROWS` of them."""
     return ProfileTable.concatenated(_newest(store.profiles(Selection(program=program_fingerprint(subject)))))
+
+
+def durations_of(store: Store, subject: Subject) -> DurationTable:
+    """The newest durations of the subject's single calls, at most about `ROWS` of them."""
+    return DurationTable.concatenated(
+        _newest(store.durations(Selection(program=program_fingerprint(subject))))
+    )
 
 
 def _newest(pieces: Iterable[Rows]) -> list[Rows]:

@@ -46,10 +46,14 @@ NOTES = 5
 
 @dataclass(frozen=True)
 class Wanted:
-    """A configuration to profile; drawn: at random from all valid ones."""
+    """A configuration to profile; drawn: at random from all valid ones.
+
+    times: how often; None: once, or twice while the noise is not known.
+    """
 
     configuration: Configuration
     drawn: bool = False
+    times: int | None = None
 
 
 def plan(
@@ -167,7 +171,10 @@ class Profiling:
         for wanted in self.wanted:
             before = self.profiled
             yield wanted
-            once += [wanted] * (self.profiled - before)
+            for time in range(1, wanted.times or 1):
+                if self.profiled == before + time:
+                    yield wanted
+            once += [wanted] * (wanted.times is None and self.profiled > before)
             while self.repeated < REPEATED and once and self.known + self.profiled >= FEWEST:
                 self.repeated += 1
                 yield once.pop(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,16 +13,16 @@ from bot.flows.known_costs import Known
 from bot.flows.night_profiles import LEARNING_SHARE, Profiling, Wanted, known_configurations, repeated
 from bot.flows.night_watching import WATCHING_SHARE, Watching
 from bot.flows.ports import ProfileBench
-from bot.model.duration_history import DurationRecorder
+from bot.model.duration_history import DurationRecorder, DurationTable
 from bot.model.errors import NothingMeasuredError
 from bot.model.history import Measurements, RunRecord
 from bot.model.profile_history import ProfileTable
 from bot.model.report import Influence, RevisionRef
-from bot.model.space import Configuration
+from bot.model.space import Configuration, Space
 from bot.model.subject import Subject
 
 if TYPE_CHECKING:
-    from bot.flows.influence_learning import Effort
+    from bot.flows.influence_learning import Effort, Influences
 
 ENTRIES = 300
 """Influences that a report has at most: the program's, and those of its costliest methods."""
@@ -48,7 +48,8 @@ class Teaching:
 
     profiler: None: the subject has no methods, or none can be profiled. wanted: what it shall profile, given
     what was measured tonight. seconds: wall seconds for that and for learning. sample: random configurations
-    whose trials at the tip teach what the program's options cost, when nothing else is left to ask.
+    whose trials at the tip teach what the program's options cost, when nothing else is left to ask. relearns:
+    whether what was watched tonight is learnt from tonight.
     """
 
     known: Known
@@ -58,6 +59,7 @@ class Teaching:
     seconds: float = 0.0
     sample: Sequence[Configuration] = ()
     workers: Callable[[], AbstractContextManager[None]] = nullcontext
+    relearns: ClassVar[bool] = False
 
     def teach(
         self,
@@ -73,8 +75,6 @@ class Teaching:
 
         trials: tonight's. seconds: CPU seconds of the tip's, by configuration.
         """
-        from bot.flows.influence_learning import learnt  # two seconds, not of every start
-
         profiles, notes = ProfileTable.empty(), tuple[str, ...]()
         end = clock() + self.seconds
         if self.profiler is not None:
@@ -95,17 +95,47 @@ class Teaching:
             profiles=ProfileTable.concatenated([self.known.profiles, profiles]),
             trials=Measurements.concatenated([self.known.trials, trials]),
         )
+        known, said = self.known_of(known, subject.space)
+        notes = (*notes, *said)
         try:
-            with self.workers():
-                found = learnt(known, subject, rng=self.rng, effort=self.effort)
+            found = self.learn(known, subject)
         except NothingMeasuredError as error:
             return Taught(profiles, notes=(*notes, str(error)))
         durations = DurationRecorder()
         if self.profiler is not None and found.hard:
             watching = Watching(self.profiler, found.hard, clock, end)
-            notes = (*notes, *watching.run(tip, subject.space, profiles))
+            watchable = self.watchable(profiles, known, found.hard, subject.space)
+            notes = (*notes, *watching.run(tip, subject.space, watchable))
             durations = watching.recorder
+            if self.relearns and len(durations):
+                every = DurationTable.concatenated([known.durations, durations.table(run)])
+                found = self.learn(replace(known, durations=every), subject)
         return Taught(profiles, durations, found.entries[:ENTRIES], (*notes, *found.notes))
+
+    def known_of(self, known: Known, space: Space) -> tuple[Known, tuple[str, ...]]:  # noqa: ARG002
+        """What of history and tonight is learnt from, and notes on that."""
+        return known, ()
+
+    def learn(self, known: Known, subject: Subject) -> Influences:
+        """Influences, in the workers.
+
+        Raises:
+            NothingMeasuredError: too little is known.
+        """
+        from bot.flows.influence_learning import learnt  # two seconds, not of every start
+
+        with self.workers():
+            return learnt(known, subject, rng=self.rng, effort=self.effort)
+
+    def watchable(
+        self,
+        tonight: ProfileTable,
+        known: Known,  # noqa: ARG002
+        hard: Sequence[str],  # noqa: ARG002
+        space: Space,  # noqa: ARG002
+    ) -> ProfileTable:
+        """Profiles in whose configurations hard methods are watched."""
+        return tonight
 
     @property
     def effort(self) -> Effort:

@@ -49,7 +49,7 @@ class Watching:
     _failed: int = 0
 
     def run(self, tip: RevisionRef, space: Space, profiles: ProfileTable) -> tuple[str, ...]:
-        """Fills the recorder in tonight's profiled configurations; what a reader must know."""
+        """Fills the recorder in the configurations of `profiles`; what a reader must know."""
         # What lies outside of the checkout can be watched by few tools, and changed by nobody here.
         own = {m.name for m in profiles.methods if m.file is not None}
         wanted = ([name for name in self.methods if name in own] or self.methods)[:MOST_HARD]
@@ -103,9 +103,7 @@ def _known(
     _, first = np.unique(rows.configuration, return_index=True)
     place = 0
     for row in np.sort(first):
-        own = rows.where(
-            (rows.configuration == rows.configuration[row]) & (rows.profile == rows.profile[row])
-        )
+        own = rows.where((rows.run == rows.run[row]) & (rows.profile == rows.profile[row]))
         calls = {rows.methods[m]: int(c) for m, c in zip(own.method, own.calls, strict=True)}
         called = {
             m: MethodCost(0.0, calls=None if calls[m] == NO_COUNT else calls[m]) for m in every if m in calls

@@ -179,7 +179,7 @@ def test_a_signal_ends_the_night_with_what_was_measured(place: Place) -> None:
 def test_a_wrong_night_is_one_line(place: Place) -> None:
     path = moving(place)
     night(place, path, "--head", "60").refused("no revision '60'")
-    night(place, path, "--estimator", "published").refused("--estimator published")
+    night(place, path, "--estimator", "best").refused("--estimator best: not known; ours or published")
     night(place, path, "--budget", "never").refused("--budget never")
     night(place, path.with_name("nowhere.yml")).refused("nowhere.yml")
 
@@ -254,3 +254,53 @@ def test_without_another_tree_there_is_nothing_to_measure(place: Place) -> None:
 def test_one_commit_cannot_be_compared(place: Place) -> None:
     place.commit({CONFIG: config(), "program.sh": program(9, 0)})
     place.suspects("nightly").refused("There is no commit before HEAD")
+
+
+WORK = """\
+import sys
+def mix(n):
+    s = n
+    for i in range(900):
+        s = (s * 1664525 + 1013904223) & 0xFFFFFFFF
+    return s
+def plain(n):
+    s = n
+    for i in range(40):
+        s ^= s >> 7
+    return s
+count = 1 + int(sys.argv[-1][-1])
+total = sum(plain(i) for i in range(400 * count))
+if "--alpha" in sys.argv:
+    total += sum(mix(i) for i in range(150))
+"""
+
+
+def test_a_night_of_the_published_pipeline_profiles_its_sample_and_its_learner_tells_influences(
+    place: Place,
+) -> None:
+    options = {
+        **{name: {"flag": f"--{name}"} for name in ("alpha", "beta")},
+        "times": {"number": [1, 2, 3], "flag": "--times={value}"},
+    }
+    run = "python3 work.py {options}"
+    place.commit({CONFIG: config(run, options=options, program={"runtime": "python"}), "work.py": WORK})
+    place.commit({"README": "nothing that runs"})
+    words = ["nightly", "--estimator", "published", "--budget", "60s"]
+    words += ["--json", str(place.out / "report.json")]
+    for _ in range(6):  # a machine that has other work may need more of them
+        ended = place.suspects(*words)
+        assert ended.code == 0, ended.said
+        assert "Published sample: " in ended.notes and "No published algorithm plans" in ended.notes
+        if "12 of 12 configurations profiled 5 times." in ended.notes:
+            break
+    assert ended.report is not None
+    assert "Learnt by the published pipeline from 12 profiled configurations at 1 revision" in ended.notes
+    told = ended.report["influences"]
+    assert {(None, "alpha"), ("work:mix", "alpha")} <= {(e["method"], *e["term"]) for e in told}
+    assert max(told, key=lambda e: e["influence"])["term"] == ["alpha"]
+
+
+def test_a_table_or_callable_has_the_published_learner_too(place: Place) -> None:
+    ended = night(place, moving(place), "--estimator", "published")
+    assert ended.code == 0 and ended.report is not None
+    assert "No published algorithm plans a night's search" in ended.notes, ended.notes
