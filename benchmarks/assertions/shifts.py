@@ -21,11 +21,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
+from bot.adapters.compilers import ROOM
 from bot.adapters.process import PLAIN_ENVIRONMENT
 from bot.adapters.profilers.call_series import median
 from bot.adapters.profilers.native import series
 from bot.adapters.profilers.native.frida_watcher import FridaWatcher
-from bot.adapters.profilers.native.tracing import PATCH_FLAG
 from bot.adapters.profilers.native.uftrace import Uftrace
 from bot.adapters.profilers.python.fine import PythonFine
 from bot.model.profiles import Method, Profile, Target
@@ -131,7 +131,7 @@ def make(runtime: str, folder: Path) -> list[str]:
     watched, itself = (", ".join(f"{name}{n}" for n in lengths) for name in "fg")
     text += _NATIVE_MAIN.format(watched=watched, itself=itself, many=len(lengths), calls=CALLS)
     (folder / "main.c").write_text(text)
-    subprocess.run(["cc", "-g", "-O1", PATCH_FLAG, "-o", "main", "main.c"], cwd=folder, check=True)
+    subprocess.run(["cc", "-g", "-O1", ROOM, "-o", "main", "main.c"], cwd=folder, check=True)
     return ["./main"]
 
 

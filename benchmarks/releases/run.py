@@ -54,8 +54,8 @@ KEPT = ("label", "term", "aliases", "ratio", "ratio_interval", "probability", "s
 REPETITIONS = 6
 """Of each cell of a noisy table."""
 ASKED, OF_FIVE = "2%", "4%"
-"""What a search is told to look for; of five options, of which most trials can be had: steps of 5 % have to be
-found, whose measured sizes are a little less now and then."""
+"""What a search is told to look for; and of five options: steps of 5 % have to be found, whose measured sizes
+are a little less now and then."""
 
 
 def asked_for(space: Space) -> str:

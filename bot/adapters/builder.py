@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.adapters import build_cache, checkout, process
-from bot.adapters.compilers import debugging
+from bot.adapters.compilers import ROOM, debugging
 from bot.adapters.git import Repository
 from bot.adapters.inputs import SIDES
 from bot.adapters.kept_folders import KeptFolders
@@ -75,10 +75,13 @@ class Builder:
         self.cache = self._usable(cache)
         """Where built trees lie."""
         self._kept = KeptFolders(self.cache / "kept", self._program.cache)
+        self.compiles = self._program.runtime == "native" and self._program.build is not None
+        """Whether a build may call compilers that leave what tools need."""
         self._debugging: Mapping[str, str] = {}
-        if self._program.runtime == "native" and self._program.build is not None:
+        if self.compiles:
             with suppress(OSError):  # the disk is full: a build will say so
                 self._debugging = debugging(self.scratch / "compilers", self._environment)
+        self._room: Mapping[str, str] | None = None
 
     def stopped(self) -> bool:
         """Whether whatever is building has to end."""
@@ -89,20 +92,21 @@ class Builder:
         checkout.remove(self.scratch)
 
     def build(
-        self, side: Side, revision: Revision, *, name: str = "", trusted: bool = False
+        self, side: Side, revision: Revision, *, name: str = "", trusted: bool = False, room: bool = False
     ) -> tuple[Build, build_cache.Entry | None]:
         """Builds a revision as a side; its tree, locked, when that went well.
 
         Whatever the subject, the disk or a signal does is an outcome. `name`: what messages call it.
-        `trusted`: it may leave what `program.cache` names for later builds, of other revisions, too.
+        `trusted`: it may leave what `program.cache` names for later builds, of other revisions, too. `room`:
+        another tree, whose functions have room for a tracer.
         """
         name = name or side
         built = Build(side, ok=True, cached=True)
         entry: build_cache.Entry | None = None
         try:
-            entry = build_cache.Entry(self.cache, self.key(revision))
+            entry = build_cache.Entry(self.cache, self.key(revision, room=room))
             if not entry.claim(self._stop):
-                built = self._build_new(side, revision, entry, name=name, trusted=trusted)
+                built = self._build_new(side, revision, entry, name=name, trusted=trusted, room=room)
                 if built.ok:
                     entry.finish()
         except OSError as error:
@@ -117,7 +121,14 @@ class Builder:
         return built, entry
 
     def _build_new(
-        self, side: Side, revision: Revision, entry: build_cache.Entry, *, name: str, trusted: bool
+        self,
+        side: Side,
+        revision: Revision,
+        entry: build_cache.Entry,
+        *,
+        name: str,
+        trusted: bool,
+        room: bool,
     ) -> Build:
         account = self._accounts[side]
         entry.tree.mkdir(mode=0o755)
@@ -128,7 +139,7 @@ class Builder:
         if self._program.build is None:
             checkout.seal(entry.tree, None)
             return Build(side, ok=True)
-        ended = self.shell(self._program.build, side, entry.tree, building=True, trusted=trusted)
+        ended = self.shell(self._program.build, side, entry.tree, building=True, trusted=trusted, room=room)
         if ended.outcome != "ok":
             reason = ended.reason(f"`build` of {name}")
             return Build(side, ok=False, seconds=ended.seconds, reason=reason, log=ended.log)
@@ -136,12 +147,19 @@ class Builder:
         return Build(side, ok=True, seconds=ended.seconds)
 
     def shell(
-        self, command: str, side: Side, folder: Path, *, building: bool = False, trusted: bool = False
+        self,
+        command: str,
+        side: Side,
+        folder: Path,
+        *,
+        building: bool = False,
+        trusted: bool = False,
+        room: bool = False,
     ) -> process.Ended:
         """Runs a command as a side's account, with a home and a temporary folder of its own.
 
         building: the folder becomes the account's, with what `program.cache` keeps and, if the program asks
-        for it, with the network. trusted: see `build`.
+        for it, with the network. trusted, room: see `build`.
         """
         account = self._accounts[side]
         writable = map(Path, self._program.writable)
@@ -158,7 +176,7 @@ class Builder:
                 cwd=folder,
                 env={
                     **self._environment,
-                    **self._debugging,
+                    **(self._roomy() if room else self._debugging),
                     **{name: str(home) for name, home in homes.items()},
                 },
                 account=account,
@@ -173,6 +191,11 @@ class Builder:
         finally:
             for home in homes.values():
                 checkout.remove(home)
+
+    def _roomy(self) -> Mapping[str, str]:
+        if self._room is None:
+            self._room = debugging(self.scratch / "roomy", self._environment, room=True)
+        return self._room
 
     def _keep(self, home: Path, tree: Path, account: Account | None) -> None:
         try:
@@ -234,7 +257,7 @@ class Builder:
         found = (checkout.closed_folder(folder, self._accounts[side]) for side in SIDES)
         return next((closed for closed in found if closed is not None), None)
 
-    def key(self, revision: Revision) -> str:
+    def key(self, revision: Revision, *, room: bool = False) -> str:
         """Everything a built tree depends on; the cache's path too, because builds write it down.
 
         `_debugging` is left out: it depends on nothing but the rest, the version and this run's folder.
@@ -247,7 +270,7 @@ class Builder:
         program = self._program
         recipe = [program.setup, program.build, self._environment, str(self.cache)]
         extras = [program.submodules, program.cache, program.network]
-        return digest([RECIPE_VERSION, machine, revision.tree or revision.id, recipe, extras])
+        return digest([RECIPE_VERSION, machine, revision.tree or revision.id, recipe, extras, *[ROOM] * room])
 
 
 def digest(facts: object) -> str:

@@ -13,6 +13,7 @@ from typing import Literal, Self, TypeAlias
 from bot.adapters import build_cache
 from bot.adapters.build_cache import Entry
 from bot.adapters.builder import Builder
+from bot.adapters.compilers import ROOM
 from bot.adapters.git import Repository
 from bot.adapters.inputs import Inputs, Kitchen
 from bot.model.revisions import Build, Revision
@@ -72,6 +73,7 @@ class RangeWorkshop:
         self._running: dict[Future[tuple[Build, Entry | None]], str] = {}
         self._states: dict[str, State] = {}
         self._held: dict[str, Entry] = {}
+        self._roomy: list[Entry] = []
         self._needed: set[str] = set()
         self._anchor = ""
         self._inputs = Inputs()
@@ -95,7 +97,7 @@ class RangeWorkshop:
         self._pool.shutdown(cancel_futures=True)
         done = [future for future in self._running if not future.cancelled()]
         self._collect(future for future in done if future.exception() is None)
-        for entry in self._held.values():
+        for entry in (*self._held.values(), *self._roomy):
             entry.close()
         self._held.clear()
         with suppress(OSError):
@@ -158,6 +160,23 @@ class RangeWorkshop:
         key = self._keys[place]
         self._held[key] = entry = self._held.pop(key)  # the last to be let go
         return Site(side, entry.tree, self._accounts[side], self._inputs.files)
+
+    def with_room(self, place: int) -> Site | None:
+        """Where a built revision lies once more, with room for a tracer in its functions; waits for it.
+
+        None: nothing is compiled, or it cannot be built so; then a note says why.
+        """
+        if not self._builder.compiles:
+            return None
+        name = f"{self._revisions[place].label} with `{ROOM}`"
+        build, entry = self._builder.build("head", self._revisions[place], name=name, room=True)
+        self.builds += not build.cached
+        self.seconds += build.seconds
+        if entry is None:
+            self._notes.append(f"Calls are watched in the usual build: {build.reason}")
+            return None
+        self._roomy.append(entry)
+        return Site("head", entry.tree, self._accounts["head"], self._inputs.files)
 
     def same(self, one: int, other: int) -> bool:
         """Whether two revisions have the same tree."""

@@ -86,6 +86,7 @@ def night_of_branch(
             return _unmeasured(opened, remembered, notes=said, failure=build_failure(workshop))
         asked, machine = _after_fingerprint(asked, subject, remembered, progress=progress, stop=stop)
         job = _job(asked, opened, workshop, partner, remembered=remembered, progress=progress)
+        job = _watching(job, opened, workshop, partner)
         job = with_archive(job, remembered, before=lambda: line_before(repository, job.revisions[0]))
         job = with_estimator(asked, remembered, job)
         job = with_asserting(asked, opened, replace(job, notes=(*notes, *machine, *job.notes)))
@@ -180,9 +181,33 @@ def _profiler(
     opened: Opened, workshop: RangeWorkshop, partner: int
 ) -> tuple[ProfileBench | None, Sequence[str]]:
     """Profiles of the newest revision that builds; None, and why: there are none."""
-    sites: dict[Side, Site] = {"base": workshop.site(partner, "base"), "head": workshop.site(partner)}
+    from bot.adapters.profiling import SiteProfiler  # many parsers, for those whose methods are asked for
+
+    profiler = SiteProfiler(_targets(opened, workshop, partner, workshop.site(partner)))
+    missing = profiler.missing()
+    return (None, [*missing, "Methods were not profiled."]) if missing else (profiler, ())
+
+
+def _watching(job: NightJob, opened: Opened, workshop: RangeWorkshop, partner: int) -> NightJob:
+    """The same where single calls are watched in a build that leaves room for it, as far as there is one."""
+    teaching = job.teaching
+    if teaching is None or teaching.profiler is None:
+        return job
+    profiler = teaching.profiler
+
+    def watcher() -> ProfileBench:
+        from bot.adapters.profiling import SiteProfiler
+
+        site = workshop.with_room(partner)
+        return profiler if site is None else SiteProfiler(_targets(opened, workshop, partner, site))
+
+    return replace(job, teaching=replace(teaching, watcher=watcher))
+
+
+def _targets(opened: Opened, workshop: RangeWorkshop, partner: int, head: Site) -> SiteTargets:
+    sites: dict[Side, Site] = {"base": workshop.site(partner, "base"), "head": head}
     files = opened.subject.files
-    targets = SiteTargets(
+    return SiteTargets(
         opened.subject,
         sites,
         scratch=workshop.scratch,
@@ -190,11 +215,6 @@ def _profiler(
         pass_env=opened.passed,
         place=ConfigFiles(files, sites, workshop.scratch).place if files else None,
     )
-    from bot.adapters.profiling import SiteProfiler  # many parsers, for those whose methods are asked for
-
-    profiler = SiteProfiler(targets)
-    missing = profiler.missing()
-    return (None, [*missing, "Methods were not profiled."]) if missing else (profiler, ())
 
 
 def window_of(repository: Repository, head: str, past: Measurements) -> Range:

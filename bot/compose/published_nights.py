@@ -49,6 +49,7 @@ def with_estimator(
         replace(ours.known, durations=durations_of(remembered.store, job.subject)),
         learning,
         profiler=ours.profiler,
+        watcher=ours.watcher,
         wanted=lambda _: remaining(design, space, ours.known.profiles, tip),
         seconds=ours.seconds,
         sample=[c for c in measurable for _ in range(REPETITIONS)] if ours.profiler is None else (),

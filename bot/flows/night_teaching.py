@@ -49,7 +49,8 @@ class Teaching:
     profiler: None: the subject has no methods, or none can be profiled. wanted: what it shall profile, given
     what was measured tonight. seconds: wall seconds for that and for learning. sample: random configurations
     whose trials at the tip teach what the program's options cost, when nothing else is left to ask. relearns:
-    whether what was watched tonight is learnt from tonight.
+    whether what was watched tonight is learnt from tonight. watcher: makes ready what watches single calls,
+    once it is needed; None: the profiler does.
     """
 
     known: Known
@@ -59,6 +60,7 @@ class Teaching:
     seconds: float = 0.0
     sample: Sequence[Configuration] = ()
     workers: Callable[[], AbstractContextManager[None]] = nullcontext
+    watcher: Callable[[], ProfileBench] | None = None
     relearns: ClassVar[bool] = False
 
     def teach(
@@ -103,7 +105,7 @@ class Teaching:
             return Taught(profiles, notes=(*notes, str(error)))
         durations = DurationRecorder()
         if self.profiler is not None and found.hard:
-            watching = Watching(self.profiler, found.hard, clock, end)
+            watching = Watching(self.watching(), found.hard, clock, end)
             watchable = self.watchable(profiles, known, found.hard, subject.space)
             notes = (*notes, *watching.run(tip, subject.space, watchable))
             durations = watching.recorder
@@ -136,6 +138,11 @@ class Teaching:
     ) -> ProfileTable:
         """Profiles in whose configurations hard methods are watched."""
         return tonight
+
+    def watching(self) -> ProfileBench:
+        """What watches single calls, made ready."""
+        assert self.profiler is not None
+        return self.profiler if self.watcher is None else self.watcher()
 
     @property
     def effort(self) -> Effort:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from bot.model.subject import Workload
+from bot.adapters.profiling import SiteProfiler
+from bot.adapters.site_targets import SiteTargets
+from bot.model.sites import Site
+from bot.model.subject import Program, Subject, Workload
+from bot.model.trials import Side
 from tests.adapters.repositories import commit
 from tests.adapters.shop import GOOD, Shop, finished
 from tests.adapters.workbench import soon
@@ -153,3 +160,84 @@ def test_few_trees_are_locked_at_the_same_time(shop: Shop, monkeypatch: pytest.M
         workshop.want([place])
         assert finished(workshop, place) == ["built"]
     assert shop.runs() == ["2", "0", "1"]  # let go, but still in the cache
+
+
+SOURCE = """
+__attribute__((noinline)) static unsigned work(unsigned n) {
+    for (int i = 0; i < 3000000; i++) n = n * 1664525u + 1013904223u;
+    return n;
+}
+int main(void) {
+    volatile unsigned sum = 0;
+    for (int i = 0; i < 50; i++) sum += work(i);
+    return 0;
+}
+"""
+COMPILED = "printf '%s' \"$SOURCE\" > work.c\ncc -O1 $CFLAGS -o product work.c\n"
+
+
+def native(shop: Shop, build: str = COMPILED, runtime: str = "native") -> Subject:
+    program = Program.model_validate(
+        {
+            "run": "./product {options}",
+            "build": "sh ./build.sh",
+            "runtime": runtime,
+            "env": {"SOURCE": SOURCE, "CFLAGS": "-fno-inline"},
+        }
+    )
+    shop.revisions(build, build)
+    return shop.subject(program=program)
+
+
+def sections(path: Path) -> str:
+    return subprocess.run(["objdump", "-h", path], capture_output=True, text=True, check=True).stdout
+
+
+def test_calls_are_watched_in_a_tree_of_its_own_and_what_is_measured_stays_as_it_is(shop: Shop) -> None:
+    subject = native(shop)
+    workshop = shop.opened(subject)
+    assert workshop.anchor() == 1
+    measured = workshop.site(1)
+    before = (measured.root / "product").read_bytes()
+    roomy = workshop.with_room(1)
+    assert roomy is not None and roomy.root != measured.root and roomy.account == measured.account
+    assert "__patchable_function_entries" in sections(roomy.root / "product")
+    assert "__patchable_function_entries" not in sections(measured.root / "product")
+    assert (measured.root / "product").read_bytes() == before
+    assert shop.runs() == ["1", "1"] and workshop.builds == 2
+    again = shop.opened(subject)
+    assert again.anchor() == 1 and again.with_room(1) is not None
+    assert shop.runs() == ["1", "1"]  # from the cache, both
+
+
+def test_a_build_that_fails_with_room_for_a_tracer_is_a_note(shop: Shop) -> None:
+    refusing = f"{COMPILED}! objdump -h product | grep -q patchable\n"
+    workshop = shop.opened(native(shop, refusing))
+    assert workshop.anchor() == 1 and workshop.with_room(1) is None
+    (note,) = workshop.notes()
+    assert note.startswith("Calls are watched in the usual build: `build` of r1 with `-fpatchable")
+
+
+def test_what_is_not_native_has_no_such_build(shop: Shop) -> None:
+    workshop = shop.opened(native(shop, GOOD, runtime="python"))
+    assert workshop.anchor() == 1 and workshop.with_room(1) is None
+    assert shop.runs() == ["1"] and workshop.notes() == ()
+
+
+def test_the_tracer_finds_the_room_that_the_build_left(shop: Shop) -> None:
+    subject = native(shop)
+    workshop = shop.opened(subject)
+    assert workshop.anchor() == 1
+    notes = []
+    for head in (workshop.site(1), workshop.with_room(1)):
+        assert head is not None
+        sites: dict[Side, Site] = {"base": workshop.site(1, "base"), "head": head}
+        targets = SiteTargets(subject, sites, scratch=workshop.scratch, stop=lambda: False)
+        profiler = SiteProfiler(targets)
+        coarse = profiler.profile("head", (False,))
+        work = next(method for method in coarse.methods if method.name == "work")
+        watched = profiler.watch("head", (False,), [work], coarse)
+        assert watched.outcome == "ok", watched.notes
+        assert watched.methods[work].calls == 50
+        notes.append("not built with" in "\n".join(watched.notes))
+    assert notes == [True, False]

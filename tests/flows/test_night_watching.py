@@ -144,6 +144,23 @@ def test_a_night_watches_after_it_has_learnt_within_its_time(hard: bool) -> None
         assert not tools.watched and not len(found.durations)
 
 
+@pytest.mark.parametrize("hard", [True, False])
+def test_what_watches_is_made_ready_only_where_there_is_something_to_watch(hard: bool) -> None:
+    tools, other = profiler(takes=0.5), profiler(takes=0.5)
+    asked = []
+
+    def watcher() -> FakeProfiles:
+        asked.append(1)
+        return other
+
+    past = night(0, CONFIGURATIONS, moody if hard else lambda _: {MAIN: 0.05}, noise=0.02)
+    if not hard:
+        tools.seconds = lambda _, c: {MAIN.name: 0.05}
+    rng = np.random.default_rng(1)
+    taught(Teaching(Known(past), rng, profiler=tools, wanted=again, seconds=100.0, watcher=watcher), tools)
+    assert len(asked) == hard and bool(other.watched) == hard and not tools.watched
+
+
 def again(_: object) -> list[Wanted]:
     return [Wanted(c, drawn=True) for c in CONFIGURATIONS]
 

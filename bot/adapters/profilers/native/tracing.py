@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from bot.adapters import checkout
+from bot.adapters.compilers import ROOM
 from bot.adapters.process import PLAIN_ENVIRONMENT
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import Launched, launch
@@ -19,7 +20,6 @@ from bot.adapters.profilers.native.uftrace_file import Recording
 from bot.adapters.profilers.native.watching import Watch
 from bot.model.profiles import Method, Target
 
-PATCH_FLAG = "-fpatchable-function-entry=5"
 CALLS = 20_000
 MOST_NAMED = 5
 """Methods in a note."""
@@ -78,7 +78,7 @@ def calibrate(target: Target, record: Callable[[Target, Watch], Recording]) -> B
     try:
         (folder / "empty.c").write_text(_CALIBRATION)
         here = Target(("./empty",), PLAIN_ENVIRONMENT, folder, folder, target.scratch, account=target.account)
-        command = ["cc", "-O1", PATCH_FLAG, "-o", "empty", "empty.c"]
+        command = ["cc", "-O1", ROOM, "-o", "empty", "empty.c"]
         if launch(here, command).outcome != "ok":
             return None
         program = str(folder / "empty")

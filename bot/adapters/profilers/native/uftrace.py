@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.adapters import checkout
+from bot.adapters.compilers import ROOM
 from bot.adapters.process import PATH
 from bot.adapters.profilers.evidence import folder_for, told
 from bot.adapters.profilers.launching import Launched, launch
@@ -20,15 +21,7 @@ from bot.adapters.profilers.native.recordings import read_uftrace
 from bot.adapters.profilers.native.sampling import preloadable, program_of
 from bot.adapters.profilers.native.series import Bias
 from bot.adapters.profilers.native.signatures import REGISTERS, Parameter, signatures_of
-from bot.adapters.profilers.native.tracing import (
-    PATCH_FLAG,
-    Described,
-    as_the_program,
-    calibrate,
-    doubts,
-    listed,
-    traced,
-)
+from bot.adapters.profilers.native.tracing import Described, as_the_program, calibrate, doubts, listed, traced
 from bot.adapters.profilers.native.uftrace_file import Recording
 from bot.adapters.profilers.native.watching import Watch, find, pattern, spelled
 from bot.adapters.tool_versions import version_of
@@ -139,9 +132,7 @@ def _rough(functions: Functions, recording: Recording) -> Sequence[str]:
     unprepared = [path.rpartition("/")[2] for path in files if not functions.object(path).patchable]
     if not unprepared:
         return ()
-    return (
-        f"{tidy(', '.join(unprepared))}: not built with `{PATCH_FLAG}`, so that some calls may be unseen.",
-    )
+    return (f"{tidy(', '.join(unprepared))}: not built with `{ROOM}`, so that some calls may be unseen.",)
 
 
 def _ending(launched: Launched, recording: Recording) -> Sequence[str]:

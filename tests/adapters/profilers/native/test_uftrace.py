@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bot.adapters.compilers import ROOM
 from bot.adapters.profilers.native import uftrace
 from bot.adapters.profilers.native.functions import Functions
-from bot.adapters.profilers.native.tracing import PATCH_FLAG
 from bot.adapters.profilers.native.uftrace import Uftrace
 from bot.adapters.profilers.native.watching import find, pattern
 from bot.model.profiles import CallSeries, Method, Profile
@@ -41,14 +41,14 @@ def one(profile: Profile, method: Method, *path: Method) -> CallSeries:
     return found
 
 
-@pytest.mark.parametrize("flag", [PATCH_FLAG, "-g"])
+@pytest.mark.parametrize("flag", [ROOM, "-g"])
 def test_each_call_has_a_duration_and_its_callers(forge: Forge, tracer: Uftrace, flag: str) -> None:
     forge.make("-g", "-O1", flag, main_c=PROGRAM)
     assert tracer.missing(forge.target()) == ()
     profile = tracer.profile(forge.target(), [LEAF, MIDDLE])
     assert profile.outcome == "ok"
     assert [note for note in profile.notes if "not built with" not in note] == []
-    assert bool(profile.notes) == (flag != PATCH_FLAG)
+    assert bool(profile.notes) == (flag != ROOM)
     leaf, middle = one(profile, LEAF, MIDDLE), one(profile, MIDDLE)
     assert (leaf.calls, middle.calls) == (100, 50)
     assert (leaf.method.file, leaf.method.line) == ("main.c", 3)
@@ -61,7 +61,7 @@ def test_each_call_has_a_duration_and_its_callers(forge: Forge, tracer: Uftrace,
 
 
 def test_only_what_is_asked_for_is_watched(forge: Forge, tracer: Uftrace) -> None:
-    forge.make("-g", "-O1", PATCH_FLAG, main_c=PROGRAM)
+    forge.make("-g", "-O1", ROOM, main_c=PROGRAM)
     profile = tracer.profile(forge.target(), [LEAF, Method("gone", "main.c")])
     assert {s.method for s in profile.series} == {LEAF}
     assert profile.notes == (
@@ -84,7 +84,7 @@ def test_what_was_split_off_stands_for_a_function_whose_head_was_inlined(
     static inline int split(int n) { return n & 1 ? 0 : rest(n); }
     int main(void) { int s = 0; for (int i = 0; i < 100; i++) s += split(9000 + i); return s == 1; }"""
     )
-    forge.make("-g", "-O2", PATCH_FLAG, main_c=text)
+    forge.make("-g", "-O2", ROOM, main_c=text)
     split = Method("split", "main.c")
     assert tracer.profile(forge.target(), [split]).methods[split].calls == 50
 
@@ -97,18 +97,18 @@ def test_static_functions_of_one_name_are_told_apart(forge: Forge, tracer: Uftra
         int {name}(void) {{ int s = 0; for (int i = 0; i < {rounds}; i++) s += helper(i); return s; }}"""
 
     main = "int one(void); int two(void); int main(void) { return one() + two() == 1; }"
-    forge.make("-g", "-O1", PATCH_FLAG, one_c=file("one", 3), two_c=file("two", 5), main_c=main)
+    forge.make("-g", "-O1", ROOM, one_c=file("one", 3), two_c=file("two", 5), main_c=main)
     profile = tracer.profile(forge.target(), [Method("helper", "two.c")])
     assert [(s.method.file, s.calls) for s in profile.series] == [("two.c", 5)]
 
 
 def test_libraries_of_the_checkout_threads_and_children_are_watched(forge: Forge, tracer: Uftrace) -> None:
-    forge.make("-g", "-O2", "-fPIC", "-shared", PATCH_FLAG, compiler="g++", lib_cpp="""
+    forge.make("-g", "-O2", "-fPIC", "-shared", ROOM, compiler="g++", lib_cpp="""
         namespace ns { template <class T> __attribute__((noinline)) T work(T n) {
             volatile T s = 0; for (int i = 0; i < 9000; i++) s += i * n; return s; } }
         extern "C" int call(int n) { return int(ns::work<int>(n) + ns::work<double>(n)); }""")  # fmt: skip
     (forge.root / "program").rename(forge.root / "libwork.so.1")
-    forge.make("-g", "-pthread", PATCH_FLAG, str(forge.root / "libwork.so.1"), main_c="""
+    forge.make("-g", "-pthread", ROOM, str(forge.root / "libwork.so.1"), main_c="""
         #include <pthread.h>
         #include <sys/wait.h>
         #include <unistd.h>
@@ -135,7 +135,7 @@ def test_how_the_program_ended_is_its_own_outcome(
     forge: Forge, tracer: Uftrace, monkeypatch: pytest.MonkeyPatch, ending: str, outcome: str
 ) -> None:
     text = SPIN + f"int main(void) {{ leaf(20000); leaf(20000); {ending} return 0; }}"
-    forge.make("-g", "-O1", "-include", "unistd.h", PATCH_FLAG, main_c=text)
+    forge.make("-g", "-O1", "-include", "unistd.h", ROOM, main_c=text)
     tracer.bias(forge.target())
     monkeypatch.setattr(uftrace, "SLOWDOWN", 1.0)
     profile = tracer.profile(replace(forge.target(), timeout=2.0 if "for" in ending else 60.0), [LEAF])
@@ -158,7 +158,7 @@ def test_what_a_program_preloads_stays_preloaded(forge: Forge, tracer: Uftrace) 
     int main(void) {
         int (*f)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "answer"); leaf(9000); return f ? f() : 1; }"""
     )
-    forge.make("-g", "-O1", "-D_GNU_SOURCE", PATCH_FLAG, main_c=text)
+    forge.make("-g", "-O1", "-D_GNU_SOURCE", ROOM, main_c=text)
     target = replace(forge.target(LD_PRELOAD=str(forge.root / "libother.so")), ok_exit=(42,))
     profile = tracer.profile(target, [LEAF])
     assert (profile.outcome, profile.methods[LEAF].calls) == ("ok", 1)
@@ -180,7 +180,7 @@ def test_a_program_that_cannot_be_watched_is_said(forge: Forge, tracer: Uftrace)
 def test_a_missing_uftrace_and_a_missing_compiler_are_said(
     forge: Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forge.make("-g", "-O1", PATCH_FLAG, main_c=PROGRAM)
+    forge.make("-g", "-O1", ROOM, main_c=PROGRAM)
     monkeypatch.setattr(uftrace, "calibrate", lambda target, record: None)
     profile = Uftrace().profile(forge.target(), [MIDDLE])
     assert profile.notes == (
@@ -204,7 +204,7 @@ def test_what_arguments_were_like_stands_beside_each_duration(forge: Forge) -> N
     __attribute__((noinline)) int named(const char *secret, long n) { return leaf((int)n) + *secret; }
     int main(void) { for (int i = 1; i < 4; i++) named("password", 300 * i * i * i); return 0; }"""
     )
-    forge.make("-g", "-O1", PATCH_FLAG, main_c=text)
+    forge.make("-g", "-O1", ROOM, main_c=text)
     tracer = Uftrace(arguments=True)
     named = Method("named", "main.c")
     profile = tracer.profile(replace(forge.target()), [named, LEAF])
@@ -217,15 +217,13 @@ def test_what_arguments_were_like_stands_beside_each_duration(forge: Forge) -> N
             ("secret=pointer", "n=long int ~2^12"),
             ("secret=pointer", "n=long int ~2^13"),
         )
-    forge.make("-g", "-O1", PATCH_FLAG, main_c=PROGRAM)
+    forge.make("-g", "-O1", ROOM, main_c=PROGRAM)
     long = one(tracer.profile(forge.target(), [MIDDLE]), MIDDLE)
     assert long.arguments == (("n=int ~2^15",),) * 50
 
 
 def test_short_calls_are_counted_and_not_timed(forge: Forge, tracer: Uftrace) -> None:
-    forge.make(
-        "-g", "-O1", PATCH_FLAG, main_c=SPIN + "int main(void) { for (int i = 0; i < 999; i++) leaf(1); }"
-    )
+    forge.make("-g", "-O1", ROOM, main_c=SPIN + "int main(void) { for (int i = 0; i < 999; i++) leaf(1); }")
     profile = tracer.profile(replace(forge.target(), ok_exit=tuple(range(256))), [LEAF])
     assert profile.methods[LEAF].calls == 999
     assert profile.series == []
