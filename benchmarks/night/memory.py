@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.night.play import nights, score
 from benchmarks.night.run import CELLS, RESULTS
 from benchmarks.night.world import World
-from bot.flows.night_archive import archived, same
+from bot.flows.night_archive import alike, archived
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 
@@ -45,7 +45,7 @@ def play(options: int, noise: float, budget: int, *, seed: Sequence[int], count:
     archive = archived(past[:-1], lambda revisions: _search(world, revisions))
     seconds = time.process_time() - began
     last = told[-1]
-    united = [*last, *(p for p in archive if not any(same(p, other) for other in last))]
+    united = [*last, *(p for p in archive if not any(alike(p, other) for other in last))]
     ever, fourteen, everything = (score(world, points) for points in (told, [last], [united]))
     return {
         "changes": len(world.changes),

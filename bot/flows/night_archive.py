@@ -45,9 +45,10 @@ def archived(
     """Change points of nights (oldest first, in seconds), in order of revision.
 
     Block by block, because only trials of one night are compared: which night is beside which tells nothing,
-    and so the work grows with the number of nights, not with its square.
+    and so the work grows with the number of nights, not with its square. Where two blocks name a change
+    differently, the one counts that has more trials right beside it.
     """
-    found: list[ChangePoint] = []
+    found: list[tuple[int, ChangePoint]] = []
     for first in range(max(len(nights) - NIGHTS, 0), -STRIDE, -STRIDE):  # the newest know best
         block = nights[max(first, 0) : max(first, 0) + NIGHTS]
         places = [o.probe.revision for night in block for o in night]
@@ -57,8 +58,14 @@ def archived(
         moved = [[_shifted(o, -start) for o in night] for night in block]
         shown = search(end - start + 1).remember(moved).recalled()
         points = [displaced(point, start) for point in shown]
-        found += [p for p in points if not any(same(p, known) for known in found)]
-    return tuple(sorted(found, key=lambda point: (point.revision, point.term)))
+        found += [(sum(_beside(p, r) for r in places), p) for p in points]
+    kept: list[ChangePoint] = []
+    for _, point in sorted(
+        found, key=lambda counted: -counted[0]
+    ):  # stable: of equal ones the newest block's
+        if not any(alike(point, known) for known in kept):
+            kept.append(point)
+    return tuple(sorted(kept, key=lambda point: (point.revision, point.term)))
 
 
 def same(one: ChangePoint, other: ChangePoint) -> bool:
@@ -67,10 +74,21 @@ def same(one: ChangePoint, other: ChangePoint) -> bool:
     return one.term == other.term and overlap and (one.ratio > 1) == (other.ratio > 1)
 
 
+def alike(one: ChangePoint, other: ChangePoint) -> bool:
+    """Whether they may be one change in other words: as `same`, but the terms have only a level in common."""
+    overlap = one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
+    common = set(one.term) & set(other.term) or not one.term or not other.term
+    return overlap and bool(common) and (one.ratio > 1) == (other.ratio > 1)
+
+
 def displaced(point: ChangePoint, by: int) -> ChangePoint:
     """The same change point on a line that has so many more revisions before it."""
     first, last = point.interval
     return replace(point, revision=point.revision + by, interval=(first + by, last + by))
+
+
+def _beside(point: ChangePoint, revision: int) -> bool:
+    return point.interval[0] - 1 <= revision <= point.interval[1]
 
 
 def _shifted(observation: Observation, by: int) -> Observation:

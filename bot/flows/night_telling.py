@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from bot.analysis.change_points.steps import Step
 from bot.flows.accepting import Accepted
 from bot.flows.change_point_telling import told_point
-from bot.flows.night_archive import Archive, displaced, same
+from bot.flows.night_archive import Archive, alike, displaced, same
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint as Found
@@ -46,7 +46,7 @@ class Telling:
         self._passed = [k for k in search.known_ if not any(same(k, p) for p in self._shown)]
         older = [displaced(point, -self._before) for point in archive.points]
         told = (*self._shown, *self._passed)
-        self._older = [p for p in older if not any(same(p, other) for other in told)]
+        self._older = [p for p in older if not any(alike(p, other) for other in told)]
         self._known = (*search.known_, *older)
 
     @property
