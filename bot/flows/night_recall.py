@@ -17,8 +17,9 @@ REVISITS = 2
 """How often each step is named again once all are known: early names may have mixed two steps."""
 CLOSE, LEAST_CLOSE = 0.04, 3.0
 """Only trials within this share of the window (and so many revisions) of a step name it: none of another."""
-PROVEN, SURE = 8.0, 0.9
-"""Log posterior odds of a step (besides the number of places) and probability of its term to be known."""
+PROVEN, SURE, SURE_EXACTLY = 8.0, 0.9, 0.995
+"""Log posterior odds of a step (besides the number of places) and probability of its term to be known; without
+noise nothing but a missing trial makes a term less likely."""
 KEPT = 4.5
 """Standard errors that a step's size must have."""
 REST = 0.02
@@ -116,10 +117,11 @@ def _name(model: StepModel, step: Step, revisions: int, *, widely: bool = False)
     model.fit()
     place(model, step)
     found = _rivals(model, step, max(revisions * CLOSE, LEAST_CLOSE))
-    step.settled = found.evidence > PROVEN + math.log(revisions) and found.sure > SURE
+    sure = SURE_EXACTLY if model.exact else SURE
+    step.settled = found.evidence > PROVEN + math.log(revisions) and found.sure > sure
     if step.settled and widely:
         of_all = _rivals(model, step, float(revisions))
-        found = of_all if of_all.evidence > found.evidence and of_all.sure > SURE else found
+        found = of_all if of_all.evidence > found.evidence and of_all.sure > sure else found
     if step.settled:
         step.term, step.size, step.probability = found.terms[0], found.size, found.sure
     step.confirmed = (step.term, step.at) if step.settled else None
