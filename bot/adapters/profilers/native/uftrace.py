@@ -30,6 +30,29 @@ from bot.model.profiles import Method, Profile, Target, Tool
 SLOWDOWN = 10.0
 SECONDS_PER_CALL = 125e-9
 """Until this machine has been calibrated."""
+_OUTLIVED = "outlived"
+_UNTIL_THE_PROGRAM_ENDS = f"""
+folder=$0 tracer=$$
+watch() {{
+    while sleep 0.5; do
+        program= state=
+        read -r program _ <"/proc/$tracer/task/$tracer/children"
+        [ -n "$program" ] || continue
+        while read -r key state _ && [ "$key" != State: ]; do :; done <"/proc/$program/status"
+        [ "$state" = Z ] || continue
+        sleep 2
+        : >"$folder/{_OUTLIVED}"
+        kill -INT "$tracer"
+        exit
+    done
+}}
+(watch </dev/null >/dev/null 2>&1 &)
+exec "$@"
+"""
+"""uftrace waits for all that the program left behind, too; interrupted, it writes down what it has, and ends.
+
+The program, its first child, stays a zombie until then. The seconds are for a program that left nothing.
+"""
 _REGISTERS = ",".join(f"arg{number}/i64" for number in range(1, REGISTERS + 1))
 
 
@@ -170,6 +193,7 @@ def _record(target: Target, watch: Watch, described: Collection[str] = ()) -> tu
     try:
         patterns = [pattern(path, symbol) for path, symbols in watch.symbols.items() for symbol in symbols]
         words = [
+            *("sh", "-c", _UNTIL_THE_PROGRAM_ENDS, str(folder)),
             *("uftrace", "record", f"--data={folder}/trace", "--force", "--demangle=no"),
             *("--no-libcall", "--no-event", "--no-pager"),
             *(f"--patch={one}" for one in patterns),
@@ -179,7 +203,10 @@ def _record(target: Target, watch: Watch, described: Collection[str] = ()) -> tu
         launched = launch(target, words, slowdown=SLOWDOWN)
         trace = folder / "trace"
         read = told(target, read_uftrace, trace, files=[trace])
-        return as_the_program(launched, read.status, target), read.recording
+        recording = read.recording
+        if os.path.lexists(folder / _OUTLIVED):
+            recording.notes.append("What the program under uftrace left running was ended with it.")
+        return as_the_program(launched, read.status, target), recording
     finally:
         checkout.remove(folder)
         _remove_buffers(target)

@@ -148,6 +148,31 @@ def test_how_the_program_ended_is_its_own_outcome(
         assert left == []
 
 
+def test_a_daemon_left_behind_is_ended_and_told(forge: Forge, tracer: Uftrace) -> None:
+    text = (
+        SPIN
+        + """
+    #include <unistd.h>
+    int main(void) {
+        int told[2]; char byte = 0;
+        if (pipe(told)) return 1;
+        leaf(20000);
+        if (fork() == 0) {
+            setsid();
+            if (fork() == 0) { leaf(20000); write(told[1], &byte, 1); for (;;) pause(); }
+            _exit(0);
+        }
+        read(told[0], &byte, 1);
+        return 3;
+    }"""
+    )
+    forge.make("-g", "-O1", PATCH_FLAG, main_c=text)
+    profile = tracer.profile(replace(forge.target(timeout=20.0), ok_exit=(3,)), [LEAF])
+    assert profile.outcome == "ok"
+    assert one(profile, LEAF).calls == 2
+    assert profile.notes == ("What the program under uftrace left running was ended with it.",)
+
+
 def test_what_a_program_preloads_stays_preloaded(forge: Forge, tracer: Uftrace) -> None:
     forge.make("-shared", "-fPIC", other_c="int answer(void) { return 42; }")
     (forge.root / "program").rename(forge.root / "libother.so")
