@@ -18,8 +18,8 @@ REVISITS = 2
 CLOSE, LEAST_CLOSE = 0.04, 3.0
 """Only trials within this share of the window (and so many revisions) of a step name it: none of another."""
 PROVEN, SURE, SURE_EXACTLY = 8.0, 0.9, 0.995
-"""Log posterior odds of a step (besides the number of places) and probability of its term to be known: without
-noise nothing but a missing trial makes it less."""
+"""Log posterior odds of a step (besides the number of places) and probability of its term to be known:
+without noise nothing but a missing trial makes it less."""
 KEPT = 4.5
 """Standard errors that a step's size must have."""
 REST = 0.02

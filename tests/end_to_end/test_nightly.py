@@ -285,7 +285,7 @@ def test_a_night_of_the_published_pipeline_profiles_its_sample_and_its_learner_t
     run = "python3 work.py {options}"
     place.commit({CONFIG: config(run, options=options, program={"runtime": "python"}), "work.py": WORK})
     place.commit({"README": "nothing that runs"})
-    words = ["nightly", "--estimator", "published", "--budget", "60s"]
+    words = ["nightly", "--estimator", "published", "--budget", "240s"]
     words += ["--json", str(place.out / "report.json")]
     for _ in range(6):  # a machine that has other work may need more of them
         ended = place.suspects(*words)
