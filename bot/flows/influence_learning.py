@@ -85,6 +85,10 @@ def learnt(
     if past is not None and len(past.drawn) >= FEWEST:
         found = _of_methods(past, known.durations, subject, rng=rng, effort=effort)
         found = found if effort.published else _with_calls(found, known, subject, rng)
+        if past.shortened:
+            most = len(past.costs.methods) - 1
+            cut = f"Only the {most:,} costliest methods are learnt; the others count as one."
+            found = replace(found, notes=(*found.notes, cut))
         told = varied(past.costs, known.durations, method)
         costly = profiler_overheads(subject.space, known.profiles, known.durations)
         return replace(found, variations=told, profilers=costly)

@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 import pytest
 
+from bot.analysis.influences import remembered
 from bot.flows.experience import Memory
 from bot.flows.influence_learning import QUICK, Effort, Influences, learnt
 from bot.flows.known_costs import Known, known
@@ -68,6 +69,15 @@ def trials(count: int) -> MemoryStore:
     found = MemoryStore()
     found.append(recorder.measurements(record(0)))
     return found
+
+
+@pytest.mark.parametrize("most", [2, 4])
+def test_methods_beyond_the_most_that_are_learnt_are_said(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(remembered, "MOST_METHODS", most)
+    found = told(known(store(night(0, drawn(30), noise=0.02)), SUBJECT))
+    cut = "Only the 2 costliest methods are learnt; the others count as one."
+    assert (cut in found.notes) == (most == 2)
+    assert any(i.method for i in found.entries)
 
 
 def test_options_are_told_of_the_methods_that_they_drive_and_of_no_other() -> None:

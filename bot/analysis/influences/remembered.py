@@ -48,6 +48,11 @@ class Past:
     drawn: NDArray[np.bool_]
     revisions: tuple[str, ...]
 
+    @property
+    def shortened(self) -> bool:
+        """Whether there are more methods than a table may have, so that those of the last column are many."""
+        return len(self.costs.methods) > MOST_METHODS
+
     def split(self, rng: np.random.Generator) -> tuple[CostTable, CostTable | None]:
         """A sample to learn from and a random probe to judge by, drawn anew; None: too few were drawn."""
         drawn = np.flatnonzero(self.drawn)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,51 @@ def test_a_program_that_becomes_another_one_is_followed_but_not_what_it_forks(
         assert profile.notes
     assert (profile.outcome, profile.notes) == ("ok", ())
     assert one(profile, leaf, middle).calls == 2 * 20
+
+
+def test_calls_of_all_threads_are_counted_and_keep_their_own_callers(
+    forge: Forge, watcher: FridaWatcher
+) -> None:
+    text = (
+        "#include <pthread.h>"
+        + SPIN
+        + """
+    __attribute__((noinline)) int middle(int n) { volatile int s = n; s += leaf(n); return s; }
+    void *run(void *many) { for (long n = 0; n < (long)many; n++) middle(9); return 0; }
+    int main(void) {
+        pthread_t all[8];
+        for (long i = 0; i < 8; i++) pthread_create(&all[i], 0, run, (void *)(1000 * (i + 1)));
+        for (int i = 0; i < 8; i++) pthread_join(all[i], 0);
+        for (int n = 0; n < 100; n++) leaf(9);
+        return 0;
+    }"""
+    )
+    forge.make("-O1", "-g", "-pthread", main_c=text)
+    leaf, middle = Method("leaf", "main.c"), Method("middle", "main.c")
+    profile = watcher.profile(forge.target(), [leaf, middle])
+    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert one(profile, middle).calls == one(profile, leaf, middle).calls == 36_000
+    assert one(profile, leaf).calls == 100
+
+
+def test_what_a_program_preloads_stays_preloaded(forge: Forge, watcher: FridaWatcher) -> None:
+    forge.make("-shared", "-fPIC", other_c="int answer(void) { return 42; }")
+    (forge.root / "program").rename(forge.root / "libother.so")
+    text = (
+        "#include <dlfcn.h>\n#include <stdlib.h>\n#include <string.h>\n"
+        + SPIN
+        + """
+    int main(void) {
+        int (*f)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "answer"); leaf(9000);
+        return f && !strcmp(getenv("LD_PRELOAD"), getenv("EXPECTED")) ? f() : 1;
+    }"""
+    )
+    forge.make("-g", "-O1", "-D_GNU_SOURCE", main_c=text)
+    library = str(forge.root / "libother.so")
+    target = replace(forge.target(LD_PRELOAD=library, EXPECTED=library), ok_exit=(42,))
+    profile = watcher.profile(target, [Method("leaf", "main.c")])
+    assert (profile.outcome, profile.notes) == ("ok", ())
+    assert [s.calls for s in profile.series] == [1]
 
 
 @pytest.mark.parametrize(
