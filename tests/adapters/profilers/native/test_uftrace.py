@@ -166,7 +166,7 @@ def test_a_daemon_left_behind_is_ended_and_told(forge: Forge, tracer: Uftrace) -
         return 3;
     }"""
     )
-    forge.make("-g", "-O1", PATCH_FLAG, main_c=text)
+    forge.make("-g", "-O1", ROOM, main_c=text)
     profile = tracer.profile(replace(forge.target(timeout=20.0), ok_exit=(3,)), [LEAF])
     assert profile.outcome == "ok"
     assert one(profile, LEAF).calls == 2
