@@ -11,6 +11,7 @@ from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.contrasts import Valid
 from bot.analysis.influences.costs import Floats
 from bot.analysis.influences.learning import InfluenceModels, Learnt
+from bot.analysis.influences.levels import asked_values
 from bot.model.space import Configuration, Space
 
 MOST_LEVELS = 12
@@ -29,13 +30,6 @@ class LevelCurve:
     def points(self) -> tuple[tuple[float, float], ...]:
         """Values with their costs."""
         return tuple(zip(self.values.tolist(), self.costs.tolist(), strict=True))
-
-
-def asked_values(space: Space, option: str, most: int = MOST_LEVELS) -> list[float]:
-    """At most so many of a number's values, spread over them, the ends among them."""
-    values = sorted(float(v) for v in space.options[space.index[option]].values)
-    picks = np.unique(np.linspace(0, len(values) - 1, min(len(values), most)).round().astype(int))
-    return [values[k] for k in picks]
 
 
 class LevelCurves:
@@ -62,7 +56,7 @@ class LevelCurves:
 
     def _set(self, option: str) -> tuple[list[float], Columns] | None:
         place = self._space.index[option]
-        values = asked_values(self._space, option)
+        values = asked_values(self._space, option, MOST_LEVELS)
         sets = [[(*c[:place], v, *c[place + 1 :]) for v in values] for c in self._population]
         kept = [version for versions in sets if all(map(self._valid, versions)) for version in versions]
         return (values, self._basis.columns(kept)) if kept else None

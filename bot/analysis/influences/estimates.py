@@ -10,6 +10,8 @@ from bot.analysis.distributions import student_quantile
 from bot.analysis.influences.costs import Floats
 
 CONFIDENCE = 0.9
+FEW = 5
+"""Residuals of a corner below which their spread may be small by luck: that of all corners counts, if larger."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,15 @@ def estimate(predicted: Floats, signs: Floats, *, sides: np.ndarray, residuals: 
     parts: list[tuple[float, int]] = []
     if len(differences) > 1:
         parts.append((float(differences.var(ddof=1)) / len(differences), len(differences) - 1))
-    for corner, sign in enumerate(signs):
-        found = residuals[(sides == corner) & np.isfinite(residuals)]
-        if len(found) < 2:
-            return None
+    corners = [residuals[(sides == corner) & np.isfinite(residuals)] for corner in range(len(signs))]
+    if min(map(len, corners)) < 2:
+        return None
+    together = float(np.concatenate([found - found.mean() for found in corners]).var(ddof=len(corners)))
+    for found, sign in zip(corners, signs, strict=True):
         value += float(sign * found.mean())
-        parts.append((float(found.var(ddof=1)) / len(found), len(found) - 1))
+        own = float(found.var(ddof=1))
+        spread = max(own, together) if len(found) < FEW else own
+        parts.append((spread / len(found), len(found) - 1))
     variance = sum(v for v, _ in parts)
     if variance == 0:
         return Estimate(value, (value, value), modelled)

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from bot.analysis.influences.basis import Columns
 from bot.analysis.influences.contrasts import BACKGROUNDS, Contrast, Valid, contrast
 from bot.analysis.influences.costs import Floats
-from bot.analysis.influences.curves import LevelCurves, asked_values
+from bot.analysis.influences.curves import LevelCurves
 from bot.analysis.influences.estimates import Estimate, estimate
 from bot.analysis.influences.learning import InfluenceModels, Learnt
-from bot.model.space import Configuration, Level, Option, Space, Term
+from bot.analysis.influences.levels import levels_of, main_levels
+from bot.model.space import Configuration, Level, Space, Term
 
-THRESHOLDS = 5
-"""Values of a number at which it is cut, its ends counted; the cut that matters most to a method is told."""
 LEADING = 3
 """The strongest levels of each method whose pairs are looked at for interactions."""
 PAIRS = 40
@@ -114,29 +113,6 @@ def _curved(influence: TermInfluence, learnt: Learnt, curves: LevelCurves, space
     return influence if curve is None else replace(influence, curve=curve.points)
 
 
-def main_levels(space: Space) -> list[Level]:
-    """Levels whose influence is asked: flags on, values of choices, numbers from each of a few values on."""
-    return [level for option in space.options for level in _of(space, option)]
-
-
-def _of(space: Space, option: Option) -> list[Level]:
-    if len(option.values) < 2:
-        return []
-    if option.kind == "flag":
-        return [Level(option.name, "on")]
-    if option.kind == "choice":
-        values = (
-            [v for v in option.values if v != option.default] if len(option.values) == 2 else option.values
-        )
-        return [Level(option.name, "=", v) for v in values]
-    numbers = sorted(option.values, key=float)
-    asked = asked_values(space, option.name, THRESHOLDS)[1:]
-    # From the largest on is the largest alone: the term is called so.
-    return [
-        Level(option.name, "=" if float(v) == asked[-1] else ">=", v) for v in numbers if float(v) in asked
-    ]
-
-
 def _estimates(
     models: InfluenceModels, told: Sequence[Learnt], contrasts: Sequence[Contrast]
 ) -> list[dict[Term, Estimate]]:
@@ -205,7 +181,7 @@ def _even(space: Space, level: Level) -> Level:
     option = space.options[space.index[level.option]]
     if option.kind != "number":
         return level
-    cuts = _of(space, option)
+    cuts = levels_of(space, option)
     return max(cuts, key=lambda cut: _spread(space, (str(cut),)))
 
 

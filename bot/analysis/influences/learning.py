@@ -13,6 +13,7 @@ from sklearn import config_context
 
 from bot.analysis.influences.basis import Basis, Columns
 from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor, relative_errors
+from bot.analysis.influences.levels import probe_rows
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.screening import FULL, Effort, efforts, main_quantity
 from bot.analysis.influences.selection import CAP, GOOD, Chosen, choose, rare
@@ -167,9 +168,9 @@ def _floor(sample: CostTable, quantity: Quantity, method: int) -> float:
 
 def held_out(costs: CostTable, *, rng: np.random.Generator) -> tuple[CostTable, CostTable]:
     """A sample and a random probe of `PROBE` of its configurations."""
-    order = rng.permutation(len(costs.configurations))
-    count = max(1, round(PROBE * len(order)))
-    return costs.select(np.sort(order[count:])), costs.select(np.sort(order[:count]))
+    everything = np.arange(len(costs.configurations))
+    probe = probe_rows(costs.space, costs.configurations, max(1, round(PROBE * len(everything))), rng=rng)
+    return costs.select(np.setdiff1d(everything, probe)), costs.select(probe)
 
 
 @dataclass(frozen=True)

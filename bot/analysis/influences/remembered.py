@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.hindsight import configurations
 from bot.analysis.influences.costs import CostTable, Floats, Quantity
+from bot.analysis.influences.levels import probe_rows
 from bot.analysis.influences.tabulating import MOST_METHODS
 from bot.model.history import OUTCOMES
 from bot.model.profile_history import NO_COUNT, NO_METHOD, ProfileTable
@@ -59,7 +60,8 @@ class Past:
         count = min(round(PROBE * len(self.drawn)), round(OF_DRAWN * len(drawn)))
         if count < LEAST_PROBE:
             return self.costs, None
-        probe = np.sort(rng.permutation(drawn)[:count])
+        asked = [self.costs.configurations[i] for i in drawn]
+        probe = drawn[probe_rows(self.costs.space, asked, count, rng=rng)]
         return self.costs.select(np.setdiff1d(np.arange(len(self.drawn)), probe)), self.costs.select(probe)
 
     def exact(self) -> Past:

@@ -5,8 +5,9 @@ import pytest
 
 from bot.analysis.influences.curves import LevelCurves
 from bot.analysis.influences.estimates import estimate
-from bot.analysis.influences.explaining import explain, main_levels
+from bot.analysis.influences.explaining import explain
 from bot.analysis.influences.learning import InfluenceModels
+from bot.analysis.influences.levels import main_levels
 from bot.model.space import Configuration, Space
 from bot.sampling.constraints import ConstraintSolver
 from tests.unit.analysis.influences.programs import SPACE, Program, drawn, measured
@@ -127,3 +128,12 @@ def test_nothing_learnt_is_nothing_told() -> None:
     sample = measured(drawn(60, rng), program, rng=rng)
     models = InfluenceModels(rng=rng).fit(sample, measured(drawn(20, rng), program, rng=rng))
     assert explain(models, drawn(50, rng), valid=_always, rng=rng) == ()
+
+
+def test_two_residuals_that_agree_by_luck_do_not_make_a_sure_influence() -> None:
+    predicted = np.full((10, 2), 1.0)
+    sides = np.array([0, 0, 1, 1, 1, 1, 1, 1])
+    residuals = np.array([0.30, 0.30, 0.2, -0.2, 0.1, -0.1, 0.3, -0.3])
+    found = estimate(predicted, np.array([1.0, -1.0]), sides=sides, residuals=residuals)
+    assert found is not None and found.value == pytest.approx(0.3)
+    assert found.interval[0] < 0 < found.interval[1]
