@@ -1,13 +1,13 @@
 # The image of the action: the bot, the tool chain that builds subject programs, and the profilers that watch them.
 # Starting it is part of every pull request's wait, so that it stays below 1.5 GB: `make test-container` weighs it.
-FROM debian:bookworm-slim
+FROM debian:trixie-slim
 
 # What each line is for:
 #   the bot           its Python, git for revisions, certificates for GitHub
 #   native programs   compilers, make, and the generators whose output releases do not contain
-#   python programs   headers for extension modules, venv for their dependencies
+#   python programs   3.13, whose own monitoring tells single calls; headers for extension modules, venv for their dependencies
 #   node programs     the runtime, and npm for `build`
-#   JVM programs      java, and javac, which also compiles what profiles them
+#   JVM programs      Java 25, the oldest that times methods by itself, and javac, which also compiles what profiles them
 #   profilers         callgrind (instructions, calls), elfutils (files and lines), perf and gperftools (where time goes), uftrace (durations of calls),
 #                     strace (system calls), stress-ng (profiles of machines)
 # Java's packages want to link a page into the folder of manuals, which slim images may not have.
@@ -24,8 +24,8 @@ RUN apt-get update \
         build-essential autoconf automake libtool pkg-config cmake \
         python3-dev \
         nodejs npm \
-        default-jdk-headless \
-        valgrind elfutils linux-perf libgoogle-perftools4 uftrace strace stress-ng \
+        openjdk-25-jdk-headless \
+        valgrind elfutils linux-perf libgoogle-perftools4t64 uftrace strace stress-ng \
     && apt-get clean \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /usr/lib/jvm/*/jmods \
     && rm -f /usr/bin/cpack /usr/bin/*-lto-dump-* /usr/lib/jvm/*/lib/server/classes_nocoops.jsa \

@@ -21,7 +21,8 @@ from tests.container.docker_like import CAPABILITIES, seccomp_profile
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("apt-get", "mmdebstrap", "buildah", "podman", "runc", "conmon")
 IMAGE = "localhost/suspects-under-test:latest"
-SUITE = "bookworm"
+SUITE = "trixie"
+"""Of the image; the machine's own may be another: both are on the same archives."""
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "suspects-tests" / "container"
 _RUN = Path("/run/suspects-tests-container")
 """Podman remembers where this was, so that it is always the same."""
@@ -138,7 +139,8 @@ def _bootstrap() -> tuple[Sequence[str], str]:
     wanted = "$(ORIGIN) deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
     listed = _done("apt-get", "indextargets", "--format", wanted, "Created-By: Packages")
     lines = [line.removeprefix("Debian ") for line in listed.splitlines() if line.startswith("Debian deb ")]
-    mine = [line for line in lines if line.split()[2].startswith(SUITE)]
+    # The suite's own, its updates and its security: the same archives have those of other suites.
+    mine = [re.sub(r"(?<= )[a-z]+(?=(-[a-z]+)? )", SUITE, line, count=1) for line in lines]
     command = ["mmdebstrap", "--quiet", "--variant=apt", "--include=ca-certificates"]
     command += [f"--dpkgopt=path-exclude=/usr/share/{path}" for path in _SLIM]
     command += ["--dpkgopt=path-include=/usr/share/doc/*/copyright", "--dpkgopt=force-unsafe-io"]
