@@ -1,5 +1,5 @@
 # The image of the action: the bot, the tool chain that builds subject programs, and the profilers that watch them.
-# Starting it is part of every pull request's wait, so that it stays below 1.5 GB: `make test-container` weighs it.
+# Starting it is part of every pull request's wait, so that it stays below 1.55 GB: `make test-container` weighs it.
 FROM debian:trixie-slim
 
 # What each line is for:
@@ -13,9 +13,10 @@ FROM debian:trixie-slim
 # Java's packages want to link a page into the folder of manuals, which slim images may not have.
 # Debian's archive keeps only the newest version of a package, so that pinned versions would break with each security
 # update. What users run is pinned whole: a release pins the published image by digest.
-# What is removed again is what nothing here runs: the JDK's modules for linking other JVMs and its archive for heaps
-# above 32 GB, the build tools of npm's parts, valgrind's other tools, static libraries of OpenSSL, Python and valgrind,
-# gcc's reader of its own dumps, cmake's maker of packages.
+# What is removed again is what nothing here runs: the JDK's modules for linking other JVMs and its archives for heaps
+# above 32 GB and for small headers of objects, the build tools of npm's parts, valgrind's other tools, static libraries
+# of OpenSSL, Python and valgrind, sanitizers, gcc's reader of its own dumps, cmake's makers of packages and tests, the
+# drivers of graphics cards that stress-ng's libraries would load, perf for Python.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && mkdir -p /usr/share/man/man1 \
@@ -28,8 +29,11 @@ RUN apt-get update \
         valgrind elfutils linux-perf libgoogle-perftools4t64 uftrace strace stress-ng \
     && apt-get clean \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /usr/lib/jvm/*/jmods \
-    && rm -f /usr/bin/cpack /usr/bin/*-lto-dump-* /usr/lib/jvm/*/lib/server/classes_nocoops.jsa \
+    && rm -f /usr/bin/cpack /usr/bin/ctest /usr/bin/*-lto-dump-* /usr/lib/jvm/*/lib/server/classes_*.jsa \
+        /usr/lib/*/libLLVM* /usr/lib/*/libgallium* /usr/lib/*/libz3.* /usr/lib/*/gbm/* \
+        /usr/lib/python3/dist-packages/perf.* \
         /usr/lib/*/valgrind/*.a /usr/lib/python3*/config-*/*.a /usr/lib/*/libcrypto.a /usr/lib/*/libssl.a \
+        /usr/lib/gcc/*/*/lib*san.a /usr/lib/*/lib[ahltu]*san.so* \
     && for tool in dhat drd exp-bbv helgrind lackey massif memcheck none; do rm /usr/libexec/valgrind/$tool-*; done \
     && rm -r /usr/share/nodejs/@babel /usr/share/nodejs/@types /usr/share/nodejs/caniuse-lite \
         /usr/share/nodejs/core-js* /usr/share/nodejs/es-abstract /usr/share/nodejs/eslint* \

@@ -36,7 +36,8 @@ $(VENV)/.run: pyproject.toml
 
 $(VENV)/.test: $(VENV)/.run
 	@.ci/need cc:gcc g++ c++filt:binutils eu-addr2line:elfutils musl-gcc:musl-tools 'chromium|chromium-browser:chromium' \
-		valgrind strace stress-ng perf:linux-perf google-pprof:google-perftools uftrace javac:default-jdk-headless
+		valgrind strace stress-ng perf:linux-perf google-pprof:google-perftools uftrace javac:default-jdk-headless \
+		rustc go:golang-go
 	@$(INSTALL) --group test --group lint   # the workflows' linters are tests too
 	@touch $@
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,10 @@ def mix(n):
         n = (n * 1664525 + 1013904223) & 0xFFFFFFFF
     return n
 print(sum(mix(i) for i in range(200)))
+# The interpreter's own events come with Python 3.12; those who use them have a name.
+import sys
+with open("scratch/tools", "a") as file:
+    print(*filter(None, map(sys.monitoring.get_tool, range(6))), file=file)
 """
 NODE = """\
 function mix(n) {
@@ -52,6 +57,12 @@ class Work {
     }
 }
 """
+WARY = JAVA.replace(
+    "        int total",
+    """        String given = System.getenv("JAVA_TOOL_OPTIONS");
+        if (given != null && given.contains("-javaagent")) System.exit(3);
+        int total""",
+)
 PROGRAMS: Mapping[str, tuple[str, str, str, str, str]] = {
     "native": ("work.c", NATIVE, "cc -O1 -g -o work work.c", "./work", "mix"),
     "python": ("work.py", PYTHON, "true", "python3 work.py", "work:mix"),
@@ -64,14 +75,36 @@ PROGRAMS: Mapping[str, tuple[str, str, str, str, str]] = {
 def test_the_method_that_takes_the_time_is_found_and_timed(
     engine: Engine, tmp_path: Path, runtime: str
 ) -> None:
-    file, text, build, run, method = PROGRAMS[runtime]
+    told, _ = profiled(engine, tmp_path, runtime, *PROGRAMS[runtime])
+    assert told["share"] > 0.2 and told["calls"] > 0, told
+
+
+def test_pythons_own_monitoring_times_single_calls(engine: Engine, tmp_path: Path) -> None:
+    told, said = profiled(engine, tmp_path, "python", *PROGRAMS["python"])
+    assert told["calls"] == 200, told
+    assert "suspects" in said.splitlines()[-1], said
+
+
+def test_the_jvm_itself_times_methods_of_a_program_that_stands_no_agent(
+    engine: Engine, tmp_path: Path
+) -> None:
+    file, _, *rest = PROGRAMS["jvm"]
+    told, _ = profiled(engine, tmp_path, "jvm", file, WARY, *rest)
+    assert told["fine"] == "Java method timing" and told["calls"] == 200, told
+
+
+def profiled(
+    engine: Engine, tmp_path: Path, runtime: str, file: str, text: str, build: str, run: str, method: str
+) -> tuple[dict[str, Any], str]:
+    """What `profile_here.py` tells, and what the program's trials wrote to scratch/tools."""
     (tmp_path / file).write_text(text)
     (tmp_path / "profile_here.py").write_bytes((ROOT / "tests/container/profile_here.py").read_bytes())
     script = (
         f"cp -r /given /tmp/tree; chmod 755 /tmp/tree; cd /tmp/tree; {build};"
-        f" exec /opt/suspects/venv/bin/python profile_here.py {runtime} /tmp/tree {method} {run}"
+        f" /opt/suspects/venv/bin/python profile_here.py {runtime} /tmp/tree {method} {run};"
+        " cat scratch/tools >&2 || true"
     )
     done = engine.start("-ec", script, entrypoint=["/bin/sh"], mounts={tmp_path: "/given"})
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["share"] > 0.2 and told["calls"] > 0, done.stdout
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told, done.stderr

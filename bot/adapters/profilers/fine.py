@@ -9,6 +9,7 @@ from math import nan
 from statistics import median
 
 from bot.adapters.profilers.affordable import OVERHEAD, affordable
+from bot.adapters.profilers.jvm.timer import JvmTimer
 from bot.adapters.profilers.jvm.watcher import JvmWatcher
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.frida_watcher import FridaWatcher
@@ -17,12 +18,17 @@ from bot.adapters.profilers.node.watcher import NodeWatcher
 from bot.adapters.profilers.python.fine import PythonFine
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 
-AGENTS: Mapping[str, Callable[[Profile, float, bool], PythonFine | NodeWatcher | JvmWatcher]] = {
-    "python": lambda coarse, most, arguments: PythonFine(coarse, overhead=most, arguments=arguments),
-    "node": lambda coarse, most, arguments: NodeWatcher(coarse, overhead=most, arguments=arguments),
-    "jvm": lambda coarse, most, arguments: JvmWatcher(coarse, overhead=most, arguments=arguments),
+AGENTS: Mapping[
+    str, Callable[[Profile, float, bool], Sequence[PythonFine | NodeWatcher | JvmWatcher | JvmTimer]]
+] = {
+    "python": lambda coarse, most, arguments: [PythonFine(coarse, overhead=most, arguments=arguments)],
+    "node": lambda coarse, most, arguments: [NodeWatcher(coarse, overhead=most, arguments=arguments)],
+    "jvm": lambda coarse, most, arguments: [
+        JvmWatcher(coarse, overhead=most, arguments=arguments),
+        JvmTimer(coarse, overhead=most),
+    ],
 }
-"""Tools inside of the program, by runtime; they know themselves what they can afford."""
+"""Tools inside of the program, by runtime, the first choice first; they know what they can afford."""
 
 
 class FineProfiler:
@@ -85,27 +91,34 @@ class FineProfiler:
         overhead: float,
         arguments: bool,
     ) -> Profile:
-        """One trial under the runtime's tool; none, if one without it failed."""
-        agent = None if self._runtime == "native" else AGENTS[self._runtime](known, overhead, arguments)
-        tracers = self._tracers[arguments]
-        able = [one for one in tracers if not one.missing(target)]
-        tool = agent or (able or tracers)[0]
-        lacking = tool.missing(target)
+        """One trial under a tool of the runtime; none, if one without it failed."""
+        ways = self._ways(known, overhead, arguments)
+        able = [one for one in ways if not one.missing(target)]
+        first = (able or ways)[0]
+        lacking = first.missing(target)
         if failed is not None:
             lacking = (*lacking, failed.ended.reason("The trial without a profiler"))
         if lacking:
             outcome = "not-started" if failed is None else failed.outcome
-            return Profile(tool.tool, outcome, known.seconds, notes=tuple(lacking))
-        if agent is not None:
-            return agent.profile(target, methods)
-        tried = [_traced(able[0], target, methods, known, overhead=overhead)]
+            return Profile(first.tool, outcome, known.seconds, notes=tuple(lacking))
+        tried: list[Profile] = []
         # A program may not stand one way of being watched (it looks at its environment), and stand another.
-        for other in able[1:]:
-            if tried[-1].outcome not in ("exit", "signal"):
-                break
-            tried.append(_traced(other, target, methods, known, overhead=overhead))
+        while able and (not tried or tried[-1].outcome in ("exit", "signal")):
+            way = able.pop(0)
+            if isinstance(way, Uftrace | FridaWatcher):
+                tried.append(_traced(way, target, methods, known, overhead=overhead))
+            else:
+                tried.append(way.profile(target, methods))
         before = [note for one in tried[:-1] for note in one.notes]
         return replace(tried[-1], notes=(*before, *tried[-1].notes))
+
+    def _ways(
+        self, known: Profile, overhead: float, arguments: bool
+    ) -> Sequence[Uftrace | FridaWatcher | PythonFine | NodeWatcher | JvmWatcher | JvmTimer]:
+        """The runtime's tools, the first choice first."""
+        if self._runtime == "native":
+            return self._tracers[arguments]
+        return AGENTS[self._runtime](known, overhead, arguments)
 
 
 def _traced(

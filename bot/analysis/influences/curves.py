@@ -12,7 +12,7 @@ from bot.analysis.influences.contrasts import Valid
 from bot.analysis.influences.costs import Floats
 from bot.analysis.influences.learning import InfluenceModels, Learnt
 from bot.analysis.influences.levels import asked_values
-from bot.model.space import Configuration, Space
+from bot.model.space import Configuration
 
 MOST_LEVELS = 12
 """Values of a number that are asked for, spread over its range."""

@@ -11,7 +11,7 @@ from bot.analysis.influences.costs import Floats
 
 CONFIDENCE = 0.9
 FEW = 5
-"""Residuals of a corner below which their spread may be small by luck: that of all corners counts, if larger."""
+"""Residuals of a corner below which they may agree by luck: the spread of all corners counts, if larger."""
 
 
 @dataclass(frozen=True)

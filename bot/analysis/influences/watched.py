@@ -51,8 +51,8 @@ def trials_of(table: DurationTable) -> Ints:
 
 def _trial(table: DurationTable, rows: Ints, configuration: Configuration) -> WatchedTrial:
     parts = list(_parts(rows, table.method))
-    counted = {table.method[r] for r in rows if table.bin[r] == NO_BIN and table.count[r]}
-    series = [_series(table, timed) for p in parts if len(timed := p[table.bin[p] != NO_BIN])]
+    counted = {table.method[r] for r in rows[~_timed(table, rows)] if table.count[r]}
+    series = [_series(table, own) for p in parts if len(own := p[_timed(table, p)])]
     known = {table.methods[code].name for p in parts if (code := table.method[p[0]]) not in counted}
     return WatchedTrial(configuration, tuple(series), frozenset(known))
 
@@ -64,10 +64,18 @@ def _parts(rows: Ints, column: NDArray[np.integer]) -> Iterator[Ints]:
         yield from np.split(order, np.flatnonzero(np.diff(column[order])) + 1)
 
 
+def _timed(table: DurationTable, rows: Ints) -> NDArray[np.bool_]:
+    """Whether durations are known, or at least their sum, which is all that a JVM tells; shape (n,)."""
+    return np.asarray((table.bin[rows] != NO_BIN) | (table.seconds[rows] > 0))
+
+
 def _series(table: DurationTable, rows: Ints) -> CallSeries:
-    """The histogram of a method's calls in a trial, all paths together."""
+    """The histogram of a method's calls in a trial, all paths together; or only their sum."""
+    method, seconds = table.methods[table.method[rows[0]]], float(table.seconds[rows].sum())
     first, last = int(table.bin[rows].min()), int(table.bin[rows].max())
+    if first == NO_BIN:
+        calls, nothing = int(table.count[rows].sum()), np.empty(0)
+        return CallSeries(method, (), calls, seconds, nothing, nothing, nothing.astype(np.int64))
     counts = np.bincount(table.bin[rows] - first, table.count[rows]).astype(np.int64)
     edges = lower_edges(np.arange(first, last + 2))
-    method, seconds = table.methods[table.method[rows[0]]], float(table.seconds[rows].sum())
     return CallSeries(method, (), int(counts.sum()), seconds, np.empty(0), edges, counts)

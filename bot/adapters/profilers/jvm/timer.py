@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from xml.sax.saxutils import escape
 
+import numpy as np
+
+from bot.adapters.profilers.affordable import OVERHEAD, affordable
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.recording import recorded_trial
 from bot.adapters.profilers.reports import clean_name
-from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
+from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Target, Tool
 
 OLDEST = 25
 SECONDS_PER_CALL = 50e-9
@@ -25,7 +28,14 @@ _EVENTS = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 class JvmTimer:
-    """Calls and total time of chosen methods, by the JVM itself; no single durations, no callers."""
+    """Calls and total time of chosen methods, by the JVM itself; no single durations, no callers.
+
+    coarse: how often they are called; those that would cost more than `overhead` are left out (a share
+    of the trial).
+    """
+
+    def __init__(self, coarse: Profile | None = None, *, overhead: float = OVERHEAD) -> None:
+        self._coarse, self._overhead = coarse, overhead
 
     @property
     def tool(self) -> Tool:
@@ -53,13 +63,16 @@ class JvmTimer:
         javac = toolchain.compiler(target)
         if javac is None:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(self.missing(target)))
+        methods, left = affordable(
+            methods, self._coarse, seconds_per_call=SECONDS_PER_CALL, overhead=self._overhead
+        )
         watched = {m.name: m for m in methods if m.name.isprintable() and not set(m.name) & set("; @")}
         filters = ";".join(one for name in watched for one in _filters(name))
         try:
             launched, recorded = recorded_trial(target, _EVENTS.format(escape(filters)), javac=javac)
         except OSError as error:
             return Profile(self.tool, "not-started", 0.0, notes=(f"No profile: {error.strerror or error}",))
-        profile = Profile(self.tool, launched.outcome, launched.cpu, notes=tuple(recorded.notes))
+        profile = Profile(self.tool, launched.outcome, launched.cpu, notes=(*left, *recorded.notes))
         timed = {
             watched[clean_name(n)]: sums for n, sums in recorded.timed.items() if clean_name(n) in watched
         }
@@ -71,7 +84,15 @@ class JvmTimer:
             method: MethodCost(self_share=nanoseconds / seen, total_seconds=nanoseconds / 1e9, calls=calls)
             for method, (calls, nanoseconds) in timed.items()
         }
-        return replace(profile, methods=costs)
+        series = [
+            CallSeries(method, (), calls, nanoseconds / 1e9, _NONE, _NONE, _NONE.astype(np.int64))
+            for method, (calls, nanoseconds) in timed.items()
+            if calls
+        ]
+        return replace(profile, methods=costs, series=series)
+
+
+_NONE = np.zeros(0)
 
 
 def _filters(name: str) -> list[str]:

@@ -26,6 +26,9 @@ _BLIND = (
     "time: instructions do not wait for memory or for the kernel",
 )
 
+_STEADY = "asyncpreemptoff=1"
+"""For Go programs: signals that take a goroutine off its thread end callgrind (its own assertion)."""
+
 
 class Callgrind:
     """Fits the port `Profiler`; what it counts is the same in every run of a deterministic program."""
@@ -84,7 +87,11 @@ class Callgrind:
             *(f"--dump-before={name}" for name in ("fork", "__fork", "__libc_fork", "_Fork")),
             *target.words,
         ]
-        env = {"VALGRIND_OPTS": "", "PYTHONHASHSEED": target.env.get("PYTHONHASHSEED", "0")}
+        env = {
+            "VALGRIND_OPTS": "",
+            "PYTHONHASHSEED": target.env.get("PYTHONHASHSEED", "0"),
+            "GODEBUG": ",".join(filter(None, (target.env.get("GODEBUG"), _STEADY))),
+        }
         return launch(target, words, env=env, slowdown=CALLGRIND_FACTOR)
 
 

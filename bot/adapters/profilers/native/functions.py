@@ -193,9 +193,10 @@ class Functions:
 
     def _lines(self, path: str, addresses: Sequence[int]) -> Mapping[int, _Source]:
         # Of elfutils: that of binutils 2.40 names the wrong file for functions from headers (DWARF 5).
-        words = ["eu-addr2line", "--absolute", f"--executable={path}"]
+        # A function may begin with inlined code of another file: its own place ends the chain of callers.
+        words = ["eu-addr2line", "--absolute", "--addresses", "--inlines", f"--executable={path}"]
         asked = "".join(f"{address:#x}\n" for address in addresses).encode()
-        answers = self._ask(words, asked, len(addresses), "files and lines of functions")
+        answers = self._ask(words, asked, len(addresses), "files and lines of functions", begins=_ADDRESS)
         found = {}
         for address, answer in zip(addresses, answers, strict=False):
             match = _FILE_AND_LINE.fullmatch(answer)
@@ -214,8 +215,16 @@ class Functions:
         plain |= zip(odd, self._ask([*command, *odd], b"", len(odd), "C++ names"), strict=False)
         return [plain.get(s, s) for s in symbols]
 
-    def _ask(self, words: Sequence[str], asked: bytes, count: int, what: str) -> Sequence[str]:
-        """One answer a line, or none at all."""
+    def _ask(
+        self,
+        words: Sequence[str],
+        asked: bytes,
+        count: int,
+        what: str,
+        *,
+        begins: re.Pattern[str] | None = None,
+    ) -> Sequence[str]:
+        """One answer a line, or none at all. begins: an answer is the last line after each such one."""
         if not count:
             return ()
         if shutil.which(words[0], path=PATH) is None:
@@ -227,6 +236,9 @@ class Functions:
         except OSError as error:
             self.notes.append(f"{what[0].upper()}{what[1:]} could not be found out: {error}")
             return ()
+        if begins is not None:
+            starts = [place for place, row in enumerate(rows) if begins.fullmatch(row)]
+            rows = [rows[end - 1] for end in (*starts[1:], len(rows))] if starts else []
         if len(rows) != count:
             self.notes.append(f"{what[0].upper()}{what[1:]} could not be found out.")
             return ()

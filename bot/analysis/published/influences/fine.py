@@ -61,7 +61,12 @@ _NONE = np.zeros(0)
 
 
 def _durations(series: CallSeries) -> tuple[Floats, Floats]:
-    """Durations, and how many calls took so long; there may be too many of these to list them one by one."""
+    """Durations, and how many calls took so long; there may be too many of these to list them one by one.
+
+    Where only their sum is known, all are as long as their mean.
+    """
+    if not len(series.durations) and not len(series.counts) and series.seconds:
+        return np.array([series.seconds / series.calls]), np.array([float(series.calls)])
     if len(series.durations) or not len(series.counts):
         return series.durations, np.ones(len(series.durations))
     return (series.edges[:-1] + series.edges[1:]) / 2, series.counts.astype(np.float64)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.adapters import process
+from bot.adapters.profilers.fine import FineProfiler
 from bot.adapters.profilers.jvm.sampler import JvmSampler
 from bot.adapters.profilers.jvm.timer import JvmTimer
 from bot.adapters.profilers.jvm.watcher import JvmWatcher
-from bot.model.profiles import Method, Target
+from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
-from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS
+from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, program
 from tests.adapters.scripts import script
 
 
@@ -70,3 +72,37 @@ def test_the_other_profilers_see_the_newest_jvm_too(
     fine = JvmWatcher().profile(trial, [Method("shop.Press.Wheel.turn")])
     assert [cost.calls for cost in fine.methods.values()] == [30]
     assert fine.tool.version.startswith("25")
+
+
+WARY = program(
+    """
+    String given = System.getenv("JAVA_TOOL_OPTIONS");
+    if (given != null && given.contains("-javaagent")) System.exit(3);
+    for (int i = 0; i < 20; i++) burn(5);
+    """
+)
+BURN = Method("Small.burn")
+COARSE = Profile(
+    Tool("coarse", "", "coarse", frozenset({"calls"})), "ok", 1.0, {BURN: MethodCost(1.0, calls=20)}
+)
+
+
+def test_a_program_that_does_not_stand_an_agent_is_timed_by_its_jvm(
+    make_jvm_target: MakeJvmTarget, newest_java: dict[str, str]
+) -> None:
+    trial = make_jvm_target(WARY, *RUN_SMALL, env=newest_java)
+    profile = FineProfiler("jvm").watch(trial, [BURN], COARSE)
+    assert (profile.outcome, profile.tool.name) == ("ok", "Java method timing"), profile.notes
+    (series,) = profile.series
+    assert series.method == BURN and series.calls == 20 and series.seconds > 0
+    assert not len(series.durations) and not len(series.counts)
+    assert any("The profiled trial" in note and "3" in note for note in profile.notes), profile.notes
+
+
+def test_calls_that_cost_too_much_are_not_timed(
+    make_jvm_target: MakeJvmTarget, newest_java: dict[str, str]
+) -> None:
+    often = replace(COARSE, methods={BURN: MethodCost(1.0, calls=100_000_000)})
+    profile = JvmTimer(often).profile(make_jvm_target(WARY, *RUN_SMALL, env=newest_java), [BURN])
+    assert profile.outcome == "ok" and not profile.series
+    assert any("called too often" in note for note in profile.notes)

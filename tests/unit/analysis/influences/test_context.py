@@ -142,9 +142,20 @@ def test_watched_trials_become_a_cost_table_without_the_longest_calls() -> None:
 
 
 def test_calls_without_durations_are_not_known_and_configurations_of_another_space_are_left_out() -> None:
-    counted = CallSeries(WORK, (), 12, 0.5, NONE, NONE, NONE.astype(np.int64))
+    counted = CallSeries(WORK, (), 12, 0.0, NONE, NONE, NONE.astype(np.int64))
     (trial,) = watched_trials(SPACE, night(0, [counted]))
     assert trial.known == {"right"} and trial.series == ()
     table = night(0, [calls(np.array([0.1]))])
     other = replace(table, configurations=({"items": 77},))
     assert watched_trials(SPACE, other) == []
+
+
+def test_calls_of_which_only_the_sum_is_known_are_learnt_from_and_tell_no_variation() -> None:
+    summed = [CallSeries(WORK, (), calls, 0.5, NONE, NONE, NONE.astype(np.int64)) for calls in (10, 20)]
+    table = night(0, [summed[0]], [summed[1]])
+    trials = watched_trials(SPACE, table)
+    assert [trial.known for trial in trials] == [frozenset({"work", "right"})] * 2
+    costs = fine_costs(SPACE, [(t.configuration, [t.series]) for t in trials])
+    assert costs.quantities["seconds"][:, 0, 0] == pytest.approx([0.5, 0.5])
+    assert costs.quantities["calls"][:, 0, 0].tolist() == [10, 20]
+    assert of(table).context is None

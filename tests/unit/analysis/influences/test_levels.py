@@ -7,7 +7,9 @@ from bot.analysis.influences.levels import SIDES, main_levels, probe_rows
 from bot.model.space import Option, Space
 from tests.unit.analysis.influences.programs import SPACE, drawn
 
-FLAGS = Space(tuple(Option(name, "flag", (False, True), False) for name in ("alpha", "beta", "gamma", "delta")))
+FLAGS = Space(
+    tuple(Option(name, "flag", (False, True), False) for name in ("alpha", "beta", "gamma", "delta"))
+)
 
 
 @pytest.mark.parametrize("seed", range(20))
