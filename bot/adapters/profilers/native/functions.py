@@ -23,6 +23,8 @@ MOST_ODD = 400
 """Symbols that are not ASCII and are demangled."""
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+|\?+|")
+_ASKED = re.compile(r"0x[0-9a-f]+")
+"""How eu-addr2line repeats an address before what it knows of it."""
 _FILE_AND_LINE = re.compile(r"(.+?):(\d{1,8})(?::\d+)?(?: \(.*\))?")
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z0-9_.$]+")
 
@@ -192,17 +194,21 @@ class Functions:
                 yield function, source
 
     def _lines(self, path: str, addresses: Sequence[int]) -> Mapping[int, _Source]:
-        # Of elfutils: that of binutils 2.40 names the wrong file for functions from headers (DWARF 5).
-        # A function may begin with inlined code of another file: its own place ends the chain of callers.
-        words = ["eu-addr2line", "--absolute", "--addresses", "--inlines", f"--executable={path}"]
-        asked = "".join(f"{address:#x}\n" for address in addresses).encode()
-        answers = self._ask(words, asked, len(addresses), "files and lines of functions", begins=_ADDRESS)
-        found = {}
-        for address, answer in zip(addresses, answers, strict=False):
-            match = _FILE_AND_LINE.fullmatch(answer)
-            if match is not None and match[1] != "??":
-                found[address] = _Source(match[1], int(match[2]))
-        return found
+        # That of binutils 2.40 names the wrong file for functions from headers (DWARF 5); that of elfutils
+        # 0.188 finds nothing in programs of clang or Go, which have no table of addresses.
+        for tool, options in (("eu-addr2line", ("--absolute",)), ("addr2line", ())):
+            # A function may begin with inlined code of another file: its own place ends the chain of callers.
+            words = [tool, *options, "--addresses", "--inlines", "-e", path]
+            asked = "".join(f"{address:#x}\n" for address in addresses).encode()
+            answers = self._ask(words, asked, len(addresses), "files and lines of functions", begins=_ASKED)
+            found = {}
+            for address, answer in zip(addresses, answers, strict=False):
+                match = _FILE_AND_LINE.fullmatch(answer)
+                if match is not None and not match[1].startswith("??"):
+                    found[address] = _Source(match[1], int(match[2]))
+            if found:
+                return found
+        return {}
 
     def _demangle(self, symbols: Sequence[str]) -> Sequence[str]:
         """Through binutils' demangler: C++, Rust (both manglings), without arguments."""
@@ -224,7 +230,10 @@ class Functions:
         *,
         begins: re.Pattern[str] | None = None,
     ) -> Sequence[str]:
-        """One answer a line, or none at all. begins: an answer is the last line after each such one."""
+        """One answer a line, or none at all. begins: an answer is the last line after each such one.
+
+        Tools that answer in part (a place that is nowhere) end with 1.
+        """
         if not count:
             return ()
         if shutil.which(words[0], path=PATH) is None:
@@ -232,7 +241,7 @@ class Functions:
             self.notes.append(f"`{words[0]}` ({package}) is not installed: {what} are unknown.")
             return ()
         try:
-            rows = ask(self.target, words, asked, lines)
+            rows = ask(self.target, words, asked, lines, partly=1)
         except OSError as error:
             self.notes.append(f"{what[0].upper()}{what[1:]} could not be found out: {error}")
             return ()

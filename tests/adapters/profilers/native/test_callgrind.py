@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -355,3 +356,11 @@ def test_standard_input_reaches_the_program(forge: Forge, open_path: Path) -> No
     target = forge.target()
     assert Callgrind().profile(target).outcome == "exit"
     assert Callgrind().profile(replace(target, stdin=given)).outcome == "ok"
+
+
+def test_files_are_known_where_the_compiler_made_no_table_of_addresses(forge: Forge) -> None:
+    """As clang and Go do not."""
+    forge.make("-g", main_c=FORK)
+    subprocess.run(["objcopy", "--remove-section=.debug_aranges", "program"], cwd=forge.root, check=True)
+    profile = Callgrind().profile(forge.target())
+    assert place(profile, "work") == ("main.c", 3)
