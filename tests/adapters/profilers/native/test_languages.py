@@ -24,7 +24,7 @@ mod shop {
 }
 #[inline(never)]
 fn mix(mut n: u32) -> u32 {
-    for _ in 0..20000 { n = n.wrapping_mul(1664525).wrapping_add(1013904223); n ^= n >> 7; }
+    for _ in 0..200000 { n = n.wrapping_mul(1664525).wrapping_add(1013904223); n ^= n >> 7; }
     n
 }
 fn main() {
@@ -88,7 +88,9 @@ def test_methods_of_a_rust_program_are_counted_and_timed_under_their_names(forge
     turn, turned = found["work::shop::Wheel<T>::turn"]
     assert turn.file == "work.rs" and turned.calls == 50
     fine = FineProfiler("native").watch(forge.target(), [mix, turn], coarse, overhead=10.0)
-    assert {series.method.name: series.calls for series in fine.series} == {mix.name: 50, turn.name: 50}
+    assert {series.method.name: series.calls for series in fine.series} == {mix.name: 50, turn.name: 50}, (
+        fine.notes
+    )
 
 
 def test_methods_of_a_go_program_are_counted_and_that_its_calls_cannot_be_timed_is_said(forge: Forge) -> None:
