@@ -197,6 +197,7 @@ class MethodInquiry:
             options=self.job.subject.space.as_dict(one.configuration),
             control=one.control,
             tool=f"{after.tool.name} {after.tool.version}".strip(),
+            blind=after.tool.blind,
             change_seconds=head - base,
             unexplained=None if one.control else found.unexplained,
             overhead=spent / base if base > 0 else None,

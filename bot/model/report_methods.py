@@ -57,12 +57,13 @@ class ComparedProfile(Part):
 
     change_seconds: measured without a profiler, of one trial. unexplained: the share of it that no named
     method explains (null: nothing changed). overhead: profiled seconds over unprofiled ones. flame: parents
-    come before their children.
+    come before their children. blind: what the tool cannot see, in sentences.
     """
 
     options: dict[str, Value]
     control: bool = False
     tool: str = ""
+    blind: tuple[str, ...] = ()
     change_seconds: float
     unexplained: float | None = None
     overhead: float | None = None

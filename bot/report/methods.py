@@ -115,9 +115,9 @@ def methods(report: Report, rows: int) -> Section | None:
     """Methods whose own cost moved, by configuration; a comment has a table for the first one only."""
     found = groups(report)
     flagged = [g for g in found if g.methods and not g.control]
-    if not flagged:
-        return _none_stands_out(report, found)
     short = rows <= COMMENT_ROWS
+    if not flagged:
+        return _none_stands_out(report, found, short)
     blocks: list[Block] = []
     several = len(found) > 1
     for group in flagged[: 1 if short else MOST_TABLES]:
@@ -128,21 +128,21 @@ def methods(report: Report, rows: int) -> Section | None:
     left = sum(len(several) for several in alike[MOST_BULLETS:])
     lines += [prose(f"{count(left, 'more configuration')}, in the report")] if left else []
     blocks += [Bullets(tuple(lines))] if lines else []
-    blocks += _remarks(report, found)
+    blocks += _remarks(report, found, short)
     unique = {(m.method, m.file, m.change) for g in flagged for m in g.methods}
     counted = Counter(_CHANGES[change] for _, _, change in unique)
     title = ", ".join(f"{counted[said]:,} {said}" for said in _CHANGES.values() if counted[said])
     return Section("methods", f"Methods: {title}", tuple(blocks))
 
 
-def _none_stands_out(report: Report, found: list[Group]) -> Section | None:
+def _none_stands_out(report: Report, found: list[Group], short: bool) -> Section | None:
     if not any(group.profile and not group.control for group in found):
         return None
     said = prose(
         "In no flagged configuration did the own cost of a method move beyond the noise of its profiles: the "
         "change is spread over many methods, or lies in what the profiler cannot see."
     )
-    return Section("methods", "Methods: none stands out", (said, *_remarks(report, found)))
+    return Section("methods", "Methods: none stands out", (said, *_remarks(report, found, short)))
 
 
 def cost(method: MethodSuspect) -> Prose:
@@ -216,14 +216,22 @@ def _range(shares: list[float]) -> str:
     return high if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def _remarks(report: Report, found: list[Group]) -> list[Block]:
-    """With what was profiled, at which cost, what reverting one method showed, and the control."""
+def _remarks(report: Report, found: list[Group], short: bool) -> list[Block]:
+    """With what was profiled, at which cost, what reverting one method showed, and the control.
+
+    short: without what the profiler cannot see.
+    """
     blocks: list[Block] = []
     profile = next((g.profile for g in found if g.profile and g.profile.tool), None)
     if profile is not None:
         times = f"{profile.overhead:,.{0 if profile.overhead >= 10 else 2}f}" if profile.overhead else ""
         longer = f"; a profiled trial took {times} times as long" if times else ""
         blocks.append(prose("Profiled with ", code(profile.tool), longer, "."))
+        if profile.blind and not short:
+            blocks += [
+                prose("What it cannot see, or sees wrongly:"),
+                Bullets(tuple(map(prose, profile.blind))),
+            ]
     for method in [m for g in found for m in g.methods if m.restored is not None][:1]:
         share = prose(strong(fraction(method.restored or 0.0)), _interval(method.restored_interval))
         blocks.append(

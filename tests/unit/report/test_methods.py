@@ -199,6 +199,20 @@ def test_the_cost_of_profiling_and_the_control_are_told() -> None:
     assert told(moved).title == "Methods: 1 slower"
 
 
+def test_what_the_profiler_cannot_see_is_for_the_page() -> None:
+    found = method_reports.of_python()
+    said = [str(b) for b in told(found, PAGE).blocks]
+    place = said.index("What it cannot see, or sees wrongly:")
+    assert said[place - 1].startswith("Profiled with cProfile 3.12")
+    (bullet,) = (
+        b
+        for b in told(found, PAGE).blocks
+        if isinstance(b, Bullets) and method_reports.BLIND in map(str, b.items)
+    )
+    assert len(bullet.items) == 1
+    assert "What it cannot see, or sees wrongly:" not in [str(b) for b in told(found).blocks]
+
+
 def test_what_reverting_a_method_restores_is_its_proof() -> None:
     found = blaming(method("m", 0.9, restored=0.93, restored_interval=(0.86, 1.01)))
     assert markdown(headline(found).lead[2]).endswith(

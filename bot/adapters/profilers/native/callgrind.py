@@ -22,8 +22,8 @@ from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Target, To
 SLOWDOWN = 12.0
 
 _BLIND = (
-    "what a process did before it replaced itself by another program (exec)",
-    "time: instructions do not wait for memory or for the kernel",
+    "What a process did before it replaced itself by another program (exec) is not counted.",
+    "Instructions are not time: they do not wait for memory or for the kernel.",
 )
 
 _STEADY = "asyncpreemptoff=1"

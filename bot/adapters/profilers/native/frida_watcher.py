@@ -37,10 +37,10 @@ SECONDS_PER_CALL = 500e-9
 STARTS = 30.0
 """Seconds that Frida may take until the program runs, on a machine that has other work."""
 BLIND = (
-    "calls that the compiler inlined",
-    "functions that are too short for a jump, or call another at once",
-    "processes that the program starts, and its last 10 ms before it becomes another program",
-    "what a call waited for is in its duration",
+    "Calls that the compiler inlined are not seen.",
+    "Functions that are too short for a jump, or call another at once, are not watched.",
+    "Processes that the program starts, and its last 10 ms before it becomes another program, are not seen.",
+    "What a call waited for is in its duration.",
 )
 
 _INSTALLED = find_spec("frida")

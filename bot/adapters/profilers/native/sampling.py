@@ -27,7 +27,7 @@ FREQUENCY = 999
 FEW_SAMPLES = 200
 """With fewer, a method that has a tenth of the time is off by a fifth. Arbitrary."""
 
-_SMALL = "methods with less than 3 % of the time: their shares are mostly chance"
+_SMALL = "Shares of methods with less than 3 % of the time are mostly chance."
 _LIBRARY = re.compile(r"libprofiler\.so\.0 \(libc6,[^)]*\) => (\S+)")
 
 
@@ -40,7 +40,7 @@ class Perf:
     @cached_property
     def tool(self) -> Tool:
         """Its version is that of the perf on this machine."""
-        blind = ("time in the kernel", _SMALL)
+        blind = ("Time in the kernel is not seen.", _SMALL)
         version = version_of("perf")
         return Tool("perf", version, "coarse", frozenset({"seconds"}), slowdown=1.02, blind=blind)
 
@@ -91,8 +91,8 @@ class Gperftools:
         """Its version is that in the file name of the library."""
         version = "none" if self._library is None else Path(self._library).resolve().name
         blind = (
-            "children that do not execute a program of their own",
-            "shares on a busy core: it looks when the scheduler does",
+            "Children that do not execute a program of their own are not seen.",
+            "On a busy core shares are off: it looks when the scheduler does.",
             _SMALL,
         )
         version = version.removeprefix("libprofiler.so.")

@@ -83,7 +83,10 @@ class Uftrace:
             seconds_per_call=SECONDS_PER_CALL if self._bias is None else self._bias.own + self._bias.below,
             bias=0.0 if self._bias is None else self._bias.expected,
             left=1.0 if self._bias is None else self._bias.left,
-            blind=("calls that the compiler inlined", "what a call waited for is in its duration"),
+            blind=(
+                "Calls that the compiler inlined are not seen.",
+                "What a call waited for is in its duration.",
+            ),
         )
 
     def missing(self, target: Target) -> Sequence[str]:
