@@ -72,24 +72,32 @@ def tell_watched(folder: Path, methods: int, lines: bool) -> ToldReports[Watched
 
 
 def explained(
-    profile: Profile, reports: Sequence[WatchedReport], methods: Sequence[Method], timed: Mapping[int, bool]
+    profile: Profile,
+    reports: Sequence[WatchedReport],
+    methods: Sequence[Method],
+    timed: Mapping[int, bool],
+    *,
+    every: Mapping[Method, int],
 ) -> Profile:
     """A profile with what the reports of its threads say, without the series that the tool's own time blurs.
 
-    timed: for the number of each method that was found, whether it is timed or only counted.
+    timed: for the number of each method that was found, whether it is timed or only counted. every: one in
+    how many calls was timed; of sampled methods the reports count all as begun.
     """
     if not reports:
         return profile
+    spent = sum(r.cost / 1e9 * sum(s.calls for s in r.series) for r in reports)
+    looked = sum(s.calls for r in reports for s in r.series)
+    sampled = [number for number, method in enumerate(methods) if every[method] > 1]
+    reports = _scaled(reports, sampled)
     parts = [part for report in reports for part in _contexts(report, methods)]
     bias = max(report.bias for report in reports) / 1e9
     series, notes = trusted(merged(parts), bias)
     known = _costs(reports, methods, timed)
-    calls = sum(cost.calls or 0 for cost in known.values())
-    own = sum(r.cost / 1e9 * sum(s.calls for s in r.series) for r in reports)
-    if calls and profile.seconds > 0:
+    if looked and profile.seconds > 0:
         notes.append(
-            f"{calls} watched calls cost {own / calls * 1e9:.0f} ns each: "
-            f"{own / profile.seconds:.1%} of the trial."
+            f"{looked} watched calls cost {spent / looked * 1e9:.0f} ns each: "
+            f"{spent / profile.seconds:.1%} of the trial."
         )
     uncalled = [methods[n].name for n in sorted(timed) if not known[methods[n]].calls]
     if uncalled:
@@ -112,6 +120,40 @@ def explained(
         series=tuple(series),
         notes=(*profile.notes, *notes),
     )
+
+
+def _scaled(reports: Sequence[WatchedReport], sampled: Sequence[int]) -> Sequence[WatchedReport]:
+    """The reports as if all calls of the sampled methods had been timed, each as long as those that were.
+
+    Their calls by context are as many as were timed there in proportion; durations stay what was seen.
+    """
+    looked = Counter[int]()
+    for report in reports:
+        for one in report.series:
+            looked[one.method] += one.calls
+    begun = {n: sum(report.begun[n] for report in reports) for n in sampled}
+    factor = {n: begun[n] / looked[n] for n in sampled if looked[n]}
+    if not factor:
+        return reports
+
+    def times(column: Sequence[int]) -> list[int]:
+        return [round(value * factor.get(number, 1.0)) for number, value in enumerate(column)]
+
+    return [
+        report.model_copy(
+            update={
+                "totals": times(report.totals),
+                "selves": times(report.selves),
+                "series": [
+                    one.model_copy(update={"calls": round(one.calls * f), "sum": round(one.sum * f)})
+                    if (f := factor.get(one.method)) is not None
+                    else one
+                    for one in report.series
+                ],
+            }
+        )
+        for report in reports
+    ]
 
 
 def _contexts(report: WatchedReport, methods: Sequence[Method]) -> list[Watched]:

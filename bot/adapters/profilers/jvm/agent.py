@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Generic
@@ -39,14 +39,17 @@ class CallsReport(Told):
 
 
 def timed(
-    target: Target, jar: bytes, methods: Sequence[str], *, arguments: bool = False
+    target: Target, jar: bytes, methods: Mapping[str, int], *, arguments: bool = False
 ) -> Attended[WatchedReport]:
-    """One trial in which the methods of these names are timed. arguments: summed up, too.
+    """One trial in which the methods of these names are timed, in one of so many calls.
+
+    arguments: of methods of which each call is timed, summed up, too.
 
     Raises:
         OSError: the scratch folder cannot take the agent.
     """
-    asked = "\n".join([f"{MOST_KEPT}{' arguments' * arguments}", *methods, ""])
+    lines = [f"{every} {name}" for name, every in methods.items()]
+    asked = "\n".join([f"{MOST_KEPT}{' arguments' * arguments}", *lines, ""])
     return _attended(target, jar, asked, tell_watched, len(methods), True)
 
 

@@ -10,19 +10,23 @@ const BINS_PER_OCTAVE = 32;
 const MOST_ARGUMENTS = 8;
 const now = performance.now.bind(performance); // milliseconds, with fractions of a nanosecond's order
 
-/** settings: {methods: how many, kept: durations per context, summaries: of arguments too} */
-function createRecorder({ methods, kept, summaries }) {
+/** settings: {every: of each method, which of how many calls is timed, kept: durations per context, summaries: of arguments too} */
+function createRecorder({ every, kept, summaries }) {
+    const methods = every.length;
+    const begun = new Float64Array(methods + 2); // calls of sampled methods, timed or not
+    const skip = new Float64Array(methods + 2).fill(1);
+    let random = 1;
     const contexts = []; // {method, parent, calls, sum, durations, bins, given}
     const children = new Map();
     const active = new Int32Array(methods + 2);
     const [totals, selves, counted] = [new Float64Array(methods + 2), new Float64Array(methods + 2), new Float64Array(methods + 2)];
-    const [stack, starts, inner] = [[], [], []];
+    const [stack, starts, inner, under] = [[], [], [], []]; // under: the context that calls from here belong to
     const texts = new Map();
     let [depth, keptInAll, left] = [0, 0, 0];
 
     /** The context of a call now. A recursion counts to the context it began in: paths stay short. */
     function contextOf(method) {
-        let parent = depth > 0 ? stack[depth - 1] : -1;
+        let parent = depth > 0 ? under[depth - 1] : -1;
         if (active[method] > 0) {
             for (let at = parent; at >= 0; at = contexts[at].parent) if (contexts[at].method === method) return at;
         }
@@ -43,6 +47,8 @@ function createRecorder({ methods, kept, summaries }) {
 
     function push(context) {
         stack[depth] = context;
+        // Of a sampled method most calls are not on the stack: it is no caller in any of them.
+        under[depth] = every[contexts[context].method] > 1 ? contexts[context].parent : context;
         inner[depth] = 0;
         active[contexts[context].method] += 1;
         starts[depth] = now();
@@ -59,7 +65,8 @@ function createRecorder({ methods, kept, summaries }) {
         active[method] -= 1;
         if (active[method] === 0) totals[method] += took;
         selves[method] += took - inner[at];
-        if (at > 0) inner[at - 1] += took;
+        // What sampled methods take stays with their callers: of most of their calls it is not known.
+        if (at > 0) inner[at - 1] += every[method] > 1 ? inner[at] : took;
         return took;
     }
 
@@ -96,14 +103,25 @@ function createRecorder({ methods, kept, summaries }) {
         return number;
     }
 
+    /** Whether this call of a sampled method is none of those that are timed; the next one is drawn, so as not to fall in step. */
+    function skipped(method) {
+        begun[method] += 1;
+        if (--skip[method] > 0) return true;
+        random = (Math.imul(random, 1103515245) + 12345) & 0x7fffffff;
+        skip[method] = 1 + (random >> 8) % (2 * every[method] - 1);
+        return false;
+    }
+
     const calls = {
         enter(method, given) {
+            if (every[method] > 1 && skipped(method)) return -1;
             const context = contextOf(method);
             if (given !== undefined && contexts[context].given !== null) contexts[context].given.push(summaryOf(given));
             push(context);
             return depth - 1;
         },
         leave(at) {
+            if (at < 0) return;
             const context = stack[at];
             keep(context, pop(at));
         },
@@ -170,10 +188,10 @@ function createRecorder({ methods, kept, summaries }) {
             given: given?.length > 0 && given.length === durations?.length ? given : [],
         }));
         const watched = [totals, selves].map((list) => [...list].slice(0, methods).map(nanoseconds));
-        const begun = [...counted].slice(0, methods);
+        const started = [...counted].slice(0, methods).map((number, method) => number + begun[method]);
         const [cost, bias] = calibrate();
         return {
-            series, totals: watched[0], selves: watched[1], begun, left, cost: nanoseconds(cost), bias: nanoseconds(bias),
+            series, totals: watched[0], selves: watched[1], begun: started, left, cost: nanoseconds(cost), bias: nanoseconds(bias),
             texts: [...texts.keys()],
         };
     }

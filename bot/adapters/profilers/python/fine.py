@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from bot.adapters.profilers.call_budget import CallBudget, CallCosts, planned, some
 from bot.adapters.profilers.call_series import LEFT
-from bot.adapters.profilers.python.call_budget import CALL_SECONDS, CallBudget, call_budget
 from bot.adapters.profilers.python.durations import TimedLeft, series_of, tell_durations
 from bot.adapters.profilers.python.injection import Watched, not_started, run_watched, too_old
 from bot.adapters.profilers.python.names import suffixes
 from bot.adapters.profilers.reports import ToldMethod
 from bot.model.profiles import Method, Profile, Target, Tool
 
+COSTS = CallCosts(timed=5e-6, counted=0.6e-6, start=0.015)
+"""Arguments included, rough, in a real program; the start: to load, to calibrate, to write what was seen."""
 ARGUED_CALLS = 5_000
 """Methods of which more calls are timed are timed without a look at their arguments."""
 DEPTH = 8
@@ -43,7 +45,7 @@ class PythonFine:
         version="1",
         grain="fine",
         quantities=frozenset({"calls", "seconds", "durations", "arguments"}),
-        seconds_per_call=CALL_SECONDS,
+        seconds_per_call=COSTS.timed,
         left=LEFT,
         callers=True,
         sampled=True,
@@ -62,7 +64,7 @@ class PythonFine:
 
     def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
         """One trial with the calls of `methods` timed."""
-        planned = self._plan(methods)
+        plan = planned(methods, self._coarse, costs=COSTS, overhead=self._overhead)
         try:
             watched = run_watched(
                 target,
@@ -70,69 +72,44 @@ class PythonFine:
                 [ToldMethod(method.name, method.file, method.line) for method in methods],
                 empty=TimedLeft(),
                 parts=("timing", "arguments", "events", "rewriting", "telling"),
-                settings={"depth": self._depth, "selected": self._selected(planned)},
+                settings={"depth": self._depth, "selected": self._selected(plan)},
                 slowdown=2.0,
                 compiled_by_us=True,
             )
         except OSError as error:
             return not_started(self.tool, error)
         result = series_of(watched.left)
-        notes = [*watched.notes, *result.notes, *self._notes(watched, planned)]
-        absent = [method.name for method in planned.every if method not in result.seen]
+        notes = [*watched.notes, *result.notes, *self._notes(watched, plan)]
+        absent = [method for method in plan.every if method not in result.seen]
         if absent and watched.left.processes:
-            notes.append(
-                f"{len(absent)} of {len(planned.every)} chosen methods were not seen: {_some(absent)}."
-            )
+            notes.append(f"{len(absent)} of {len(plan.every)} chosen methods were not seen: {some(absent)}.")
         # By the wall clock, too: of that the tool had a core as much as the program.
         wall = sum(process.wall for process in watched.left.processes)
         cost = result.seconds_per_call * min(1.0, watched.launched.cpu / max(wall, 1e-9))
         return Profile(
-            tool=replace(self.tool, seconds_per_call=cost or CALL_SECONDS, bias=result.bias),
+            tool=replace(self.tool, seconds_per_call=cost or COSTS.timed, bias=result.bias),
             outcome=watched.launched.outcome,
             seconds=watched.launched.cpu,
             series=result.series,
             notes=tuple(notes),
         )
 
-    def _plan(self, methods: Sequence[Method]) -> CallBudget:
-        coarse = self._coarse
-        if coarse is None:
-            return CallBudget(dict.fromkeys(methods, 1))
-        known = {m: coarse.methods[m].calls or 0 for m in methods if m in coarse.methods}
-        seconds = coarse.plain_seconds
-        return call_budget({m: known.get(m, 0) for m in methods}, seconds=seconds, target=self._overhead)
-
-    def _selected(self, planned: CallBudget) -> list[list[Any]]:
+    def _selected(self, plan: CallBudget) -> list[list[Any]]:
         """For the agent: qualified name, ends of file names, `every`, whether arguments are told."""
         selected = []
-        for method in planned.every:
+        for method in plan.every:
             module, _, qualified = method.name.partition(":")
             cost = self._coarse.methods.get(method) if self._coarse else None
-            every = planned.every[method]
+            every = plan.every[method]
             few = cost is None or (cost.calls or 0) <= ARGUED_CALLS * every
             selected.append([qualified, suffixes(module, method.file), every, few and self._arguments])
         return selected
 
-    def _notes(self, watched: Watched[TimedLeft], planned: CallBudget) -> list[str]:
-        notes = []
-        if planned.too_many:
-            names = [method.name for method in planned.too_many]
-            notes.append(
-                f"{len(names)} methods are called too often to be timed within {self._overhead:.0%} of the "
-                f"run: {_some(names)}."
-            )
-        sampled = [method.name for method, every in planned.every.items() if every > 1]
-        if sampled:
-            every = max(planned.every.values())
-            notes.append(f"One in {every} calls was timed, of {len(sampled)} methods: {_some(sampled)}.")
+    def _notes(self, watched: Watched[TimedLeft], plan: CallBudget) -> list[str]:
+        notes = plan.notes(self._overhead)
         # Both by the wall clock: on a busy machine the tool waits for a core as the program does.
         wall = sum(process.wall for process in watched.left.processes)
         own = sum(process.own for process in watched.left.processes)
         if wall > own > 0:
             notes.append(f"Fine profiling made the run about {own / (wall - own):.0%} longer.")
         return notes
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join("`{}`".format(name.replace("`", "'")) for name in names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

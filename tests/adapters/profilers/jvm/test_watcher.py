@@ -9,7 +9,7 @@ import pytest
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.agent import timed
 from bot.adapters.profilers.jvm.watcher import JvmWatcher
-from bot.model.profiles import CallSeries, Method, Profile
+from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
 from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
 from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, program
 
@@ -102,7 +102,7 @@ def test_arguments_are_told_by_kind_length_and_small_numbers(make_jvm_target: Ma
     target = make_jvm_target(program(body, more=SHAPES + TAKE), *RUN_SMALL)
     javac = toolchain.compiler(target)
     assert javac is not None
-    trial = timed(target, toolchain.agent_jar(javac), names, arguments=True)
+    trial = timed(target, toolchain.agent_jar(javac), dict.fromkeys(names, 1), arguments=True)
     assert trial.launched.outcome == "ok", "the program found all as it was"
     (report,) = trial.reports
     given = {
@@ -173,3 +173,36 @@ def test_a_halted_trial_is_noted(make_jvm_target: MakeJvmTarget) -> None:
     target = make_jvm_target(program("burn(1); Runtime.getRuntime().halt(0);"), *RUN_SMALL)
     profile = JvmWatcher().profile(target, [Method("Small.burn")])
     assert any(note.startswith("1 of 1 JVMs ended without a profile") for note in profile.notes)
+
+
+SHOP = """
+    static double outer(int i) { return hot(i % 3 == 0 ? 4 : 1) + after(1); }
+    static double hot(int turns) { return inner(turns) + burnt(turns); }
+    static double inner(int turns) { return burnt(turns); }
+    static double after(int turns) { return burnt(turns); }
+    static double burnt(int turns) {
+        double x = 0;
+        for (int i = 0; i < turns * 400; i++) x = Math.sqrt(x + i);
+        return x;
+    }
+"""
+
+
+def test_what_is_called_often_is_timed_in_some_of_its_calls(make_jvm_target: MakeJvmTarget) -> None:
+    """Every third call of `hot` takes four times as long: timing each third one must not fall in step."""
+    body = "double x = 0; for (int i = 0; i < 300_000; i++) x += outer(i); System.out.println(x);"
+    outer, hot, inner, after = (Method(f"Small.{name}") for name in ("outer", "hot", "inner", "after"))
+    tool = Tool("coarse", "", "coarse", frozenset({"calls"}))
+    known = Profile(tool, "ok", 1.0, {m: MethodCost(0.2, calls=300_000) for m in (outer, hot, inner, after)})
+    target = make_jvm_target(program(body, more=SHOP), *RUN_SMALL)
+    every = JvmWatcher().profile(target, [outer, hot, inner, after])
+    some = JvmWatcher(known, overhead=0.035).profile(target, [outer, hot, inner, after])
+    assert any(note.startswith("One in ") and "of 4 methods" in note for note in some.notes), some.notes
+    for method in (outer, hot, inner, after):
+        whole, part = every.methods[method], some.methods[method]
+        assert whole.calls == part.calls == 300_000
+        assert part.total_seconds == pytest.approx(whole.total_seconds, rel=0.5)
+        (series,) = (one for one in some.series if one.method == method)
+        assert series.calls == pytest.approx(300_000, abs=3)
+        assert 1_000 < series.counts.sum() + len(series.durations) < 100_000
+        assert series.path == (), "of which callers most calls are not seen"

@@ -9,7 +9,7 @@ import pytest
 
 from bot.adapters.profilers.node.sampler import NodeSampler
 from bot.adapters.profilers.node.watcher import NodeWatcher
-from bot.model.profiles import CallSeries, Method, Profile
+from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
 from tests.adapters.profilers.node.conftest import MakeTarget
 
 BURN = "function burn(ms) { const end = Date.now() + ms; while (Date.now() < end); }\n"
@@ -212,9 +212,42 @@ def test_what_is_called_too_often_for_the_overhead_is_not_watched(make_target: M
     )
     target = make_target({"a.js": program}, "node", "a.js")
     coarse = NodeSampler().profile(target)
-    profile = NodeWatcher(coarse).profile(target, list(coarse.methods))
+    profile = NodeWatcher(coarse, overhead=0.01).profile(target, list(coarse.methods))
     assert method("a:rarely", "a.js") in profile.methods
     assert method("a:often", "a.js") not in profile.methods
-    assert any(
-        "too often to be watched within 10% overhead (first: a:often, 3000000" in n for n in profile.notes
+    assert any("called too often to be timed within 1% of the run: `a:often`" in n for n in profile.notes)
+
+
+def test_what_is_called_often_is_timed_in_some_of_its_calls(make_target: MakeTarget) -> None:
+    """Every third call of `hot` takes four times as long: timing each third one must not fall in step."""
+    text = """
+    function outer(i) { return hot(i % 3 === 0 ? 4 : 1) + after(1); }
+    function hot(turns) { return inner(turns) + burnt(turns); }
+    function inner(turns) { return burnt(turns); }
+    function after(turns) { return burnt(turns); }
+    function burnt(turns) { let x = 0; for (let i = 0; i < turns * 400; i++) x = Math.sqrt(x + i); return x; }
+    function once() { let x = 0; for (let i = 0; i < 300000; i++) x += outer(i); return x; }
+    console.log(once());
+    """
+    target = make_target({"a.js": text}, "node", "a.js")
+    names = ("outer", "hot", "inner", "after")
+    methods = [Method(f"a:{name}", "a.js") for name in names]
+    once = Method("a:once", "a.js")
+    tool = Tool("coarse", "", "coarse", frozenset({"calls"}))
+    known = Profile(tool, "ok", 1.0, {m: MethodCost(0.2, calls=300_000) for m in methods})
+    every = NodeWatcher().profile(target, [once, *methods])
+    some = NodeWatcher(known, overhead=0.05).profile(target, [once, *methods])
+    assert any(note.startswith("One in ") and "of 4 methods" in note for note in some.notes), some.notes
+    for method in methods:
+        whole, part = every.methods[method], some.methods[method]
+        assert whole.calls == part.calls == 300_000
+        assert part.total_seconds == pytest.approx(whole.total_seconds, rel=0.5)
+        (series,) = (one for one in some.series if one.method == method)
+        assert series.calls == pytest.approx(300_000, abs=3)
+        assert 1_000 < series.counts.sum() + len(series.durations) < 100_000
+        assert series.path == (once,), "of which callers most calls are not seen"
+    assert some.methods[once].calls == 1
+    caller = some.methods[once]
+    assert caller.self_seconds is not None and caller.self_seconds == caller.total_seconds, (
+        "what sampled methods take stays with their callers"
     )

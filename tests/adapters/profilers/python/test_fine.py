@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bot.adapters.profilers.call_budget import call_budget
 from bot.adapters.profilers.call_series import bin_of
 from bot.adapters.profilers.launching import launch
 from bot.adapters.profilers.python.agent import suspects_timing
-from bot.adapters.profilers.python.call_budget import call_budget
 from bot.adapters.profilers.python.cprofile import CProfile
-from bot.adapters.profilers.python.fine import PythonFine
+from bot.adapters.profilers.python.fine import COSTS, PythonFine
 from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
 from tests.adapters.profilers.python.programs import Checkout
 
@@ -197,13 +197,13 @@ def test_methods_that_are_called_too_often_are_left_out_and_told(checkout: Check
 
 def test_the_rarest_methods_are_timed_first_and_the_rest_within_the_budget() -> None:
     rare, often, hot = Method("m:rare"), Method("m:often"), Method("m:hot")
-    budget = call_budget({hot: 10_000_000, rare: 500, often: 50_000}, seconds=1.0, target=0.1)
+    budget = call_budget({hot: 10_000_000, rare: 500, often: 50_000}, costs=COSTS, seconds=1.0, target=0.1)
     assert budget.too_many == (hot,)
     assert budget.every[rare] == 1
     assert budget.every[often] == 5
     assert budget.overhead <= 0.1
-    assert call_budget({hot: 10_000_000}, seconds=100.0, target=0.1).every[hot] == 12
-    assert call_budget({rare: 500}, seconds=0.0, target=0.1).too_many == (rare,)
+    assert call_budget({hot: 10_000_000}, costs=COSTS, seconds=100.0, target=0.1).every[hot] == 12
+    assert call_budget({rare: 500}, costs=COSTS, seconds=0.0, target=0.1).too_many == (rare,)
 
 
 def test_a_method_that_is_not_there_is_told_and_no_other_takes_its_place(any_checkout: Checkout) -> None:

@@ -50,10 +50,13 @@ public final class Hook implements ClassFileTransformer {
 
     private static Map<String, Integer> named(List<String> lines) {
         Map<String, Integer> numbers = new HashMap<>();
-        for (String name : lines.subList(1, lines.size())) {
-            numbers.put(name, numbers.size());
+        int[] every = new int[lines.size() - 1];
+        for (String line : lines.subList(1, lines.size())) {
+            int space = line.indexOf(' ');
+            every[numbers.size()] = Integer.parseInt(line.substring(0, space));
+            numbers.put(line.substring(space + 1), numbers.size());
         }
-        Recorder.begin(numbers.size(), Integer.parseInt(lines.get(0).split(" ")[0]), told(lines));
+        Recorder.begin(every, Integer.parseInt(lines.get(0).split(" ")[0]), told(lines));
         return numbers;
     }
 
@@ -66,7 +69,8 @@ public final class Hook implements ClassFileTransformer {
         }
         try {
             String type = name.replace('/', '.');
-            return Weaver.woven(bytes, (method, synthetic) -> number(type, method, synthetic), timed != null, told);
+            return Weaver.woven(bytes, (method, synthetic) -> number(type, method, synthetic), timed != null,
+                    method -> told && !Recorder.sampled(method));
         } catch (IOException | RuntimeException error) {
             return null; // this class stays as it is
         }

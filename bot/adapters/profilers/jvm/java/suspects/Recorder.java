@@ -24,18 +24,20 @@ public final class Recorder {
     private static int methods;
     private static int kept;
     private static boolean told;
+    private static int[] every;
     private static final ThreadLocal<Trace> TRACE = ThreadLocal.withInitial(() -> {
-        Trace mine = new Trace(methods, kept);
+        Trace mine = new Trace(every, kept);
         TRACES.add(mine);
         return mine;
     });
 
     private Recorder() {}
 
-    /** Before the first woven class: how many methods are timed, durations kept in each context, arguments told. */
-    public static void begin(int methods, int kept, boolean told) {
+    /** Before the first woven class: one in how many calls of each method is timed, durations kept in each context, arguments told. */
+    public static void begin(int[] every, int kept, boolean told) {
         Recorder.told = told;
-        Recorder.methods = methods + 1; // one more for the calibration
+        methods = every.length + 1; // one more for the calibration
+        Recorder.every = Arrays.copyOf(every, methods);
         Recorder.kept = kept;
     }
 
@@ -54,8 +56,17 @@ public final class Recorder {
         mine[0][method]++;
     }
 
+    /** Whether only some of a method's calls are timed. */
+    static boolean sampled(int method) {
+        return every[method] > 1;
+    }
+
+    /** null: this call is not timed. */
     public static Trace enter(int method) {
         Trace mine = TRACE.get();
+        if (every[method] > 1 && mine.skipped(method)) {
+            return null;
+        }
         mine.enter(method, -1);
         return mine;
     }
@@ -67,7 +78,9 @@ public final class Recorder {
     }
 
     public static void leave(Trace trace) {
-        trace.leave();
+        if (trace != null) {
+            trace.leave();
+        }
     }
 
     /** Writes [name, calls] of all counted methods as lines of JSON. */
@@ -96,6 +109,11 @@ public final class Recorder {
             }
         }
         Trace[] traces = TRACES.toArray(new Trace[0]);
+        for (Trace trace : traces) {
+            for (int i = 0; i < begun.length; i++) {
+                begun[i] += trace.begun[i];
+            }
+        }
         long[] own = calibrated();
         try (BufferedWriter out = Files.newBufferedWriter(file)) {
             for (Trace trace : traces) {
@@ -103,7 +121,7 @@ public final class Recorder {
                 Arrays.fill(begun, 0); // they are not known by thread
             }
             if (traces.length == 0) {
-                Json.write(out, new Trace(methods, kept), begun, own);
+                Json.write(out, new Trace(every, kept), begun, own);
             }
         }
     }
@@ -114,7 +132,7 @@ public final class Recorder {
 
     /** {cost, bias}: nanoseconds that a watched call adds to the run, and to its own duration. */
     private static long[] calibrated() {
-        Trace trace = new Trace(methods, CALIBRATION_CALLS);
+        Trace trace = new Trace(every, CALIBRATION_CALLS);
         long took = 0;
         for (int round = 0; round < 10; round++) {
             long began = System.nanoTime();
@@ -125,7 +143,7 @@ public final class Recorder {
             }
             took = (System.nanoTime() - began) / CALIBRATION_CALLS;
         }
-        Trace fresh = new Trace(methods, CALIBRATION_CALLS);
+        Trace fresh = new Trace(every, CALIBRATION_CALLS);
         for (int i = 0; i < CALIBRATION_CALLS - 1; i++) {
             fresh.enter(methods - 1, given(fresh));
             fresh.leave();

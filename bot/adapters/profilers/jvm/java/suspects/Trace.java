@@ -63,19 +63,28 @@ public final class Trace {
     final List<Context> contexts = new ArrayList<>();
     final long[] totals;
     final long[] selves;
+    final long[] begun; // calls of sampled methods, timed or not
     long left;
     final Map<String, Integer> texts = new LinkedHashMap<>();
     private final int methods;
     private final int kept;
     private final int[] active;
+    private final int[] every;
+    private final int[] skip; // calls until the next one that is timed
+    private int random = 1;
     private Context[] stack = new Context[64];
+    private Context[] under = new Context[64]; // what calls from there belong to
     private long[] starts = new long[64];
     private long[] inner = new long[64];
     private int[] given = new int[64];
     private int depth;
 
-    Trace(int methods, int kept) {
-        this.methods = methods;
+    Trace(int[] every, int kept) {
+        this.every = every;
+        methods = every.length;
+        begun = new long[methods];
+        skip = new int[methods];
+        Arrays.fill(skip, 1);
         this.kept = kept;
         root = new Context(-1, -1, null, methods);
         totals = new long[methods];
@@ -96,6 +105,17 @@ public final class Trace {
         return known;
     }
 
+    /** Whether this call of a sampled method is not timed; the next one is drawn, so as not to fall in step. */
+    boolean skipped(int method) {
+        begun[method]++;
+        if (--skip[method] > 0) {
+            return true;
+        }
+        random = (random * 1103515245 + 12345) & 0x7fffffff;
+        skip[method] = 1 + (random >> 8) % (2 * every[method] - 1);
+        return false;
+    }
+
     /** text: the number of what the call was given, or -1. */
     void enter(int method, int text) {
         Context context = contextOf(method);
@@ -104,8 +124,11 @@ public final class Trace {
             starts = Arrays.copyOf(starts, 2 * depth);
             inner = Arrays.copyOf(inner, 2 * depth);
             given = Arrays.copyOf(given, 2 * depth);
+            under = Arrays.copyOf(under, 2 * depth);
         }
         stack[depth] = context;
+        // Of a sampled method most calls are not on the stack: it is no caller in any of them.
+        under[depth] = every[method] > 1 ? context.parent : context;
         inner[depth] = 0;
         given[depth] = text;
         active[method]++;
@@ -121,14 +144,15 @@ public final class Trace {
         }
         selves[context.method] += Math.max(0, took - inner[depth]);
         if (depth > 0) {
-            inner[depth - 1] += took;
+            // What sampled methods take stays with their callers: of most of their calls it is not known.
+            inner[depth - 1] += every[context.method] > 1 ? inner[depth] : took;
         }
         context.keep(took, kept, given[depth]);
     }
 
     /** A recursion counts to the context it began in, so that paths stay short. */
     private Context contextOf(int method) {
-        Context parent = depth == 0 ? root : stack[depth - 1];
+        Context parent = depth == 0 ? root : under[depth - 1];
         if (active[method] > 0) {
             for (Context at = parent; at != root; at = at.parent) {
                 if (at.method == method) {

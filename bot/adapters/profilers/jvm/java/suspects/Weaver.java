@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 
 /**
  * Rewrites one class file. A counted method begins with a call of {@code Recorder.count}; a timed one is moved to a
@@ -37,15 +38,15 @@ final class Weaver {
     private int self;
     private boolean isInterface;
     private boolean changed;
-    private final boolean told;
+    private final IntPredicate told;
 
-    private Weaver(byte[] bytes, boolean told) {
+    private Weaver(byte[] bytes, IntPredicate told) {
         in = ByteBuffer.wrap(bytes);
         this.told = told;
     }
 
-    /** The class with its methods counted or timed, arguments told; null when nothing was to do. */
-    static byte[] woven(byte[] bytes, Choice choice, boolean timed, boolean told) throws IOException {
+    /** The class with its methods counted or timed, arguments of some told; null when nothing was to do. */
+    static byte[] woven(byte[] bytes, Choice choice, boolean timed, IntPredicate told) throws IOException {
         return new Weaver(bytes, told).weave(choice, timed);
     }
 
@@ -153,10 +154,11 @@ final class Weaver {
         code.writeByte(0x11); // sipush
         code.writeShort(number);
         List<String> given = arguments(text(type));
-        if (told) {
+        boolean mine = told.test(number);
+        if (mine) {
             boxed(code, given, isStatic ? 0 : 1);
         }
-        call(code, "suspects/Recorder", "enter", told ? "(I[Ljava/lang/Object;)Lsuspects/Trace;" : "(I)Lsuspects/Trace;");
+        call(code, "suspects/Recorder", "enter", mine ? "(I[Ljava/lang/Object;)Lsuspects/Trace;" : "(I)Lsuspects/Trace;");
         ByteArrayOutputStream frameBuffer = new ByteArrayOutputStream();
         DataOutputStream frame = new DataOutputStream(frameBuffer);
         int slots = isStatic ? 0 : 1;
