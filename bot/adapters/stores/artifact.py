@@ -29,12 +29,18 @@ _KNOWN = "artifact.json"
 
 
 class KnownArtifact(BaseModel):
-    """Which artifact the local copies are of, and what it held."""
+    """Which artifact the local copies are of, and what it held, whole and damaged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: int
     names: tuple[str, ...]
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All segments; of a damaged one there may be a copy from an earlier artifact."""
+        return (*self.names, *self.damaged)
 
 
 class ArtifactPlace:
@@ -61,7 +67,7 @@ class ArtifactPlace:
                 if known is None:
                     raise HistoryError(f"history in the {self.label} cannot be read: {error}") from error
                 self._notes.append(f"The {self.label} is a local copy, because it is out of reach: {error}.")
-                self._names = known.names
+                self._names = known.every
         return self._names
 
     def files(self, names: Sequence[str]) -> Mapping[str, Path]:
@@ -105,7 +111,7 @@ class ArtifactPlace:
     def _newest(self, known: KnownArtifact | None) -> tuple[str, ...]:
         for artifact in self._valid()[:MOST_TRIED]:
             if known is not None and known.id == artifact.id and not self._cache.missing(known.names):
-                return known.names
+                return known.every
             try:
                 return self._brought(artifact)
             except ArtifactError as error:
@@ -114,16 +120,13 @@ class ArtifactPlace:
 
     def _brought(self, artifact: StoredArtifact) -> tuple[str, ...]:
         """Downloads, checks and unpacks one artifact."""
-        names = []
-        for name, content in _unpacked(self._archive(artifact)):
-            if self._cache.keep(name, content):
-                names.append(name)
-            else:
-                self._notes.append(f"{name} in the {self.label} is damaged and was left out.")
-        known = KnownArtifact(id=artifact.id, names=tuple(sorted(names)))
+        names: dict[bool, list[str]] = {True: [], False: []}
+        for name, content in sorted(_unpacked(self._archive(artifact))):
+            names[self._cache.keep(name, content)].append(name)
+        known = KnownArtifact(id=artifact.id, names=tuple(names[True]), damaged=tuple(names[False]))
         self._cache.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self._cache.folder / _KNOWN, known.model_dump_json().encode())
-        return known.names
+        return known.every
 
     def _archive(self, artifact: StoredArtifact) -> bytes:
         archive = self._artifacts.archive(artifact.id)

@@ -17,6 +17,7 @@ from bot.adapters.stores.layered import LayeredStore
 from bot.adapters.stores.object import ObjectPlace
 from bot.adapters.stores.place import Place
 from tests.adapters.repositories import git
+from tests.adapters.stores.uploaded import UploadedPlace, Uploads
 
 if TYPE_CHECKING:
     from moto.server import ThreadedMotoServer
@@ -36,6 +37,11 @@ class Ground:
             self.path.mkdir()
             git(self.path, "init", "--quiet", "--bare", "--initial-branch=main")
         self.url = s3() if kind == "object" else ""
+        self.uploads = Uploads() if kind == "artifact" else None
+
+    def close(self) -> None:
+        if self.uploads is not None:
+            self.uploads.close()
 
     def open(self, *, cache: Path | None = None) -> Place:
         self._views += 1
@@ -45,6 +51,8 @@ class Ground:
             return DirectoryPlace(self.path)
         if self.kind == "object":
             return ObjectPlace(self.url, cache=copies)
+        if self.uploads is not None:
+            return UploadedPlace(self.uploads, copies)
         rng = np.random.default_rng(self._views)
         return BranchPlace(Remote(str(self.path), REF), home=here / "git", cache=copies, rng=rng)
 
@@ -61,6 +69,8 @@ class Ground:
             system, folder = place._open()
             with system.open_output_stream(f"{folder}/{name}") as stream:
                 stream.write(content)
+        elif self.uploads is not None:
+            self.uploads.upload(name, content)
         else:
             self._commit(name, content)
 
@@ -110,7 +120,9 @@ def _server() -> ThreadedMotoServer:
     return server
 
 
-@pytest.fixture(params=["directory", "branch", "object"])
-def ground(request: pytest.FixtureRequest, tmp_path: Path, s3: Callable[[], str]) -> Ground:
-    """Each kind of place that can be written, empty."""
-    return Ground(request.param, tmp_path, s3)
+@pytest.fixture(params=["directory", "branch", "object", "artifact"])
+def ground(request: pytest.FixtureRequest, tmp_path: Path, s3: Callable[[], str]) -> Iterator[Ground]:
+    """Each kind of place, empty."""
+    ground = Ground(request.param, tmp_path, s3)
+    yield ground
+    ground.close()

@@ -22,20 +22,27 @@ from tests.adapters.stores.samples import run
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.fixture(params=["directory", "branch"])
+@pytest.fixture(params=["directory", "branch", "object"])
 def ground(request: pytest.FixtureRequest, tmp_path: Path, s3: Callable[[], str]) -> Ground:
     return Ground(request.param, tmp_path, s3)
 
 
 def writing(
-    ground: Ground, first: int, count: int, *, pairs: int = 1, limit: int | None = None
+    ground: Ground,
+    first: int,
+    count: int,
+    *,
+    pairs: int = 1,
+    limit: int | None = None,
+    own: Path | None = None,
 ) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "tests.adapters.stores.writer"]
-    words += [ground.kind, str(ground.path), str(first), str(count), str(pairs)]
+    words += [ground.kind, ground.url or str(ground.path), str(first), str(count), str(pairs)]
+    credentials = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
     return subprocess.Popen(
         words,
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "OWN": str(ground.path.parent)},
+        env={"PATH": os.environ["PATH"], "OWN": str(own or ground.path.parent), **credentials},
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None,  # noqa: PLW1509
@@ -124,6 +131,20 @@ def test_a_full_disk_is_one_line_and_spoils_nothing(tmp_path: Path, s3: Callable
         assert [path.name for path in ground.path.iterdir()] == small
         again = writing(ground, 5, 1, limit=limit).communicate()[0].split()
         assert whole(ground.store()) == small + again
+
+
+def test_a_full_disk_beside_a_branch_is_one_line_and_spoils_nothing(
+    tmp_path: Path, s3: Callable[[], str]
+) -> None:
+    ground = Ground("branch", tmp_path, s3)
+    small = writing(ground, 0, 1).communicate()[0].split()
+    with small_disk(tmp_path / "own") as limit:
+        large = writing(ground, 1, 2, pairs=30_000, limit=limit, own=tmp_path / "own")
+        said = large.communicate()[0].splitlines()
+        assert len(said) == 2 and all(line.startswith("refused: ") for line in said), said
+        assert whole(ground.store()) == small
+    again = writing(ground, 5, 1).communicate()[0].split()
+    assert whole(ground.store()) == small + again
 
 
 def test_what_a_killed_writer_left_is_swept_after_an_hour(tmp_path: Path, s3: Callable[[], str]) -> None:

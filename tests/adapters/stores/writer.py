@@ -13,6 +13,7 @@ from bot.adapters.stores.branch import BranchPlace, Remote
 from bot.adapters.stores.cache import Cache
 from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
+from bot.adapters.stores.object import ObjectPlace
 from bot.adapters.stores.place import Place
 from bot.model.errors import HistoryError
 from tests.adapters.stores.samples import run
@@ -28,6 +29,8 @@ def main(kind: str, path: str, first: int, count: int, pairs: int) -> None:
                 cache=Cache(Path(own, "cache")),
                 rng=np.random.default_rng(first),
             )
+        elif kind == "object":
+            place = ObjectPlace(path, cache=Cache(Path(own, "cache")))
         store = LayeredStore([place])
         for number in range(first, first + count):
             try:
