@@ -42,7 +42,7 @@ def play(options: int, noise: float, budget: int, *, seed: Sequence[int], count:
     world = World(options, noise, np.random.default_rng(key), count)
     past, told, _ = nights(world, budget, np.random.default_rng([*key, 1]))
     began = time.process_time()
-    archive = archived(past[:-1], lambda revisions: _search(world, revisions))
+    archive, _ = archived(past[:-1], lambda revisions: _search(world, revisions), since=0)
     seconds = time.process_time() - began
     last = told[-1]
     united = [*last, *(p for p in archive if not any(alike(p, other) for other in last))]

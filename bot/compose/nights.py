@@ -168,7 +168,8 @@ def with_archive(
         return search_of(subject, count, (), rng=np.random.default_rng(0))  # it asks nothing
 
     job.progress.stage(f"looking back on {len(past)} nights")
-    return replace(job, archive=Archive.of(past, whole, search))
+    archive = Archive.of(past, whole, search, since=len(whole) - len(job.revisions))
+    return replace(job, archive=archive)
 
 
 def teaching_of(

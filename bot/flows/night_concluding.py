@@ -52,7 +52,14 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         history=job.history,
         notes=tuple(
             dict.fromkeys(
-                [*job.notes, *notes, *_machine(job, measured), *_doubts(job, measured), *job.bench.notes()]
+                [
+                    *job.notes,
+                    *notes,
+                    *_machine(job, measured),
+                    *_doubts(job, measured),
+                    *_forgotten(job),
+                    *job.bench.notes(),
+                ]
             )
         ),
     )
@@ -91,6 +98,18 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
         shown = ", ".join(f"`{job.revisions[r].label}`" for r in sorted(broken)[:5])
         notes.append(f"{len(broken)} revisions could not be built: {shown}{' ...' * (len(broken) > 5)}.")
     return notes
+
+
+def _forgotten(job: NightJob) -> list[str]:
+    """That older nights' trials show something that is not told."""
+    count = job.archive.doubtful
+    if not count:
+        return []
+    what = "a change" if count == 1 else f"{count} changes"
+    return [
+        f"Older nights show {what} only where some of them are read together and not where others are: that"
+        " is most often wrong, and not told."
+    ]
 
 
 def _machine(job: NightJob, measured: Sequence[Observation]) -> list[str]:

@@ -182,6 +182,9 @@ def job(
         progress=QuietProgress(),
         partner=partner,
         archive=Archive.of(
-            nights(found, SUBJECT.space, line, "cpu"), line, lambda count: search(Window(count), 0)
+            nights(found, SUBJECT.space, line, "cpu"),
+            line,
+            lambda count: search(Window(count), 0),
+            since=len(line) - len(revisions),
         ),
     )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from typing import cast
 
 from bot.flows.accepting import Accepted
 from bot.flows.night import night
 from bot.flows.night_archive import Archive, archived
 from bot.flows.night_past import FARTHEST, NIGHTS, Night, nights
+from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 from bot.model.accepted import AcceptedChange
-from bot.model.change_points import ChangePoint
+from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.history import Measurements
 from bot.model.report import Report
 from bot.model.revisions import Revision
@@ -107,6 +110,59 @@ def test_changes_are_found_wherever_the_blocks_of_nights_begin() -> None:
     past = nights(Measurements.concatenated(store.runs), SUBJECT.space, line, "cpu")
     for skipped in range(1, 9):
         kept: tuple[Night, ...] = past[:-skipped]
-        found = archived([n.observations for n in kept], lambda count: search(Window(count), 0))
+        found, _ = archived([n.observations for n in kept], lambda count: search(Window(count), 0))
         known = [(47, ("gamma",)), *([(81, ("delta",))] if skipped < 5 else [])]
         assert [(p.revision, p.term) for p in found] == known
+
+
+class Shown:
+    """Stands for a search: says of each block, the newest first, what it was told to say."""
+
+    def __init__(self, *blocks: Sequence[ChangePoint]) -> None:
+        self._blocks = iter(blocks)
+
+    def remember(self, nights: object) -> Shown:
+        return self
+
+    def recalled(self) -> Sequence[ChangePoint]:
+        return next(self._blocks)
+
+
+def change(at: int, *term: str, ratio: float = 1.2) -> ChangePoint:
+    return ChangePoint(at, (at, at), term, (), ratio, (ratio, ratio), 1.0)
+
+
+def tips(*counts: int) -> list[list[Observation]]:
+    """Nights with a trial at each of so many revisions."""
+    at = SUBJECT.space.default
+    return [[Observation(Probe(at, revision), 1.0) for revision in range(count)] for count in counts]
+
+
+def blocks_show(
+    nights: Sequence[Sequence[Observation]], *blocks: Sequence[ChangePoint], since: int | None = None
+) -> tuple[list[tuple[int, str]], int]:
+    """What blocks of these nights show, the newest first."""
+    shown = cast("NightSearch", Shown(*blocks))
+    points, doubtful = archived(nights, lambda _: shown, since=since)
+    return [(p.revision, "+".join(p.term)) for p in points], doubtful
+
+
+def test_what_one_of_two_blocks_of_nights_shows_does_not_count_and_is_counted() -> None:
+    """Three blocks; the change came in the seventeenth night, which is in the first two."""
+    nights, found = tips(*[15] * 16, *[41] * 12), change(20, "gamma")
+    assert blocks_show(nights, [found], [found], []) == ([(20, "gamma")], 0)
+    assert blocks_show(nights, [], [found], []) == ([], 1)
+    assert blocks_show(nights, [change(20, "gamma", ratio=0.8)], [found], []) == ([], 2), "the other way"
+    assert blocks_show(nights, [found, change(20, "gamma", "x")], [found], []) == ([(20, "gamma")], 0)
+    assert blocks_show(nights, [], [], [change(10, "gamma")]) == ([(10, "gamma")], 0), "before all of them"
+
+
+def test_what_only_tonights_nights_can_show_is_left_to_tonight() -> None:
+    nights = tips(*[20] * NIGHTS, *[41] * (NIGHTS // 2))
+    for since, known in ((10, []), (35, [(30, "gamma")]), (None, [(30, "gamma")])):
+        assert blocks_show(nights, [change(30, "gamma")], [], since=since) == (known, 0)
+
+
+def test_a_night_says_how_much_of_older_ones_it_does_not_believe() -> None:
+    job_ = replace(job(Moving(), MemoryStore(), 40), archive=replace(archive(), doubtful=2))
+    assert any(note.startswith("Older nights show 2 changes only where some") for note in night(job_).notes)
