@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +26,9 @@ KEPT = 4.5
 """Standard errors that a step's size must have."""
 REST = 0.02
 """A step that leaves so much of itself was named wrongly; less is what varies a little in every revision."""
+CROWD = 4
+"""Steps at one revision above which none of them is believed, where there is no noise: they are the parts of
+something else, named so that all trials come out right."""
 GROWTHS = 3
 PER_STEP = 12.0
 """What each step must explain more, in squared standard errors, when the unit of all is chosen."""
@@ -35,20 +40,33 @@ def recall(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
     Steps that an earlier night named and confirmed are settled again, because trials on both of their sides
     are there; what stands out otherwise is in the model, too, but not settled: it is to be asked about.
     """
-    found: list[tuple[float, list[Step]]] = []
+    swept: list[_Swept] = []
     for relative in (False, True):
         _measure_in(model, relative=relative)
         model.steps.clear()
-        _sweep(model, inquiry, revisions)
-        found.append((model.fit() + PER_STEP * len(model.steps), list(model.steps)))
-    relative = found[True][0] < found[False][0]
+        left = _sweep(model, inquiry, revisions)
+        swept.append(_Swept(model.fit() + PER_STEP * len(model.steps), left, list(model.steps)))
+    seconds, shares = swept
+    relative = shares.fit < seconds.fit
+    if model.exact and (count := min(len(seconds.left), len(shares.left))):
+        # In the wrong unit there is always one more step: as many of the right one explain more.
+        relative = shares.left[count - 1] < seconds.left[count - 1]
     _measure_in(model, relative=relative)
-    model.steps[:] = found[relative][1]
+    model.steps[:] = swept[relative].steps
     model.fit()
 
 
-def _sweep(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
-    """Looks for steps until none stands out, then names all of them again."""
+class _Swept(NamedTuple):
+    """Steps in one unit, what they leave unexplained in all, and what was left after each was found."""
+
+    fit: float
+    left: list[float]
+    steps: list[Step]
+
+
+def _sweep(model: StepModel, inquiry: Inquiry, revisions: int) -> list[float]:
+    """Looks for steps until none stands out, then names all of them again; what was left after each."""
+    left = []
     for _ in range(MOST_STEPS):
         step = inquiry.leader()
         if step is None:
@@ -58,11 +76,22 @@ def _sweep(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
         if withdrew_twin(model, step):
             break
         inquiry.tidy()
+        left.append(model.fit())
     for _ in range(REVISITS):
         for known in list(model.steps):
             _name(model, known, revisions, widely=True)
         inquiry.tidy()
     drop_weak(model)
+    doubt_crowds(model)
+    return left
+
+
+def doubt_crowds(model: StepModel) -> None:
+    """Opens all steps of a revision that has too many, where there is no noise."""
+    together = Counter(step.at for step in model.steps)
+    for step in model.steps:
+        if model.exact and together[step.at] > CROWD:
+            step.settled, step.confirmed = False, None
 
 
 def withdrew_twin(model: StepModel, step: Step) -> bool:

@@ -17,7 +17,7 @@ from bot.flows.change_point_asking import Asking
 from bot.flows.night_inquiry import NightInquiry
 from bot.flows.night_log import NightLog
 from bot.flows.night_machine import anchored, speed
-from bot.flows.night_recall import choose_unit, drop_weak, recall, withdrew_twin
+from bot.flows.night_recall import choose_unit, doubt_crowds, drop_weak, recall, withdrew_twin
 from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Space, Term
@@ -248,6 +248,7 @@ class NightSearch:
                 break
             self._inquiry.tidy()
         drop_weak(self.model_)
+        doubt_crowds(self.model_)
 
     def slow_downs(self) -> dict[Term, float]:
         """The smallest slow-down since the newest earlier tip that stands out four times in five.
