@@ -21,7 +21,8 @@ import numpy as np
 from benchmarks.night.play import nights, score
 from benchmarks.night.run import CELLS, RESULTS
 from benchmarks.night.world import World
-from bot.flows.night_archive import alike, archived
+from bot.flows.night_archive import alike, archived, believed
+from bot.flows.night_past import NIGHTS as REMEMBERED
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 
@@ -44,7 +45,7 @@ def play(options: int, noise: float, budget: int, *, seed: Sequence[int], count:
     began = time.process_time()
     archive, _ = archived(past[:-1], lambda revisions: _search(world, revisions), since=0)
     seconds = time.process_time() - began
-    last = told[-1]
+    last = believed(told[-1], archive, recent=world.tips[len(past) - 1 - REMEMBERED])
     united = [*last, *(p for p in archive if not any(alike(p, other) for other in last))]
     ever, fourteen, everything = (score(world, points) for points in (told, [last], [united]))
     return {

@@ -20,13 +20,15 @@ class Archive:
     """Change points that all earlier nights show, on a line that reaches further back than tonight's window.
 
     line: first-parent revisions, the tip last. points: by their places on it. measured: places with a value.
-    doubtful: changes that only one of several blocks of nights shows, so that they do not count.
+    doubtful: changes that only one of several blocks of nights shows, so that they do not count. recent: the
+    place up to which tonight's search has trials from after changes only: of those it has no opinion.
     """
 
     line: Sequence[Revision] = ()
     points: tuple[ChangePoint, ...] = ()
     measured: tuple[int, ...] = ()
     doubtful: int = 0
+    recent: int = -1
 
     @classmethod
     def of(
@@ -44,7 +46,8 @@ class Archive:
         trials = [Chain().seconds(night.observations) for night in nights]
         places = {o.probe.revision for night in nights for o in night.observations if o.value > 0}
         points, doubtful = archived(trials, search, since=since)
-        return cls(line, points, tuple(sorted(places)), doubtful)
+        recent = nights[-NIGHTS].tip if len(nights) > NIGHTS else -1
+        return cls(line, points, tuple(sorted(places)), doubtful, recent)
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,17 @@ def _distinct(points: Iterable[ChangePoint]) -> list[ChangePoint]:
         if not any(alike(point, known) for known in kept):
             kept.append(point)
     return kept
+
+
+def believed(
+    shown: Iterable[ChangePoint], archive: Iterable[ChangePoint], *, recent: int
+) -> list[ChangePoint]:
+    """What tonight's search shows; of changes up to the revision `recent` only what all nights show, too.
+
+    They came before the first of the nights that it reads: what these still have is too little to name one.
+    """
+    known = list(archive)
+    return [p for p in shown if p.interval[1] > recent or any(same(p, k) for k in known)]
 
 
 def same(one: ChangePoint, other: ChangePoint) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from bot.analysis.change_points.steps import Step
 from bot.flows.accepting import Accepted
 from bot.flows.change_point_telling import told_point
-from bot.flows.night_archive import Archive, alike, displaced, same
+from bot.flows.night_archive import Archive, alike, believed, displaced, same
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint as Found
@@ -42,12 +42,14 @@ class Telling:
         self._line = archive.line or revisions
         self._before = len(self._line) - len(revisions)
         self._measured = [place - self._before for place in archive.measured]
-        self._shown = search.change_points_
-        self._passed = [k for k in search.known_ if not any(same(k, p) for p in self._shown)]
         older = [displaced(point, -self._before) for point in archive.points]
+        recent = archive.recent - self._before
+        self._shown = believed(search.change_points_, older, recent=recent)
+        known = believed(search.known_, older, recent=recent)
+        self._passed = [k for k in known if not any(same(k, p) for p in self._shown)]
         told = (*self._shown, *self._passed)
         self._older = [p for p in older if not any(alike(p, other) for other in told)]
-        self._known = (*search.known_, *older)
+        self._known = (*known, *older)
 
     @property
     def points(self) -> list[Found]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from types import SimpleNamespace
 from typing import cast
 
 from bot.flows.accepting import Accepted
 from bot.flows.night import night
-from bot.flows.night_archive import Archive, archived
+from bot.flows.night_archive import Archive, archived, believed
 from bot.flows.night_past import FARTHEST, NIGHTS, Night, nights
 from bot.flows.night_search import NightSearch
+from bot.flows.night_telling import Telling
 from bot.flows.night_window import Window
 from bot.model.accepted import AcceptedChange
 from bot.model.change_points import ChangePoint, Observation, Probe
@@ -166,3 +168,18 @@ def test_what_only_tonights_nights_can_show_is_left_to_tonight() -> None:
 def test_a_night_says_how_much_of_older_ones_it_does_not_believe() -> None:
     job_ = replace(job(Moving(), MemoryStore(), 40), archive=replace(archive(), doubtful=2))
     assert any(note.startswith("Older nights show 2 changes only where some") for note in night(job_).notes)
+
+
+def test_of_changes_before_the_nights_that_are_read_tonight_believes_only_what_all_nights_show() -> None:
+    first, other, later = change(20, "gamma"), change(20, "delta"), change(31, "delta")
+    assert believed([other, first, later], [first], recent=30) == [first, later]
+    assert believed([other], [], recent=-1) == [other], "all nights are read"
+
+
+def test_what_remnants_of_trials_suggest_of_old_times_is_not_told() -> None:
+    """The search is made to believe something of a revision before its nights; the archive does not know it."""
+    revisions, wrong = job(Moving(), MemoryStore(), 40).revisions, change(20, "gamma")
+    for recent, places in ((35, []), (-1, [20])):
+        convinced = cast("NightSearch", SimpleNamespace(known_=[wrong], change_points_=[wrong]))
+        found = Telling(convinced, revisions, "cpu", archive=Archive(recent=recent))
+        assert [p.revision for p in found.points] == [p.revision for p in found.known] == places
