@@ -177,7 +177,7 @@ def test_of_changes_before_the_nights_that_are_read_tonight_believes_only_what_a
 
 
 def test_what_remnants_of_trials_suggest_of_old_times_is_not_told() -> None:
-    """The search is made to believe something of a revision before its nights; the archive does not know it."""
+    """The search believes something of a revision before its nights; the archive does not know it."""
     revisions, wrong = job(Moving(), MemoryStore(), 40).revisions, change(20, "gamma")
     for recent, places in ((35, []), (-1, [20])):
         convinced = cast("NightSearch", SimpleNamespace(known_=[wrong], change_points_=[wrong]))
