@@ -23,6 +23,7 @@ from bot.adapters.stores.branch import BranchPlace, Remote
 from bot.adapters.stores.cache import Cache
 from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
+from bot.flows.experience import ROWS, RUNS
 from bot.model.history import KnownOption, Measurements, RunRecord, Selection
 from bot.model.report import RevisionRef
 
@@ -90,6 +91,16 @@ def program(store: LayeredStore) -> int:
     return len(store.read(Selection(program="this", metrics=frozenset({"cpu"}))))
 
 
+def pull_request(store: LayeredStore) -> int:
+    """As the bot reads it, at most so many rows."""
+    rows = 0
+    for part in store.scan(Selection(last=RUNS, program="this", metrics=frozenset({"cpu"}))):
+        rows += len(part)
+        if rows >= ROWS:
+            break
+    return rows
+
+
 def everything(store: LayeredStore) -> int:
     return len(store.read())
 
@@ -111,6 +122,7 @@ def verify(store: LayeredStore) -> int:
 
 
 CASES: Mapping[str, tuple[str, Callable[[LayeredStore], int]]] = {
+    "pull_request": ("what a pull request needs", pull_request),
     "last": ("newest 10 runs", last),
     "revisions": ("8 given revisions", revisions),
     "program": ("one program, one metric", program),
@@ -185,7 +197,8 @@ def main(folder: Path) -> None:
         "|---|---|---|---:|---:|---:|",
     ]
     sizes = []
-    for shape, kind in [*((shape, "directory") for shape in SHAPES), ("1 M in 25 runs", "branch")]:
+    branches = [("1 M in 25 runs", "branch"), ("1 M in 1000 runs", "branch")]
+    for shape, kind in [*((shape, "directory") for shape in SHAPES), *branches]:
         place = folder / f"{kind}-{shape.replace(' ', '-')}"
         seconds, size = _fill(kind, place, SHAPES[shape])
         sizes.append(f"| {shape} | {kind} | {1000 * seconds:.0f} | {size:.1f} |")

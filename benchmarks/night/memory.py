@@ -42,12 +42,14 @@ def play(options: int, noise: float, budget: int, *, seed: Sequence[int], count:
     key = [*seed, options, round(1000 * noise)]
     world = World(options, noise, np.random.default_rng(key), count)
     past, told, _ = nights(world, budget, np.random.default_rng([*key, 1]))
-    began = time.process_time()
-    archive, _ = archived(past[:-1], lambda revisions: _search(world, revisions), since=0)
-    seconds = time.process_time() - began
-    last = believed(told[-1], archive, recent=world.tips[len(past) - 1 - REMEMBERED])
-    united = [*last, *(p for p in archive if not any(alike(p, other) for other in last))]
-    ever, fourteen, everything = (score(world, points) for points in (told, [last], [united]))
+    shown, seconds = list(told[: REMEMBERED + 1]), 0.0
+    for night in range(REMEMBERED + 1, len(told)):
+        began = time.process_time()
+        archive, _ = archived(past[:night], lambda revisions: _search(world, revisions), since=0)
+        seconds = time.process_time() - began
+        tonight = believed(told[night], archive, recent=world.tips[night - REMEMBERED])
+        shown.append([*tonight, *(p for p in archive if not any(alike(p, other) for other in tonight))])
+    ever, fourteen, everything = (score(world, points) for points in (shown, [tonight], shown[-1:]))
     return {
         "changes": len(world.changes),
         **{
@@ -87,6 +89,7 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=2, help="of each cell")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=30.0, help="no world begins after so many")
+    parser.add_argument("--options", type=int, help="only cells with so many")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     chosen = parser.parse_args()
     path = RESULTS / "memory.jsonl"
@@ -97,6 +100,8 @@ def main() -> None:
     for world in range(chosen.worlds):
         for options, noise, budget in CELLS:
             if (options, noise, world) in have or chosen.table or time.monotonic() > end:
+                continue
+            if chosen.options not in (None, options):
                 continue
             key = {"seed": chosen.seed, "nights": chosen.nights, "options": options, "noise": noise}
             found = play(options, noise, budget, seed=[chosen.seed, world], count=chosen.nights)

@@ -270,3 +270,14 @@ def test_the_action_bisects_the_range_it_was_given(line: Line) -> None:
     report = json.loads((line.place.repository / "suspects-report" / "report.json").read_text())
     assert report["mode"] == "bisect" and report["revisions"] == 3 and report["spent"]["trials"] > 0
     assert "suspects-report/report.json" in (line.place.out / "outputs").read_text()
+
+
+def test_the_published_search_bisects_a_repository_too(place: Place) -> None:
+    line = Line(place, {"beta": 10})
+    line.grow(20, broken=[3])
+    report = measured(line.bisected("--estimator", "published", "--trials", "900"))
+    points = {tuple(point["term"]): point for point in report["change_points"]}
+    assert ("beta",) in points, (report["change_points"], report["notes"])
+    _, first, last = points["beta",]["places"]
+    assert first <= 10 <= last and points["beta",]["ratio"] > 1.5
+    assert report["spent"]["trials"] <= 900
