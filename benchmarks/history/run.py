@@ -189,7 +189,7 @@ def main(folder: Path) -> None:
     lines = [
         "# History: speed and memory",
         "",
-        "`python -m benchmarks.history.run`: the best of three fresh processes on a shared 4-core virtual",
+        "`python -m benchmarks.history.run`: the best of three fresh processes on a shared 2-core virtual",
         "machine. Targets: what a pull request needs of 1,000,000 measurements in 2 s and 500 MB;",
         "10,000,000 rows scanned lazily.",
         "",

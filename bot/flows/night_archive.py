@@ -127,12 +127,17 @@ def _distinct(points: Iterable[ChangePoint]) -> list[ChangePoint]:
 def believed(
     shown: Iterable[ChangePoint], archive: Iterable[ChangePoint], *, recent: int
 ) -> list[ChangePoint]:
-    """What tonight's search shows; of changes up to the revision `recent` only what all nights show, too.
+    """What tonight's search shows, without what all nights know better.
 
-    They came before the first of the nights that it reads: what these still have is too little to name one.
+    Changes up to the revision `recent` came before the first of the nights that tonight reads: what these
+    still have is too little to name one. Of later ones that two blocks agreed on, other names do not count.
     """
     known = list(archive)
-    return [p for p in shown if p.interval[1] > recent or any(same(p, k) for k in known)]
+
+    def better_known(point: ChangePoint) -> bool:
+        return point.interval[1] <= recent or any(alike(point, k) for k in known)
+
+    return [p for p in shown if any(same(p, k) for k in known) or not better_known(p)]
 
 
 def same(one: ChangePoint, other: ChangePoint) -> bool:

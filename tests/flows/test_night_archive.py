@@ -173,6 +173,7 @@ def test_a_night_says_how_much_of_older_ones_it_does_not_believe() -> None:
 def test_of_changes_before_the_nights_that_are_read_tonight_believes_only_what_all_nights_show() -> None:
     first, other, later = change(20, "gamma"), change(20, "delta"), change(31, "delta")
     assert believed([other, first, later], [first], recent=30) == [first, later]
+    assert believed([change(20, "gamma", "x"), later], [first], recent=-1) == [later], "in other words"
     assert believed([other], [], recent=-1) == [other], "all nights are read"
 
 
