@@ -76,7 +76,10 @@ class LayeredStore:
 
     def segments(self) -> Sequence[Segment]:
         """All segments with what their heads say, oldest first."""
-        return [self._described(name, thoroughly=False) for name in sorted(self._listed())]
+        names = sorted(self._listed())
+        for start in range(0, len(names), CHUNK):
+            self._bring(names[start : start + CHUNK])
+        return [self._described(name, thoroughly=False) for name in names]
 
     def verify(self) -> Sequence[Segment]:
         """All segments, each read to its last row in each place, oldest first; damaged ones are set aside.

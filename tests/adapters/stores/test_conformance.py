@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from bot.adapters.stores import segments
 from bot.adapters.stores.cache import Cache
+from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
 from bot.adapters.stores.object import ObjectPlace
 from bot.model.errors import HistoryError
@@ -71,6 +72,26 @@ def test_the_listing_shows_each_run(ground: Ground) -> None:
     (segment,) = ground.store().segments()
     assert segment.run == record(1) and segment.rows == len(run(1)) and not segment.problem
     assert segment.kind == "trials" and segment.bytes > 0
+
+
+class Asked(DirectoryPlace):
+    """Remembers how many segments it was asked for at once."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.asked: list[int] = []
+
+    def files(self, names: Sequence[str]) -> Mapping[str, Path]:
+        self.asked.append(len(names))
+        return super().files(names)
+
+
+def test_a_listing_brings_many_segments_at_once(tmp_path: Path) -> None:
+    place = Asked(tmp_path)
+    for number in range(5):
+        LayeredStore([place]).append(run(number))
+    assert len(LayeredStore([place]).segments()) == 5
+    assert place.asked[0] == 5
 
 
 def test_selections(ground: Ground) -> None:
