@@ -255,3 +255,11 @@ def test_a_folder_of_somebody_else_is_left_alone(lz4: ModuleType, tmp_path: Path
     with pytest.raises(lz4.making.ExampleError, match="was not made here"):
         lz4.make(tmp_path / "mine")
     assert (tmp_path / "mine").exists()
+
+
+def test_loading_an_example_leaves_no_trace_on_the_path_of_modules() -> None:
+    """A folder is called as the package lz4 is, which other programs look for."""
+    before = list(sys.path)
+    for example in ("jsoup", "lz4", "redis"):
+        loaded(example)
+    assert sys.path == before

@@ -18,6 +18,7 @@ EXAMPLES = HERE.parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
 making = import_module("making")  # beside the examples
+sys.path.remove(str(EXAMPLES))  # folders there have names of packages
 
 SQLITE = "sqlite3_3.40.1.orig.tar.xz", "aaa776260ab4dc976db34aa7891819484c8676b5b2783123ebc6301e2ca5d655"
 DOCUTILS = "docutils-0.21.2.tar.gz", "3a6b18732edf182daa3cd12775bbb338cf5691468f91eeeb109deff6ebfa986f"

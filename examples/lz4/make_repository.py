@@ -15,6 +15,8 @@ sys.path.insert(0, str(HERE.parent))
 
 import making  # noqa: E402  beside the examples, and these are started as scripts
 
+sys.path.remove(str(HERE.parent))  # folders there have names of packages
+
 FOLDER = "lz4libs/"
 SLOWER = "slower"
 """The tag of the planted change."""

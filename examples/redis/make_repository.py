@@ -13,6 +13,8 @@ sys.path.insert(0, str(HERE.parent))
 
 import making  # noqa: E402  beside the examples, and these are started as scripts
 
+sys.path.remove(str(HERE.parent))  # folders there have names of packages
+
 RELEASE = "7.0.15"
 SUITE = "bookworm"
 """The distribution's release that has it."""

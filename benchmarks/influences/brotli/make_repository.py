@@ -15,6 +15,8 @@ sys.path.insert(0, str(EXAMPLES))
 
 import making  # type: ignore[import-not-found]  # noqa: E402  beside the examples; this is a script
 
+sys.path.remove(str(EXAMPLES))  # folders there have names of packages
+
 DISTRIBUTION = "Brotli==1.1.0"
 SHA256 = "81de08ac11bcb85841e440c13611c00b67d3bf82698314928d0b676362546724"
 TEXT = "program/bench/make-text.sh"

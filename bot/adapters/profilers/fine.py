@@ -93,24 +93,26 @@ class FineProfiler:
     ) -> Profile:
         """One trial under a tool of the runtime; none, if one without it failed."""
         ways = self._ways(known, overhead, arguments)
-        able = [one for one in ways if not one.missing(target)]
-        first = (able or ways)[0]
-        lacking = first.missing(target)
         if failed is not None:
-            lacking = (*lacking, failed.ended.reason("The trial without a profiler"))
-        if lacking:
-            outcome = "not-started" if failed is None else failed.outcome
-            return Profile(first.tool, outcome, known.seconds, notes=tuple(lacking))
+            first = next((way for way in ways if not way.missing(target)), ways[0])
+            notes = (*first.missing(target), failed.ended.reason("The trial without a profiler"))
+            return Profile(first.tool, failed.outcome, known.seconds, notes=notes)
         tried: list[Profile] = []
-        # A program may not stand one way of being watched (it looks at its environment), and stand another.
-        while able and (not tried or tried[-1].outcome in ("exit", "signal")):
-            way = able.pop(0)
-            if isinstance(way, Uftrace | FridaWatcher):
+        lacking: list[str] = []
+        for way in ways:
+            # A program may not stand one way of being watched (it looks at its environment), but another.
+            if tried and tried[-1].outcome not in ("exit", "signal"):
+                break
+            if missing := way.missing(target):
+                lacking += missing if tried or not lacking else ()
+            elif isinstance(way, Uftrace | FridaWatcher):
                 tried.append(_traced(way, target, methods, known, overhead=overhead))
             else:
                 tried.append(way.profile(target, methods))
+        if not tried:
+            return Profile(ways[0].tool, "not-started", known.seconds, notes=tuple(lacking))
         before = [note for one in tried[:-1] for note in one.notes]
-        return replace(tried[-1], notes=(*before, *tried[-1].notes))
+        return replace(tried[-1], notes=(*before, *tried[-1].notes, *lacking))
 
     def _ways(
         self, known: Profile, overhead: float, arguments: bool
