@@ -81,9 +81,8 @@ def archived(
     """
     blocks = _blocks(nights, search)
     agreed = [(block.beside(p), p) for block in blocks for p in block.points if _agreed(p, blocks)]
-    kept = _distinct(
-        p for _, p in sorted(agreed, key=lambda counted: -counted[0])
-    )  # of equal ones the newest
+    agreed.sort(key=lambda counted: -counted[0])  # stable: of equal ones the newest block's
+    kept = _distinct(p for _, p in agreed)
     several = [p for block in blocks for p in block.points if sum(b.covers(p) for b in blocks) > 1]
     doubtful = len(_distinct([*kept, *several])) - len(kept)
     tonight = blocks[0] if blocks and since is not None else None
@@ -142,8 +141,7 @@ def believed(
 
 def same(one: ChangePoint, other: ChangePoint) -> bool:
     """Whether two nights speak of one change: the same term, in overlapping intervals, the same way."""
-    overlap = one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
-    return one.term == other.term and overlap and (one.ratio > 1) == (other.ratio > 1)
+    return one.term == other.term and alike(one, other)
 
 
 def alike(one: ChangePoint, other: ChangePoint) -> bool:

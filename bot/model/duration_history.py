@@ -176,7 +176,7 @@ def _binned(
 
 
 _NONE = np.empty(0)
-_UNCALLED = CallSeries(Method(""), (), 0, 0.0, _NONE, _NONE, np.empty(0, np.int64))
+_UNCALLED = CallSeries.summed(Method(""), (), 0, 0.0)
 
 
 def _cells(

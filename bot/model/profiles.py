@@ -139,6 +139,12 @@ class CallSeries:
     counts: NDArray[np.int64]
     arguments: tuple[tuple[str, ...], ...] = ()
 
+    @classmethod
+    def summed(cls, method: Method, path: CallPath, calls: int, seconds: float) -> CallSeries:
+        """Calls of which no duration is known, only their sum (0: not even that)."""
+        nothing = np.empty(0)
+        return cls(method, path, calls, seconds, nothing, nothing, nothing.astype(np.int64))
+
 
 @dataclass(frozen=True)
 class Profile:

@@ -72,7 +72,7 @@ def _series(method: Method, path: CallPath, parts: Sequence[Watched]) -> CallSer
     for part in parts:
         counts.update(part.bins)
     if not counts:
-        return CallSeries(method, path, calls, seconds, empty, empty, empty.astype(np.int64))
+        return CallSeries.summed(method, path, calls, seconds)
     first, last = min(counts), max(counts)
     column = np.array([counts[b] for b in range(first, last + 1)], dtype=np.int64)
     return CallSeries(method, path, calls, seconds, empty, lower_edges(first, last), column)

@@ -74,8 +74,7 @@ def _series(table: DurationTable, rows: Ints) -> CallSeries:
     method, seconds = table.methods[table.method[rows[0]]], float(table.seconds[rows].sum())
     first, last = int(table.bin[rows].min()), int(table.bin[rows].max())
     if first == NO_BIN:
-        calls, nothing = int(table.count[rows].sum()), np.empty(0)
-        return CallSeries(method, (), calls, seconds, nothing, nothing, nothing.astype(np.int64))
+        return CallSeries.summed(method, (), int(table.count[rows].sum()), seconds)
     counts = np.bincount(table.bin[rows] - first, table.count[rows]).astype(np.int64)
     edges = lower_edges(np.arange(first, last + 2))
     return CallSeries(method, (), int(counts.sum()), seconds, np.empty(0), edges, counts)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from xml.sax.saxutils import escape
 
-import numpy as np
-
 from bot.adapters.profilers.affordable import OVERHEAD, affordable
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.recording import recorded_trial
@@ -85,14 +83,11 @@ class JvmTimer:
             for method, (calls, nanoseconds) in timed.items()
         }
         series = [
-            CallSeries(method, (), calls, nanoseconds / 1e9, _NONE, _NONE, _NONE.astype(np.int64))
+            CallSeries.summed(method, (), calls, nanoseconds / 1e9)
             for method, (calls, nanoseconds) in timed.items()
             if calls
         ]
         return replace(profile, methods=costs, series=series)
-
-
-_NONE = np.zeros(0)
 
 
 def _filters(name: str) -> list[str]:

@@ -196,10 +196,10 @@ class Functions:
     def _lines(self, path: str, addresses: Sequence[int]) -> Mapping[int, _Source]:
         # That of binutils 2.40 names the wrong file for functions from headers (DWARF 5); that of elfutils
         # 0.188 finds nothing in programs of clang or Go, which have no table of addresses.
+        asked = "".join(f"{address:#x}\n" for address in addresses).encode()
         for tool, options in (("eu-addr2line", ("--absolute",)), ("addr2line", ())):
             # A function may begin with inlined code of another file: its own place ends the chain of callers.
             words = [tool, *options, "--addresses", "--inlines", "-e", path]
-            asked = "".join(f"{address:#x}\n" for address in addresses).encode()
             answers = self._ask(words, asked, len(addresses), "files and lines of functions", begins=_ASKED)
             found = {}
             for address, answer in zip(addresses, answers, strict=False):
@@ -230,9 +230,10 @@ class Functions:
         *,
         begins: re.Pattern[str] | None = None,
     ) -> Sequence[str]:
-        """One answer a line, or none at all. begins: an answer is the last line after each such one.
+        """One answer a line, or none at all.
 
-        Tools that answer in part (a place that is nowhere) end with 1.
+        begins: an answer is the last line after each such one, of a tool that ends with 1 when it does not
+        know everything.
         """
         if not count:
             return ()
@@ -241,7 +242,7 @@ class Functions:
             self.notes.append(f"`{words[0]}` ({package}) is not installed: {what} are unknown.")
             return ()
         try:
-            rows = ask(self.target, words, asked, lines, partly=1)
+            rows = ask(self.target, words, asked, lines, partly=0 if begins is None else 1)
         except OSError as error:
             self.notes.append(f"{what[0].upper()}{what[1:]} could not be found out: {error}")
             return ()

@@ -72,10 +72,10 @@ class NodeWatcher:
                 "every": list(plan.every.values()),
                 "kept": MOST_KEPT,
                 "summaries": self._arguments,
-                "modules": any(plan.module for plan in clocks.files.values()),
+                "modules": any(file.module for file in clocks.files.values()),
                 "files": {
-                    path: plan.model_dump(include={"hash", "insertions"})
-                    for path, plan in clocks.files.items()
+                    path: file.model_dump(include={"hash", "insertions"})
+                    for path, file in clocks.files.items()
                 },
             }
             extra = [HERE / name for name in ("recorder.cjs", "loading.cjs", "loader.mjs")]

@@ -9,9 +9,10 @@ import pytest
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.agent import timed
 from bot.adapters.profilers.jvm.watcher import JvmWatcher
-from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
+from bot.model.profiles import CallSeries, Method, Profile
 from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
 from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, program
+from tests.adapters.profilers.sampled import often_called, sampled_as
 
 
 def of(profile: Profile, name: str) -> list[CallSeries]:
@@ -191,18 +192,8 @@ SHOP = """
 def test_what_is_called_often_is_timed_in_some_of_its_calls(make_jvm_target: MakeJvmTarget) -> None:
     """Every third call of `hot` takes four times as long: timing each third one must not fall in step."""
     body = "double x = 0; for (int i = 0; i < 300_000; i++) x += outer(i); System.out.println(x);"
-    outer, hot, inner, after = (Method(f"Small.{name}") for name in ("outer", "hot", "inner", "after"))
-    tool = Tool("coarse", "", "coarse", frozenset({"calls"}))
-    known = Profile(tool, "ok", 1.0, {m: MethodCost(0.2, calls=300_000) for m in (outer, hot, inner, after)})
+    methods = [Method(f"Small.{name}") for name in ("outer", "hot", "inner", "after")]
     target = make_jvm_target(program(body, more=SHOP), *RUN_SMALL)
-    every = JvmWatcher().profile(target, [outer, hot, inner, after])
-    some = JvmWatcher(known, overhead=0.035).profile(target, [outer, hot, inner, after])
-    assert any(note.startswith("One in ") and "of 4 methods" in note for note in some.notes), some.notes
-    for method in (outer, hot, inner, after):
-        whole, part = every.methods[method], some.methods[method]
-        assert whole.calls == part.calls == 300_000
-        assert part.total_seconds == pytest.approx(whole.total_seconds, rel=0.5)
-        (series,) = (one for one in some.series if one.method == method)
-        assert series.calls == pytest.approx(300_000, abs=3)
-        assert 1_000 < series.counts.sum() + len(series.durations) < 100_000
-        assert series.path == (), "of which callers most calls are not seen"
+    every = JvmWatcher().profile(target, methods)
+    some = JvmWatcher(often_called(methods), overhead=0.035).profile(target, methods)
+    sampled_as(some, every, methods, ())

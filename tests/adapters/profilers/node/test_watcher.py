@@ -9,8 +9,9 @@ import pytest
 
 from bot.adapters.profilers.node.sampler import NodeSampler
 from bot.adapters.profilers.node.watcher import NodeWatcher
-from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
+from bot.model.profiles import CallSeries, Method, Profile
 from tests.adapters.profilers.node.conftest import MakeTarget
+from tests.adapters.profilers.sampled import often_called, sampled_as
 
 BURN = "function burn(ms) { const end = Date.now() + ms; while (Date.now() < end); }\n"
 
@@ -233,19 +234,9 @@ def test_what_is_called_often_is_timed_in_some_of_its_calls(make_target: MakeTar
     names = ("outer", "hot", "inner", "after")
     methods = [Method(f"a:{name}", "a.js") for name in names]
     once = Method("a:once", "a.js")
-    tool = Tool("coarse", "", "coarse", frozenset({"calls"}))
-    known = Profile(tool, "ok", 1.0, {m: MethodCost(0.2, calls=300_000) for m in methods})
     every = NodeWatcher().profile(target, [once, *methods])
-    some = NodeWatcher(known, overhead=0.05).profile(target, [once, *methods])
-    assert any(note.startswith("One in ") and "of 4 methods" in note for note in some.notes), some.notes
-    for method in methods:
-        whole, part = every.methods[method], some.methods[method]
-        assert whole.calls == part.calls == 300_000
-        assert part.total_seconds == pytest.approx(whole.total_seconds, rel=0.5)
-        (series,) = (one for one in some.series if one.method == method)
-        assert series.calls == pytest.approx(300_000, abs=3)
-        assert 1_000 < series.counts.sum() + len(series.durations) < 100_000
-        assert series.path == (once,), "of which callers most calls are not seen"
+    some = NodeWatcher(often_called(methods), overhead=0.05).profile(target, [once, *methods])
+    sampled_as(some, every, methods, (once,))
     assert some.methods[once].calls == 1
     caller = some.methods[once]
     assert caller.self_seconds is not None and caller.self_seconds == caller.total_seconds, (
