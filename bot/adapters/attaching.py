@@ -218,7 +218,8 @@ class AttachedProfiler:
 
         functions = {self._numbers[s]: (s.path, s.offset) for s in spots}
         self._session.watch(functions, most=MOST_CALLS, still=self._still)
-        until = began + min(self._window, seconds)
+        # From when hooks are there, which takes a busy machine longer than a window.
+        until = min(time.monotonic() + self._window, began + seconds)
         while time.monotonic() < until and not self._stop():
             time.sleep(POLL_SECONDS)
             if (calls := self._recorded()) >= MOST_CALLS and calls * cost > share * used():

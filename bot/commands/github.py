@@ -11,24 +11,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.commands import options
+from bot.commands.left_history import with_history_left
 from bot.commands.of_job import asked_night, asked_question, asked_range
 from bot.commands.outcome import write
 from bot.commands.shard_modes import merge_of_job, one_of_many, shard_of_job
-from bot.model.errors import HistoryError, UsageError
+from bot.model.errors import UsageError
 
 # What is needed only once a command runs is imported there: `--help` and `--version` answer at once.
 if TYPE_CHECKING:
     from bot.commands.action import Measured
     from bot.commands.publish import Connect
-    from bot.compose.nightly import AskedNight
     from bot.event import Plan
     from bot.flows.ports import Progress
     from bot.flows.publish import Artifacts, Forge
     from bot.model.report import Report
     from bot.settings import Settings
 
-HISTORY = "suspects-history"
-"""Folder of the history below the workspace, and the artifact's name."""
 RESULTS = "suspects-report"
 """Folder of the results below the workspace: the only place that later steps can see from outside."""
 
@@ -116,20 +114,6 @@ def nightly(settings: Settings, plan: Plan, progress: Progress) -> Report:  # no
 
     asked = asked_night(settings)
     return with_history_left(asked, spent_night(asked, progress))
-
-
-def with_history_left(asked: AskedNight, report: Report) -> Report:
-    """The report, once the whole history lies where the workflow uploads it."""
-    from bot.adapters.workspace import left_in
-    from bot.compose.nightly import leave_history
-
-    try:
-        with left_in(asked.repository, HISTORY) as folder:
-            leave_history(asked, folder)
-    except (HistoryError, OSError) as error:
-        note = f"The history was not left for the workflow: {error}."
-        return report.model_copy(update={"notes": (*report.notes, note)})
-    return report
 
 
 def measure_for(

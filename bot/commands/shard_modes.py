@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.commands.left_history import with_history_left
 from bot.commands.of_job import asked_night, asked_question
 from bot.model.errors import UsageError
 
@@ -59,7 +60,6 @@ def one_of_many(measure: Callable[[Plan], Measured]) -> Callable[[Plan], Measure
 
 def merge_of_job(settings: Settings, plan: Plan, progress: Progress) -> Report:
     """Merges the shards that were brought to the workspace; a night's history is left for the workflow."""
-    from bot.commands.github import with_history_left
     from bot.compose.sharding import AskedMerge, merged
 
     folders = [(settings.workspace or Path()) / SHARDS]

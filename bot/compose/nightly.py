@@ -107,7 +107,7 @@ def _simulated(
     revisions = line[anchor:]
     metric = subject.program.metric if isinstance(subject.program, TableProgram) else "cpu"
     budget = asked.budget or subject.budget.nightly
-    searching, measuring, learning = remembered.generators(asked.seed, 3)
+    searching, measuring, planning = remembered.generators(asked.seed, 3)
     past = nights(remembered.past, subject.space, revisions, metric)
     name = local.folder.resolve().name
     job = NightJob(
@@ -126,7 +126,7 @@ def _simulated(
         progress=progress,
         notes=(*local.notes, *remembered.notes(past, writes=asked.writes)),
         teaching=teaching_of(
-            remembered, subject, metric, rng=learning, tip=revisions[-1], candidates=source.configurations
+            remembered, subject, metric, rng=planning, tip=revisions[-1], candidates=source.configurations
         ),
     )
     job = with_archive(job, remembered, before=lambda: line[:anchor])

@@ -129,7 +129,7 @@ def _job(
 ) -> NightJob:
     """The night's work; partner: the newest revision that can be built, beside which all others run."""
     subject, name = opened.subject, opened.repository.top.name
-    searching, measuring, drawing, learning = remembered.generators(asked.seed, 4)
+    searching, measuring, drawing, planning = remembered.generators(asked.seed, 4)
     budget = asked.budget or subject.budget.nightly
     profiler, cannot = _profiler(opened, workshop, partner)
     seconds = measuring_seconds(budget) - (PROFILING_SHARE * budget if profiler else 0.0)
@@ -165,14 +165,17 @@ def _job(
         notes=(*remembered.notes(past, writes=asked.writes), *([default] if default else []), *cannot),
         partner=partner,
         higher_is_better=rule is not None and rule.better == "higher",
-        teaching=teaching_of(
-            remembered,
-            subject,
-            metric,
-            rng=learning,
-            tip=revisions[-1],
-            profiler=profiler,
-            budget=budget,
+        teaching=replace(
+            teaching_of(
+                remembered,
+                subject,
+                metric,
+                rng=planning,
+                tip=revisions[-1],
+                profiler=profiler,
+                budget=budget,
+            ),
+            begins=seconds,
         ),
     )
 

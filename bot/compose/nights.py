@@ -183,20 +183,22 @@ def teaching_of(
     budget: float = 0.0,
     candidates: Sequence[Configuration] | None = None,
 ) -> Teaching:
-    """What the night learns of options, with a share of its budget where methods can be profiled."""
-    planning, learning = rng.spawn(2)
+    """What the night learns of options, with a share of its budget where methods can be profiled.
+
+    rng: for what is measured; what is held out does not depend on the night.
+    """
     solver = ConstraintSolver(subject.space)
     sample: Sequence[Configuration] = ()
     if profiler is None and candidates is not None:
-        sample = [candidates[i] for i in planning.permutation(len(candidates))[:SAMPLE]]
+        sample = [candidates[i] for i in rng.permutation(len(candidates))[:SAMPLE]]
     elif profiler is None:
-        sample = random_uniform(subject.space, solver, SAMPLE, rng=planning)
+        sample = random_uniform(subject.space, solver, SAMPLE, rng=rng)
     return Teaching(
         Known(remembered.profiles, remembered.past, metric),
-        learning,
+        np.random.default_rng(0),
         profiler=profiler,
         wanted=lambda measured: plan(
-            subject.space, solver, remembered.profiles, tip.id, measured=measured, rng=planning
+            subject.space, solver, remembered.profiles, tip.id, measured=measured, rng=rng
         ),
         seconds=(1.0 - MINING_SHARE) * PROFILING_SHARE * budget,
         sample=sample,

@@ -28,7 +28,7 @@ def with_estimator(
 ) -> NightJob:
     """The same job, which learns by the estimator that is asked for.
 
-    The sample and the seed of its learner are the tip's: a later night at the same tip goes on with them.
+    The sample is the tip's: a later night at the same tip goes on with them.
     Without methods the sample's trials are repeated instead. candidates: all that can be measured; None:
     anything valid.
 
@@ -38,7 +38,7 @@ def with_estimator(
     if estimator(asked.estimator) == "ours" or job.teaching is None:
         return job
     ours, space, tip = job.teaching, job.subject.space, job.revisions[-1].id
-    sampling, learning = np.random.default_rng([asked.seed, zlib.crc32(tip.encode())]).spawn(2)
+    sampling = np.random.default_rng([asked.seed, zlib.crc32(tip.encode())])
     # Pairs of more options take too long to cover, as in our own nights.
     many = len(space.options) >= PAIRED.stop
     design = influence_sample(
@@ -47,11 +47,12 @@ def with_estimator(
     measurable = [c for c in design if candidates is None or c in candidates]
     teaching = PublishedTeaching(
         replace(ours.known, durations=durations_of(remembered.store, job.subject)),
-        learning,
+        ours.rng,
         profiler=ours.profiler,
         watcher=ours.watcher,
         wanted=lambda _: remaining(design, space, ours.known.profiles, tip),
         seconds=ours.seconds,
+        begins=ours.begins,
         sample=[c for c in measurable for _ in range(REPETITIONS)] if ours.profiler is None else (),
         workers=ours.workers,
         design=design,

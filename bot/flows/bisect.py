@@ -7,6 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.analysis.change_points.unexplained import Unexplained, unexplained
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.change_point_telling import told_point
 from bot.flows.failing_runs import failing_runs
@@ -166,11 +167,12 @@ def _report(
     usable = sorted({o.probe.revision for o in observations if not math.isnan(o.value)})
     budget = job.budget if math.isfinite(job.budget) else None
     stopped = job.bench.stopped()
+    left = unexplained(job.subject.space, observations, found, least=float(job.subject.threshold))
     good, bad = job.revisions[0], job.revisions[-1]
     return Report(
         mode="bisect",
         subject=job.name,
-        verdict=_verdict(job, finished=finished and bool(usable)),
+        verdict=_verdict(job, finished=finished and bool(usable) and left is None),
         interrupted="signal" if stopped else "" if finished else "budget",
         base=RevisionRef(revision=good.id, label=good.label),
         head=RevisionRef(revision=bad.id, label=bad.label),
@@ -194,6 +196,7 @@ def _report(
                     *job.notes,
                     *job.bench.notes(),
                     *_doubts(job, observations, finished=finished),
+                    *_unexplained(job, left),
                     ALONE,
                     *notes,
                 ]
@@ -225,6 +228,19 @@ def _doubts(job: RangeJob, observations: Sequence[Observation], *, finished: boo
             f"{len(broken)} of {len(job.revisions)} revisions could not be built: {_some(job, broken)}."
         )
     return [*notes, *_failures(job, observations)]
+
+
+def _unexplained(job: RangeJob, left: Unexplained | None) -> list[str]:
+    """What moved and is not told: readers have to look there themselves."""
+    if left is None:
+        return []
+    first, last = (f"`{job.revisions[r].label}`" for r in (left.first, left.last))
+    where = f"At {first}" if first == last else f"Between {first} and {last}"
+    return [
+        f"{where} something moved that no change above explains: {left.moved} of {left.measured}"
+        f" configurations by {100 * math.expm1(left.size):.2g} % (the middle one), up or down, and no few"
+        " options tell them from the others. A build can move each configuration a little by itself."
+    ]
 
 
 def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:

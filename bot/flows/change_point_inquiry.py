@@ -16,6 +16,7 @@ from bot.analysis.change_points.simpler import simplify
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
 from bot.flows.change_point_asking import Asking
+from bot.flows.change_point_doubts import doubtful
 from bot.flows.change_point_placing import Placing
 from bot.flows.change_point_witness import Witnessing
 from bot.model.change_points import Probe
@@ -164,16 +165,19 @@ class Inquiry:
         self._model.steps[:] = [s for s in proven if abs(s.size) > KEPT * s.error]
         self._model.fit()
 
-    def _best(self, without: Step | None, numbers: Ints | None = None) -> tuple[Step, float] | None:
-        """Where and in which term a step stands out most, and its log posterior odds.
+    def _best(
+        self, without: Step | None, numbers: Ints | None = None, *, everywhere: bool = False
+    ) -> tuple[Step, float] | None:
+        """Where and in which term (None: of all numbers) a step stands out most, and its log posterior odds.
 
-        without: a step that is not taken out of the trials. numbers: of the only terms that are looked at.
+        without: it stays in the trials. everywhere: also where steps were refuted time and again.
         """
         numbers = np.arange(len(self._terms)) if numbers is None else numbers
         places, score = self._model.score(without, numbers if len(numbers) < len(self._terms) else None)
         if not len(places):
             return None
-        self._leave_alone(score, places, numbers)
+        if not everywhere:
+            self._leave_alone(score, places, numbers)
         place, number = np.unravel_index(int(np.argmax(score)), score.shape)
         best = float(score[place, number])
         if not math.isfinite(best):
@@ -218,14 +222,19 @@ class Inquiry:
             step.term, step.size, step.probability = found.terms[0], found.size, found.sure
             if found.evidence < 1.0 and asked > 2:
                 return False
-            enough = found.evidence > self._proven
-            if found.sure > (SURE_EXACTLY if self._model.exact else SURE) and enough:
+            if found.evidence > self._proven and found.sure > (SURE_EXACTLY if self._model.exact else SURE):
                 return True
             wished = self._contrast(step, found) if asked < most else []
             if not wished:
                 return found.evidence > self._proven
             yield wished
+            if again := doubtful(self._model, step, wished, self._heard(reach)):
+                yield again
         return False
+
+    def _heard(self, reach: float) -> float:
+        """How far from a step trials tell whether a contrast's answer is odd; those in reach name it."""
+        return reach
 
     def _contrast(self, step: Step, found: Rivals) -> list[Probe]:
         """Trials before and after the step in the configuration that tells its rivals apart best."""
@@ -265,15 +274,11 @@ class Inquiry:
                 if other is not None:
                     pool[self._choose.near([*rest, other], wanted)] = None
         for rival in found.terms[1:8]:
-            for level in rival:
-                other = None if level in step.term else self._choose.without(level)
-                if other is not None:
-                    pool[self._choose.near([*step.term, other], sparse)] = None
-                    pool[self._choose.near([*step.term, other], dense)] = None
-            for level in step.term:
-                other = None if level in rival else self._choose.without(level)
-                if other is not None:
-                    pool[self._choose.near([*rival, other], sparse)] = None
+            for term, missing, wishes in ((step.term, rival, (sparse, dense)), (rival, step.term, (sparse,))):
+                for level in missing:
+                    other = None if level in term else self._choose.without(level)
+                    if other is not None:
+                        pool.update({self._choose.near([*term, other], wish): None for wish in wishes})
         for share in (0.2, 0.4, 0.6, 0.8):
             pool[self._choose.random(share)] = None
         quickest = np.argsort(self._log.means())[:10]

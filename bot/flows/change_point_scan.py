@@ -120,11 +120,14 @@ class Scan:
         else:
             yield from self._round(1)
 
-    def bisected(self) -> Iterator[list[Probe]]:
-        """Without noise: halves every gap over which a configuration differs, until all steps are placed."""
+    def bisected(self, least: float = 0.0) -> Iterator[list[Probe]]:
+        """Without noise: halves every gap over which a configuration differs, until all steps are placed.
+
+        least: smaller differences, as a share of the level, do not matter.
+        """
         while True:
             wished: dict[Probe, None] = {}
-            gaps, placed = self._gaps()
+            gaps, placed = self._gaps(least)
             for configuration, before, after in gaps:
                 # Where another configuration's step is, this one's is first looked for.
                 there = [
@@ -139,16 +142,18 @@ class Scan:
                 return
             yield list(wished)
 
-    def _gaps(self) -> tuple[list[tuple[Configuration, int, int]], list[int]]:
+    def _gaps(self, least: float) -> tuple[list[tuple[Configuration, int, int]], list[int]]:
         """Unexplained differences of neighbouring revisions, each gap in one configuration; places found."""
         self._model.fit()
         c, r, y, sd = self._log.columns()
         for step in self._model.steps:
             y = y - step.size * (self._model.cover(step)[c] & (r >= step.at))
+        enough = np.maximum(10.0 * sd, least * (1.0 if self._log.relative else self._log.means()[c]))
+        ours = np.isin(c, list(self._log.place.values()))  # not what earlier nights measured
         gaps: list[tuple[Configuration, int, int]] = []
         placed: dict[int, None] = {}
         for i, j in pairwise(np.lexsort((r, c))):
-            if c[i] != c[j] or abs(y[j] - y[i]) <= 10.0 * sd[j]:
+            if c[i] != c[j] or not ours[i] or abs(y[j] - y[i]) <= enough[j]:
                 continue
             before, after = int(r[i]), int(r[j])
             if after - before == 1:

@@ -13,13 +13,13 @@ from bot.flows.assertion_suspects import Blamed, with_violations
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled
 from bot.flows.job import Job
-from bot.flows.method_choice import Flagged, distance
+from bot.flows.method_choice import Flagged
 from bot.flows.method_suspects import METRICS, MethodFindings, MethodInquiry
 from bot.flows.ports import Bench
 from bot.flows.resource_findings import Resources
 from bot.flows.resource_inquiry import ResourceInquiry, counting_seconds
 from bot.model.report import ConfigurationChange, Report, RevisionRef, Spent, State, Suspects, Verdict
-from bot.model.space import Configuration
+from bot.model.space import Configuration, distance
 from bot.model.trials import Pair, Wish
 from bot.report.reproduce import reproduction
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.model.report import ConfigurationChange, Effect
-from bot.model.space import Configuration, Space
+from bot.model.space import Configuration, Space, distance
 
 MOST_FLAGGED = 2
 
@@ -31,7 +31,7 @@ def choose(space: Space, flagged: Flagged) -> tuple[list[Configuration], Configu
     moved = sorted((c for c in moved if flagged.seconds.get(c)), key=lambda c: distance(c, first))
     chosen: list[Configuration] = []
     for suspect in flagged.suspects:
-        held = [c for c in moved if holds(space, suspect.term, c)]
+        held = [c for c in moved if space.carries(suspect.term, c)]
         if held and not set(held) & set(chosen):
             chosen.append(held[0])
     chosen = chosen[:MOST_FLAGGED] or moved[:1]
@@ -40,15 +40,5 @@ def choose(space: Space, flagged: Flagged) -> tuple[list[Configuration], Configu
     calm = [
         c for c, change in flagged.changes.items() if change.state in ("same", "unclear") and change.pairs
     ]
-    calm = [c for c in calm if not any(holds(space, suspect.term, c) for suspect in flagged.suspects)]
+    calm = [c for c in calm if not any(space.carries(suspect.term, c) for suspect in flagged.suspects)]
     return chosen, min(calm, key=lambda c: distance(c, chosen[0]), default=None)
-
-
-def distance(one: Configuration, other: Configuration) -> int:
-    """Options that differ: what is nearest to the default is what a person can follow."""
-    return sum(a != b for a, b in zip(one, other, strict=True))
-
-
-def holds(space: Space, term: Sequence[str], configuration: Configuration) -> bool:
-    """Whether a configuration is at all levels of a term."""
-    return all(space.holds(space.level_of[level], configuration) for level in term)

@@ -124,17 +124,17 @@ def _taught(job: NightJob, measured: Sequence[Observation], trials: Measurements
 
 
 def _asserted(job: NightJob, taught: Taught, began: float) -> Asserted:
-    """What the tip's call paths show, in the time since `began` for this and for teaching."""
+    """What the tip's call paths show, in its own time and what teaching, which `began` then, left over."""
     if job.asserting is None or job.bench.stopped():
         return Asserted()
     job.progress.stage("mining assertions")
-    teaching = job.teaching.seconds if job.teaching else 0.0
+    taught_by = began + (job.teaching.seconds if job.teaching else 0.0)
     return job.asserting.mine(
         named(job.revisions[-1]),
         job.subject.space,
         taught.durations,
         clock=job.bench.elapsed,
-        until=began + teaching + job.asserting.seconds,
+        until=max(taught_by, job.bench.elapsed()) + job.asserting.seconds,
         earlier=earlier(job.proposals, job.asserting.file.text),
         tell=job.progress.stage,
     )

@@ -81,7 +81,7 @@ def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) 
     harm = any(fresh) or any(telling.worse(p) and telling.acceptance(p) is None for p in still)
     if harm or fresh:
         return "mixed" if harm and not all(fresh) else "regression" if harm else "improvement"
-    return "none" if job.search.enough_ and not job.search.unclear_ else "inconclusive"
+    return "none" if job.search.enough_ and not telling.unclear else "inconclusive"
 
 
 def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:

@@ -19,3 +19,17 @@ class NightInquiry(Inquiry):
 
     def _name(self, step: Step, reach: float) -> Asking[bool]:
         return super()._name(step, float(self._revisions) if step.high > step.low else reach)
+
+    def _heard(self, reach: float) -> float:
+        return max(reach, float(self._revisions))
+
+    def overlooked(self) -> Step | None:
+        """What stands out beyond doubt beside the steps, also where questions were in vain; None: nothing."""
+        self._model.fit()
+        found = self._best(None, everywhere=True)
+        if found is None or found[1] < self._proven:
+            return None
+        self._model.steps.append(found[0])
+        self._model.fit()
+        self._model.steps.remove(found[0])
+        return found[0]

@@ -37,6 +37,9 @@ FEWEST = 12
 twice before."""
 REPEATED = 6
 """Configurations of a program that are profiled twice: their spread is the noise."""
+ENOUGH = 70
+"""Configurations until which profiles have the time that the search for changes left over: 45 and a probe of
+25 teach methods well (benchmarks/influences)."""
 RETRIES = 20
 """Random draws in a row that were profiled before, until the space counts as known."""
 HOPELESS = 3
@@ -124,13 +127,15 @@ def _draws(draw: UniformDraw, seen: set[Configuration], rng: np.random.Generator
 class Profiling:
     """Runs profiles of the tip until `until` seconds on a clock.
 
-    known: configurations that earlier nights profiled. repeated: those that they profiled twice.
+    spare: seconds that it may go on while fewer than `ENOUGH` configurations are known. known: those that
+    earlier nights profiled. repeated: those that they profiled twice.
     """
 
     bench: ProfileBench
     wanted: Iterable[Wanted]
     clock: Callable[[], float]
     until: float
+    spare: float = 0.0
     known: int = 0
     repeated: int = 0
     recorder: ProfileRecorder = field(default_factory=ProfileRecorder)
@@ -148,7 +153,7 @@ class Profiling:
         seconds: CPU seconds of a configuration's trials without a profiler, as far as known.
         """
         for wanted in self._in_order():
-            if self.clock() + self._longest >= self.until:
+            if self.clock() + self._longest >= self._end:
                 break
             profile = self._profile(wanted.configuration)
             if profile.outcome == "cut":
@@ -164,6 +169,10 @@ class Profiling:
             if self._failed >= HOPELESS and not self.profiled:
                 return (*self._told(), "Methods were not profiled: trials fail under the profiler.")
         return self._told()
+
+    @property
+    def _end(self) -> float:
+        return self.until + (self.spare if self.known + self.profiled < ENOUGH else 0.0)
 
     def _in_order(self) -> Iterator[Wanted]:
         """What is wanted, once; and the first ones once more as soon as something can be learnt."""
@@ -181,7 +190,7 @@ class Profiling:
 
     def _profile(self, configuration: Configuration) -> Profile:
         began = self.clock()
-        profile = self.bench.profile("head", configuration, seconds=self.until - began)
+        profile = self.bench.profile("head", configuration, seconds=self._end - began)
         self._longest = max(self._longest, self.clock() - began)
         return profile
 

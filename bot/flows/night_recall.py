@@ -30,6 +30,8 @@ CROWD = 4
 """Steps at one revision above which none of them is believed, where there is no noise: they are the parts of
 something else, named so that all trials come out right."""
 GROWTHS = 3
+ODD_NIGHT = 5.0
+"""Standard errors by which a configuration moved in a night that may be left out."""
 PER_STEP = 12.0
 """What each step must explain more, in squared standard errors, when the unit of all is chosen."""
 
@@ -71,6 +73,8 @@ def _sweep(model: StepModel, inquiry: Inquiry, revisions: int) -> list[float]:
         step = inquiry.leader()
         if step is None:
             break
+        if odd_night_out(model, step):
+            continue
         model.steps.append(step)
         _name(model, step, revisions)
         if withdrew_twin(model, step):
@@ -84,6 +88,31 @@ def _sweep(model: StepModel, inquiry: Inquiry, revisions: int) -> list[float]:
     drop_weak(model)
     doubt_crowds(model)
     return left
+
+
+def odd_night_out(model: StepModel, step: Step) -> bool:
+    """Leaves out what alone speaks for a step, against all others that hold its term; whether it did.
+
+    That is a configuration in an earlier night, of which nothing can be measured again: one trial in a
+    hundred that was disturbed would be explained by terms of many options.
+    """
+    if model.exact:
+        return False
+    moments, informations = model.beside(step, math.inf)
+    held = np.flatnonzero(model.cover(step) & (informations[:, 0] > 0.0))
+    if not len(held):
+        return False
+    moment, information = moments[held, 0], informations[held, 0]
+    far = np.abs(moment) / np.sqrt(information)
+    most = int(np.argmax(far))
+    others = np.arange(len(held)) != most
+    rest = model.gain(moment[others].sum(keepdims=True), information[others].sum(keepdims=True))
+    row = int(held[most])
+    if far[most] < ODD_NIGHT or rest[0] > 0.0 or row in model.log.place.values():
+        return False
+    model.log.left_out.add(row)
+    model.log.forget()
+    return True
 
 
 def doubt_crowds(model: StepModel) -> None:

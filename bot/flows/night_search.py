@@ -8,17 +8,19 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.analysis.change_points.findings import told
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Terms
+from bot.analysis.change_points.trials import NO_NOISE
 from bot.flows.change_point_asking import Asking
+from bot.flows.change_point_scan import Scan
 from bot.flows.night_inquiry import NightInquiry
 from bot.flows.night_log import NightLog
 from bot.flows.night_machine import anchored, speed
-from bot.flows.night_recall import choose_unit, doubt_crowds, drop_weak, recall, withdrew_twin
-from bot.flows.night_window import Window
+from bot.flows.night_recall import choose_unit, doubt_crowds, drop_weak, odd_night_out, recall, withdrew_twin
+from bot.flows.night_sight import below, odd, seen_enough, smallest, suspicion, unsettled
+from bot.flows.night_window import Window, inwards, onwards
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Space, Term
 from bot.sampling.constraints import ConstraintSolver
@@ -28,18 +30,19 @@ ANCHOR_TRIALS = 3
 """Trials of the emptiest and of the fullest configuration at the anchor, each night."""
 SENTINEL_TRIALS = 3
 """... and at both ends of what is new: the two hold most terms, and their repetitions teach the noise."""
+BESIDE, WITNESSES = 3, 2
+"""Where repetitions say nothing of the noise: revisions next to each end that do, and of each block so many
+configurations that are measured at one of them, too."""
 BLOCK, DRAWN, SHARES = 8, 32, (0.3, 0.5, 0.65, 0.8)
 """Configurations that are compared at once, of how many drawn, with which shares of their options on."""
 MOST_CONFIGURATIONS = 160
 """Configurations of a night; a longer one measures these again: it teaches as much, and less is kept."""
 AIM, AIM_MARGINS = 0.03, 3.0
-"""A night goes on until it would have seen a change of 3 %, or of three margins, in ..."""
-COVERED = 0.9
-"""... this share of what may change: levels and pairs of levels by their prior."""
-STANDS_OUT, POWER = 3.0, 0.84
-"""Log posterior odds at which a step is asked about, and standard errors by which four in five stand out."""
-HEED = 0.5
-"""How much of what the trials say of a term counts for what is compared next: some is bad luck."""
+"""A night goes on until it would have seen a change of 3 %, or of three margins."""
+FEW_ODD = 2
+"""Configurations of a block that are compared once more, when no more of them differ from what is known."""
+MORE = 4
+"""Blocks after enough was seen, as long as something of it is unclear."""
 MOST_STEPS = 32
 """Steps asked about after one block."""
 
@@ -84,6 +87,8 @@ class NightSearch:
         """Whether the tip was looked at closely enough."""
         self._choose = Configurator(space, solver, rng=rng, candidates=candidates)
         self._inquiry = NightInquiry(self.model_, self._choose, window.revisions)
+        self._scan = Scan(self.model_, self._choose, window.revisions, rng=rng)
+        self._rested: Sequence[Step] = ()
         self._earlier: Sequence[Sequence[Observation]] = ()
         self._tonight: list[Observation] = []
         """Tonight's first trials, those at the anchor among them."""
@@ -101,8 +106,21 @@ class NightSearch:
 
     @property
     def unclear_(self) -> Sequence[Step]:
-        """Steps that stand out and are not settled, the clearest first; what tomorrow asks about."""
-        return sorted((s for s in self.model_.steps if not s.settled), key=lambda s: -_clarity(s))
+        """Steps that stand out and are not settled, the clearest first; what tomorrow asks about.
+
+        Without such, what no question could settle and nothing explains: a night that saw it is not green.
+        """
+        found = self._open() or list(filter(None, [self._inquiry.overlooked()]))
+        return [step for step in found if not below(self.model_, step, self.margin)]
+
+    @property
+    def rested_(self) -> Sequence[Step]:
+        """Steps of before the reference that two nights without noise did not settle: no more will."""
+        left = unsettled(self.model_)
+        return [s for s in left if s in self._rested and not below(self.model_, s, self.margin)]
+
+    def _open(self) -> list[Step]:
+        return [step for step in unsettled(self.model_) if step not in self._rested]
 
     def remember(self, nights: Sequence[Sequence[Observation]]) -> Self:
         """Takes in earlier nights, oldest first, before tonight's first trial."""
@@ -121,7 +139,7 @@ class NightSearch:
         self._recall()
         known, self._earlier = self.known_, tonight  # each in the seconds of its own machine
         self._recall()
-        self.known_, self.enough_ = known, self._has_seen_enough()
+        self.known_, self.enough_ = known, seen_enough(self.model_, self.window, self.aim)
         return self
 
     def wishes(self) -> Sequence[Probe]:
@@ -158,15 +176,25 @@ class NightSearch:
         yield [Probe(c, 0) for c in extremes for _ in range(ANCHOR_TRIALS)]
         self._recall()
         ends = self.compared_ = yield from self._ends(extremes)
-        while len(ends) == 2 and not self.enough_:
+        more = MORE
+        while len(ends) == 2 and (not self.enough_ or (more and self.unclear_)):
+            more -= self.enough_
             self._choose.avoided = tuple(self.log_.broken_levels())
             before = len(self.log_)
-            yield [Probe(c, r) for c in self._block() for r in ends]
+            block = self._block()
+            beside = inwards(ends, 1) if self.log_.frozen else []
+            witnesses = [Probe(c, r) for c in block[:WITNESSES] for r in beside]
+            yield [*(Probe(c, r) for c in block for r in ends), *witnesses]
             if len(self.log_) == before:  # all fail, or a table repeats itself: more would teach nothing
                 return
-            self.log_.learn_scale()
+            yield from self._beside(ends, extremes)
+            if self.model_.exact and not self._open():
+                # Two steps between the ends would be named as one.
+                yield from self._scan.bisected(self.margin / 2.0)
+            elif not self.model_.exact and not self.log_.frozen:
+                yield from self._again(block, ends)
             yield from self._explained()
-            self.enough_ = self._has_seen_enough()
+            self.enough_ = seen_enough(self.model_, self.window, self.aim)
 
     def _recall(self) -> None:
         """What earlier nights show, in tonight's seconds: so steps in seconds are the same in all nights."""
@@ -177,6 +205,8 @@ class NightSearch:
         self.log_.learn_scale()
         if len(self.log_):
             recall(self.model_, self._inquiry, self.window.revisions)
+            if self.model_.exact:  # noisy trials become sure with more of them
+                self._rested = [s for s in unsettled(self.model_) if s.high <= self.window.reference]
             self.known_ = self.change_points_
 
     def _ends(self, extremes: Sequence[Configuration]) -> Asking[tuple[int, ...]]:
@@ -186,13 +216,30 @@ class NightSearch:
         """
         self._compared.update(dict.fromkeys(extremes, SENTINEL_TRIALS))
         ends: list[int] = []
-        for place in (self.window.tip, *_onwards(self.window.reference, self.window.tip)):
+        for place in (self.window.tip, *onwards(self.window.reference, self.window.tip)):
             yield [Probe(c, place) for c in extremes for _ in range(SENTINEL_TRIALS)]
             if place not in self.log_.unbuilt and any(self.log_.known(c, place) for c in extremes):
                 ends.append(place)
             if len(ends) == 2 or self.window.tip not in ends:
                 break
         return tuple(ends)
+
+    def _beside(self, ends: Sequence[int], extremes: Sequence[Configuration]) -> Iterator[list[Probe]]:
+        """Where trials repeat their value, revisions next to the ends: these alone tell noise from steps."""
+        moved = [step.at for step in self.model_.steps]
+        self.log_.learn_scale(moved)
+        near = [(c, r) for c in extremes for r in inwards(ends, BESIDE) if not self.log_.known(c, r)]
+        if self.log_.frozen and near:
+            self.log_.scale = NO_NOISE  # else equal neighbours would count as records that are carried on
+            yield [Probe(c, r) for c, r in near]
+            self.log_.learn_scale(moved)
+
+    def _again(self, block: Sequence[Configuration], ends: Sequence[int]) -> Iterator[list[Probe]]:
+        """Few configurations of a block that differ from all others: a step of a rare term, or bad luck."""
+        self.model_.fit()
+        numbers = odd(self.model_, [self.log_.row(c) for c in block])
+        if len(numbers) <= FEW_ODD:
+            yield [Probe(self.log_.configurations[n], r) for n in numbers for r in ends]
 
     def _block(self) -> list[Configuration]:
         """Configurations to compare next: those that hold likely terms that were compared least tonight.
@@ -207,7 +254,7 @@ class NightSearch:
         pool = [c for c in drawn if c not in self.log_.place] or drawn
         shown = terms.covers(np.array([self.log_.holding(c) for c in pool]))
         covers = terms.covers(self.log_.holds)
-        wanted = self._suspicion() * (1.0 + (covers.sum(axis=1) == 0))
+        wanted = suspicion(self.model_, self.window) * (1.0 + (covers.sum(axis=1) == 0))
         rows = [self.log_.row(c) for c in self._compared]
         seen = covers[:, rows] @ np.array(list(self._compared.values()), dtype=np.float64)
         found: list[Configuration] = []
@@ -220,27 +267,22 @@ class NightSearch:
         self._compared.update(found)
         return found
 
-    def _suspicion(self) -> NDArray[np.float64]:
-        """How likely each term is to carry a step between reference and tip, of all: (n_terms,)."""
-        places, moment, information = self.model_.contrasts(
-            None, (self.window.reference + 1, self.window.tip)
-        )
-        odds = self.model_.terms.log_priors(())
-        if len(places):
-            odds = odds + HEED * (self.model_.evidence(moment, information).max(axis=1) - odds)
-        shares: NDArray[np.float64] = np.exp(odds - odds.max())
-        return shares
-
     def _explained(self) -> Iterator[list[Probe]]:
         """Asks about what stands out until nothing does."""
         for _ in range(MOST_STEPS):
             choose_unit(self.model_)
-            step = next(iter(self.unclear_), None)
+            step = next(iter(self._open()), None)
             if step is None:
                 step = self._inquiry.leader()
                 if step is None:
                     break
+                if odd_night_out(self.model_, step):
+                    continue
                 self.model_.steps.append(step)
+                self.model_.fit()
+                if below(self.model_, step, self.margin):
+                    self.model_.steps.remove(step)
+                    break
                 if self.model_.exact:  # the first trials tell which unit a change is the same in
                     choose_unit(self.model_)
             yield from self._inquiry.settle(step)
@@ -251,42 +293,6 @@ class NightSearch:
         doubt_crowds(self.model_)
 
     def slow_downs(self) -> dict[Term, float]:
-        """The smallest slow-down since the newest earlier tip that stands out four times in five.
-
-        For `()` and each level and pair of levels that some but not all valid configurations hold; infinite
-        where nothing would have been seen.
-        """
-        terms = self.model_.terms
-        return {terms.named(terms.term(k)): float(least) for k, least in enumerate(self._least())}
-
-    def _least(self) -> NDArray[np.float64]:
-        """The smallest slow-downs, (n_terms,)."""
-        terms = self.model_.terms
-        first = min(self.window.previous, self.window.tip - 1) + 1
-        information = self.model_.information((first, self.window.tip))
-        if not information.size:
-            return np.full(len(terms), np.inf)
-        have = (terms.covers(self.log_.holds) @ information).min(axis=1)
-        level = 1.0 if self.log_.relative else float(np.median(self.log_.means()))
-        odds = STANDS_OUT + math.log(information.shape[1]) - terms.log_priors(())
-        with np.errstate(divide="ignore"):
-            least: NDArray[np.float64] = (np.sqrt(2.0 * odds) + POWER) / np.sqrt(have) / level
-        return least
-
-    def _has_seen_enough(self) -> bool:
-        """Whether a change of the aimed size after the previous tip would have stood out in most terms."""
-        prior = np.exp(self.model_.terms.log_priors(()))
-        return bool(prior[self._least() <= self.aim].sum() >= COVERED * prior.sum())
-
-
-def _onwards(first: int, end: int) -> Iterator[int]:
-    """A revision and those after it at doubled distances, before an end."""
-    distance = 1
-    while first < end:
-        yield first
-        first += distance
-        distance *= 2
-
-
-def _clarity(step: Step) -> float:
-    return abs(step.size) / max(step.error, 1e-300)
+        """The smallest slow-down since the newest earlier tip that stands out four times in five, by term."""
+        terms, least = self.model_.terms, smallest(self.model_, self.window)
+        return {terms.named(terms.term(k)): float(x) for k, x in enumerate(least)}

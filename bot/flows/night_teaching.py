@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -47,10 +48,13 @@ class Teaching:
     """known: what history has. workers: where learning runs.
 
     profiler: None: the subject has no methods, or none can be profiled. wanted: what it shall profile, given
-    what was measured tonight. seconds: wall seconds for that and for learning. sample: random configurations
-    whose trials at the tip teach what the program's options cost, when nothing else is left to ask. relearns:
-    whether what was watched tonight is learnt from tonight. watcher: makes ready what watches single calls,
-    once it is needed; None: the profiler does.
+    what was measured tonight. seconds: wall seconds for that and for learning. begins: when they begin on the
+    night's clock, at the latest; what the search for changes left over until then may go into profiles, too.
+    sample: random configurations whose trials at the tip teach what the program's options cost, when nothing
+    else is left to ask. relearns: whether what was watched tonight is learnt from tonight. watcher: makes
+    ready what watches single calls, once it is needed; None: the profiler does. rng: for what is held out, as
+    that of `suspects influences`: then that says of a night's data what the night said, and what is hard in
+    one night is so in the next.
     """
 
     known: Known
@@ -58,6 +62,7 @@ class Teaching:
     profiler: ProfileBench | None = None
     wanted: Callable[[Iterable[Configuration]], Iterable[Wanted]] = lambda measured: ()  # noqa: ARG005
     seconds: float = 0.0
+    begins: float = 0.0
     sample: Sequence[Configuration] = ()
     workers: Callable[[], AbstractContextManager[None]] = nullcontext
     watcher: Callable[[], ProfileBench] | None = None
@@ -78,20 +83,21 @@ class Teaching:
         trials: tonight's. seconds: CPU seconds of the tip's, by configuration.
         """
         profiles, notes = ProfileTable.empty(), tuple[str, ...]()
-        end = clock() + self.seconds
+        end, rest = clock() + self.seconds, (LEARNING_SHARE + WATCHING_SHARE) * self.seconds
         if self.profiler is not None:
-            until = end - (LEARNING_SHARE + WATCHING_SHARE) * self.seconds
             past = self.known.profiles
             job = Profiling(
                 self.profiler,
                 self.wanted(seconds),
                 clock,
-                until,
+                end - rest,
+                spare=max(0.0, self.begins - clock()),
                 known=known_configurations(past),
                 repeated=repeated(past),
             )
             notes = job.run(tip, subject.space, seconds)
             profiles = job.recorder.table(run)
+            end = max(end, clock() + rest)
         known = replace(
             self.known,
             profiles=ProfileTable.concatenated([self.known.profiles, profiles]),
@@ -127,7 +133,7 @@ class Teaching:
         from bot.flows.influence_learning import learnt  # two seconds, not of every start
 
         with self.workers():
-            return learnt(known, subject, rng=self.rng, effort=self.effort)
+            return learnt(known, subject, rng=deepcopy(self.rng), effort=self.effort)
 
     def watchable(
         self,

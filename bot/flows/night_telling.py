@@ -37,6 +37,8 @@ class Telling:
         archive: Archive | None = None,
     ) -> None:
         self._search, self._metric = search, metric
+        self.unclear = search.unclear_
+        """What stands out and is not settled: such a night is not green."""
         self._higher, self._accepted = higher_is_better, accepted
         archive = archive or Archive()
         self._line = archive.line or revisions
@@ -135,7 +137,7 @@ class Telling:
         said += [
             f"No longer believed: {self._changed(k)} since {self._where(k.interval)}." for k in self._passed
         ]
-        if not self.fresh and self._search.enough_:
+        if not self.fresh and self._search.enough_ and not self.unclear:
             said.append(
                 f"Nothing new moved: {100 * self._search.aim:.0f} % would have been seen in most options and"
                 f" pairs of options since {self._name(self._search.window.previous)}."
@@ -143,7 +145,11 @@ class Telling:
         return said
 
     def _unclear(self) -> list[str]:
-        return [self._doubt(step) for step in self._search.unclear_]
+        old = [
+            f"{self._doubt(step)[:-1]}: two nights did not settle it, and no later one asks."
+            for step in self._search.rested_
+        ]
+        return [*(self._doubt(step) for step in self.unclear), *old]
 
     def _doubt(self, step: Step) -> str:
         term = self._search.model_.terms.named(step.term)
@@ -155,7 +161,7 @@ class Telling:
         said = [
             f"Ask again whether {_spoken(self._search.model_.terms.named(s.term))} moved"
             f" at {self._where((s.low, s.high))}."
-            for s in self._search.unclear_
+            for s in self.unclear
         ]
         said.append(
             f"Compare the new tip with {self._name(window.previous)} in configurations that were not tried"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -21,3 +22,19 @@ class Window:
     def tip(self) -> int:
         """The newest revision."""
         return self.revisions - 1
+
+
+def inwards(ends: Sequence[int], count: int) -> list[int]:
+    """So many revisions next to each end, between the two."""
+    first, last = min(ends), max(ends)
+    near = {r for d in range(1, count + 1) for r in (first + d, last - d)}
+    return sorted(r for r in near if first < r < last)
+
+
+def onwards(first: int, end: int) -> Iterator[int]:
+    """A revision and those after it at doubled distances, before an end."""
+    distance = 1
+    while first < end:
+        yield first
+        first += distance
+        distance *= 2

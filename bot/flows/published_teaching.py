@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -18,10 +17,9 @@ from bot.flows.night_teaching import Teaching
 from bot.model.history import OUTCOMES, Columnar
 from bot.model.profile_history import NO_METHOD, ProfileTable
 from bot.model.space import Configuration, Space
-from bot.model.subject import Subject
 
 if TYPE_CHECKING:
-    from bot.flows.influence_learning import Effort, Influences
+    from bot.flows.influence_learning import Effort
 
 Rows = TypeVar("Rows", bound=Columnar)
 REPETITIONS = 5
@@ -72,10 +70,6 @@ class PublishedTeaching(Teaching):
         rows = replace(rows, drawn=np.zeros(len(rows), bool))
         known = replace(known, profiles=rows, durations=_at(self.tip, known.durations))
         return known, (self._progress(space, rows), PLANNING)
-
-    def learn(self, known: Known, subject: Subject) -> Influences:
-        """With the same folds in each night: what is hard in one is so in the next."""
-        return Teaching.learn(replace(self, rng=deepcopy(self.rng)), known, subject)
 
     def watchable(
         self, tonight: ProfileTable, known: Known, hard: Sequence[str], space: Space

@@ -9,7 +9,7 @@ from bot.analysis.resources.naming import CERTAINTY, Named, named
 from bot.analysis.resources.unit_costs import UnitCosts
 from bot.flows.free_counts import FreeCounts
 from bot.flows.job import Job
-from bot.flows.method_choice import Flagged, choose, holds
+from bot.flows.method_choice import Flagged, choose
 from bot.flows.ports import Bench
 from bot.flows.resource_counting import ResourceCounting, Runs
 from bot.flows.resource_findings import Measured, Resources, counted, suspects
@@ -77,7 +77,7 @@ class ResourceInquiry:
 
     def _terms(self, configuration: Configuration) -> list[tuple[str, ...]]:
         space = self.job.subject.space
-        return [s.term for s in self.flagged.suspects if holds(space, s.term, configuration)]
+        return [s.term for s in self.flagged.suspects if space.carries(s.term, configuration)]
 
     def _counted(self, configuration: Configuration, counting: ResourceCounting | None) -> Measured:
         seconds = self.flagged.seconds[configuration]

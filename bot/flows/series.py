@@ -12,7 +12,7 @@ import numpy as np
 from bot.model.change_points import Observation
 from bot.model.report import Point, Series, Unit
 from bot.model.revisions import Revision
-from bot.model.space import Configuration, Space, Term
+from bot.model.space import Configuration, Space, Term, distance
 
 SHOWN = 8
 """Configurations shown."""
@@ -60,14 +60,9 @@ def _chosen(space: Space, values: Measured, terms: Iterable[Term]) -> list[Confi
     often = sorted((c for c in values if len(values[c]) > 1), key=lambda c: -len(values[c]))
     chosen = [c for c in often if c == space.default]
     for term in terms:
-        levels = [space.level_of[text] for text in term]
         # Of those that hold it the one with the fewest other differences shows the term alone.
-        holding = [c for c in often if all(space.holds(level, c) for level in levels)]
-        if levels and holding:
+        holding = [c for c in often if space.carries(term, c)]
+        if term and holding:
             enough = [c for c in holding if 2 * len(values[c]) >= len(values[holding[0]])]
-            chosen.append(min(enough, key=lambda c: _distance(c, space.default)))
+            chosen.append(min(enough, key=lambda c: distance(c, space.default)))
     return list(dict.fromkeys([*chosen, *often]))[:SHOWN]
-
-
-def _distance(one: Configuration, other: Configuration) -> int:
-    return sum(a != b for a, b in zip(one, other, strict=True))

@@ -46,7 +46,7 @@ class ShortRangeFinder:
         rng: source of randomness.
         candidates: the only configurations that can be measured (a table's); None: all valid ones.
         anchor: values are ratios to this revision; None: seconds.
-        threshold: smaller changes, as a share, are neither looked for nor told.
+        threshold: changes that are surely smaller, as a share, are neither looked for nor told.
     """
 
     def __init__(
@@ -84,7 +84,10 @@ class ShortRangeFinder:
             return ()
         covers = self._covers([step.term for step in self._found])
         found = told(self._found, self._evidence, covers, self.terms_, self.revisions)
-        return tuple(point for point in found if abs(point.ratio - 1.0) >= self._threshold)
+        # Only what is surely smaller is left out: by half a point less, an option's only step would be lost.
+        return tuple(
+            point for point in found if max(abs(end - 1.0) for end in point.ratio_interval) >= self._threshold
+        )
 
     def wishes(self) -> Sequence[Probe]:
         """The next trials; empty: nothing is left to learn."""

@@ -8,8 +8,8 @@ from typing import Literal, Protocol, Self, TypeAlias
 
 from bot.model.space import Configuration, Term
 
-Shape: TypeAlias = Literal["step", "transient", "failing"]
-"""step: stays; transient: the start or end of an episode that passed; failing: of a run of failures."""
+Shape: TypeAlias = Literal["step", "transient"]
+"""step: stays; transient: the start or end of an episode that passed."""
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,8 @@ class ChangePoint(Part):
 
     interval: the first and last revision it may be. label and subject (of its commit): for people.
     before: the last revision that lies before the interval. places: where the revision and its interval's
-    ends lie in the range, from 0. shape: step; transient (start or end of an episode that passed);
-    failing (of a run of failures). accepted: as of an effect.
+    ends lie in the range, from 0. shape: step; transient (start or end of an episode that passed).
+    accepted: as of an effect.
     """
 
     revision: str
@@ -103,7 +103,7 @@ class ChangePoint(Part):
     ratio: float
     ratio_interval: Interval | None = None
     probability: float
-    shape: Literal["step", "transient", "failing"] = "step"
+    shape: Literal["step", "transient"] = "step"
     accepted: Acceptance | None = None
 
 

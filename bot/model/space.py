@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -113,6 +113,15 @@ class Space:
         """Whether a configuration is at a level."""
         return level.holds(configuration[self.index[level.option]])
 
+    def carries(self, term: Sequence[str], configuration: Configuration) -> bool:
+        """Whether a configuration is at all levels of a term."""
+        return all(self.holds(self.level_of[level], configuration) for level in term)
+
     def as_dict(self, configuration: Configuration) -> dict[str, Value]:
         """Option name -> value."""
         return dict(zip(self.names, configuration, strict=True))
+
+
+def distance(one: Configuration, other: Configuration) -> int:
+    """Options that differ."""
+    return sum(a != b for a, b in zip(one, other, strict=True))

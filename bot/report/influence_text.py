@@ -39,6 +39,12 @@ def influence_text(
     return "\n".join(lines) + "\n" if lines else "No influence model has been learnt yet.\n"
 
 
+def amount(i: Influence) -> str:
+    """What a term adds, with its interval: "+33 ms (+14 ms to +53 ms)"."""
+    low, high = i.interval
+    return f"{_signed(i.influence, i)} ({_signed(low, i)} to {_signed(high, i)})"
+
+
 def _option(level: str) -> str:
     """The option of a level's text."""
     name = level.removeprefix("!")
@@ -63,10 +69,10 @@ def _terms(influences: Sequence[Influence]) -> Iterator[str]:
     order = sorted(groups, key=lambda t: -abs(system[t].influence if t in system else _sum(groups[t])))
     for term in order[:TERMS]:
         found = sorted(groups[term], key=lambda i: -abs(i.share))
-        whole = f"  {_amount(system[term])} in the whole program" if term in system else ""
+        whole = f"  {amount(system[term])} in the whole program" if term in system else ""
         yield f"{_name(term)}{whole}"
         for i in found[:ROWS]:
-            yield f"  {fraction(i.share):>7}  {clean(i.method or '')}  {_amount(i)}"
+            yield f"  {fraction(i.share):>7}  {clean(i.method or '')}  {amount(i)}"
         if len(found) > ROWS:
             yield f"           {len(found) - ROWS} more"
         if term in system:
@@ -99,7 +105,7 @@ def _block(name: str, found: Sequence[Influence], of: str) -> Iterator[str]:
     yield f"{name}{cost} (model error {fraction(found[0].error)}{noise})"
     terms = [i for i in found if i.term]
     for i in terms[:ROWS]:
-        yield f"  {_name(i.term)}  {_amount(i)}  {fraction(i.share)} {of}"
+        yield f"  {_name(i.term)}  {amount(i)}  {fraction(i.share)} {of}"
         if len(i.curve) > 2:
             yield f"    {'  '.join(f'{value:g}: {_value(cost, i)}' for value, cost in i.curve)}"
     if len(terms) > ROWS:
@@ -109,11 +115,6 @@ def _block(name: str, found: Sequence[Influence], of: str) -> Iterator[str]:
 
 def _name(term: Sequence[str]) -> str:
     return clean(" + ".join(term))
-
-
-def _amount(i: Influence) -> str:
-    low, high = i.interval
-    return f"{_signed(i.influence, i)} ({_signed(low, i)} to {_signed(high, i)})"
 
 
 def _signed(value: float, i: Influence) -> str:

@@ -17,6 +17,7 @@ from bot.report.formats import (
     strong,
 )
 from bot.report.headline import state
+from bot.report.influence_text import amount
 from bot.report.parts import Block, Section, Table
 
 MOST_SUSPECTS = 8
@@ -64,20 +65,22 @@ def more(total: int, shown: int, noun: str) -> tuple[Prose, ...]:
 
 
 def influences(report: Report, rows: int) -> Section | None:
-    """Which terms cost what, in the system and in its methods; the largest first, calls last."""
-    found = sorted(report.influences, key=lambda i: (i.quantity == "calls", -abs(i.share)))
+    """What options add to the program and its methods, the largest shares first, calls last."""
+    driven = [i for i in report.influences if i.term]  # not what everybody pays
+    found = sorted(driven, key=lambda i: (i.quantity == "calls", -abs(i.share)))
     if not found:
         return None
     cells = tuple(
         (
             code(i.method) if i.method else prose("whole program"),
             words.term(i.term),
+            prose(amount(i)),
             prose(fraction(i.share) + " of calls" * (i.quantity == "calls")),
             prose(fraction(i.error)),
         )
         for i in found[:rows]
     )
-    table = Table(("Where", "Term", "Share", "Model error"), cells, "llrr")
+    table = Table(("Where", "Term", "Adds", "Share", "Model error"), cells, "llrrr")
     return Section("influences", "Influences", (table, *more(len(found), rows, "influence")))
 
 

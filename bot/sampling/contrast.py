@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import numpy as np
 
-from bot.model.space import Configuration, Level, Option, Space, Value
+from bot.model.space import Configuration, Level, Option, Space, Value, distance
 from bot.sampling.constraints import ConstraintSolver
 
 ON = 0.4
@@ -50,9 +50,9 @@ class Configurator:
     def replace(self, failing: Collection[Configuration], working: Collection[Configuration]) -> None:
         """Uses the nearest working configuration instead of an emptiest or a fullest one that fails."""
         if self.sparse in failing:
-            self.sparse = min(working, key=lambda c: _distance(c, self.sparse))
+            self.sparse = min(working, key=lambda c: distance(c, self.sparse))
         if self.dense in failing:
-            self.dense = min(working, key=lambda c: _distance(c, self.dense))
+            self.dense = min(working, key=lambda c: distance(c, self.dense))
 
     def random(self, on: float = ON) -> Configuration:
         """A configuration with about this share of its options on."""
@@ -105,14 +105,14 @@ class Configurator:
         if self._candidates is None:
             return self._solver.complete(held, near=wanted)
         fitting = [c for c in self._candidates if all(self._space.holds(level, c) for level in held)]
-        return min(fitting, key=lambda c: _distance(c, wanted), default=None)
+        return min(fitting, key=lambda c: distance(c, wanted), default=None)
 
     def _wanted(self, choose: Preference) -> Configuration:
         return self._wanted_values(tuple(choose(option) for option in self._space.options))
 
     def _wanted_values(self, wanted: Configuration) -> Configuration:
         if self._candidates is not None:
-            return min(self._candidates, key=lambda c: _distance(c, wanted))
+            return min(self._candidates, key=lambda c: distance(c, wanted))
         found = self._solver.complete(near=wanted)
         assert found is not None
         return found
@@ -138,7 +138,3 @@ def _other(option: Option, value: Value) -> Value:
     """Another value, as far away as can be."""
     first, last = option.values[0], option.values[-1]
     return first if value == last else last
-
-
-def _distance(one: Configuration, other: Configuration) -> int:
-    return sum(a != b for a, b in zip(one, other, strict=True))

@@ -9,12 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bot.adapters.attaching import AttachedProfiler
 from bot.adapters.profilers.native import stacks
+from bot.adapters.profilers.native.frida_session import Functions, Session
 from bot.adapters.profilers.native.running import cpu_seconds
 from bot.model.profiles import Method, Profile, Tool
 
@@ -130,6 +132,20 @@ def test_calls_of_a_running_server_are_timed_by_path_and_it_goes_on(
             assert np.median(many.durations) / np.median(few.durations) == pytest.approx(4.0, rel=0.5)
             assert 0 <= profile.unprofiled <= profile.seconds
     assert server.alone()
+
+
+def test_the_window_begins_when_the_hooks_are_there(
+    serve: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = Session.watch
+
+    def slowly(session: Session, functions: Functions, **how: Any) -> None:  # as on a busy machine
+        hook(session, functions, **how)
+        time.sleep(1.0)
+
+    monkeypatch.setattr(Session, "watch", slowly)
+    with attached(serve(), tmp_path, most=0.5) as profiler:
+        assert watched(profiler, SMALL).series
 
 
 @pytest.mark.parametrize("tool", ["perf", "eu-stack"])

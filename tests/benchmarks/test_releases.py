@@ -93,7 +93,6 @@ def test_found_missed_displaced_and_wrong_change_points_are_told_apart() -> None
         point("1.1", ["x"], 0.9, aliases=[["d"]]),
         point("1.1", ["c"], 1.04),
         point("1.2", ["a"], 1.06),
-        point("1.2", ["f"], 0.5, shape="failing"),
     ]
     told = scored(counts, reported)
     off = {tuple(s["term"]): s["off"] for s in told["steps"]}

@@ -40,17 +40,23 @@ def test_a_night_learns_which_option_drives_a_method_and_a_pull_request_says_so(
     )
     place.commit({CONFIG: text, "work.py": PROGRAM.replace("TURNS", "200")})
     place.commit({"README": "nothing that runs"})
-    report = str(place.out / "report.json")
+    report, driven = str(place.out / "report.json"), ("work:mix", ["alpha"])
     for _ in range(3):  # a machine that has other work may need more than one
         night = place.suspects("nightly", "--budget", "150s", "--json", report)
         assert night.code == 0 and night.report is not None, night.said
-        if ("work:mix", ["alpha"]) in influences(night.report):
+        asked = place.suspects("influences", "--method", "mix", "--json", "-", "-q")
+        assert asked.code == 0, asked.said
+        if all(driven in influences(found) for found in (night.report, json.loads(asked.out))):
             break
     told = influences(night.report or {})
-    assert ("work:mix", ["alpha"]) in told, night.notes
-    assert ("work:mix", ["beta"]) not in told and ("work:plain", ["alpha"]) not in told, told
-    asked = place.suspects("influences", "--method", "mix", "--json", "-", "-q")
-    assert asked.code == 0 and ("work:mix", ["alpha"]) in influences(json.loads(asked.out)), asked.said
+    assert driven in told, night.notes
+    assert ("work:mix", ["beta"]) not in told, told
+    # An interpreter's start, which no profiler sees, is shared out: in short runs other methods seem dearer.
+    alpha = {
+        e["method"]: abs(e["influence"]) for e in (night.report or {})["influences"] if e["term"] == ["alpha"]
+    }
+    assert alpha.get("work:plain", 0.0) < alpha["work:mix"] / 4, alpha
+    assert driven in influences(json.loads(asked.out)), asked.said
     place.commit({"work.py": PROGRAM.replace("TURNS", "400")})
     ended = place.clear(lambda found: found["suspects"]["methods"], seconds=60)
     assert ended.report is not None and ended.report["suspects"]["methods"], ended.notes

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, Self
 
 import numpy as np
@@ -163,6 +163,34 @@ def test_a_range_in_which_every_trial_fails_is_not_green() -> None:
     known = [Observation(Probe((True,), r), math.nan) for r in range(10)]
     report = bisect(job(journal=KeptJournal(known)))
     assert report.verdict == "inconclusive" and not report.measured and report.change_points == ()
+
+
+class Everywhere(EveryRevision):
+    """Asks for all configurations of three options at each revision, and blames none."""
+
+    change_points_ = ()
+
+    def __init__(self, revisions: int) -> None:
+        super().__init__(revisions, batch=1000)
+        self.asked = [Probe(c, r) for c in product((False, True), repeat=3) for r in range(revisions)]
+
+
+@pytest.mark.parametrize(("least", "verdict"), [("1%", "inconclusive"), ("30%", "none")])
+def test_what_moved_and_no_change_explains_is_said_and_is_not_green(least: str, verdict: str) -> None:
+    def shifts(revision: int, configurations: np.ndarray) -> np.ndarray:
+        odd = configurations.sum(axis=1) % 2 > 0  # three options together
+        moved: np.ndarray = np.where(odd, 1.2, 0.9) if revision >= 6 else np.ones(len(configurations))
+        return moved
+
+    flags = {name: FlagOption(flag=f"-{name}") for name in "abc"}
+    program = CallableProgram(callable="m:f", revisions=10)
+    subject = Subject.model_validate({"program": program, "options": flags, "threshold": least})
+    source = SimulatedRange(CallableSource(shifts, "m:f", 10), first=0, rng=np.random.default_rng(0))
+    report = bisect(replace(job(), subject=subject, search=Everywhere(10), bench=source))
+    said = [note for note in report.notes if "no change above explains" in note]
+    assert report.verdict == verdict and len(said) == (verdict == "inconclusive")
+    assert all(note.startswith("At `v6` something moved") for note in said)
+    assert all("8 of 8 configurations by" in note for note in said)
 
 
 def test_nothing_is_measured_twice_when_a_journal_knows_it() -> None:

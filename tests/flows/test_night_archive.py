@@ -181,6 +181,6 @@ def test_what_remnants_of_trials_suggest_of_old_times_is_not_told() -> None:
     """The search believes something of a revision before its nights; the archive does not know it."""
     revisions, wrong = job(Moving(), MemoryStore(), 40).revisions, change(20, "gamma")
     for recent, places in ((35, []), (-1, [20])):
-        convinced = cast("NightSearch", SimpleNamespace(known_=[wrong], change_points_=[wrong]))
+        convinced = cast("NightSearch", SimpleNamespace(known_=[wrong], change_points_=[wrong], unclear_=[]))
         found = Telling(convinced, revisions, "cpu", archive=Archive(recent=recent))
         assert [p.revision for p in found.points] == [p.revision for p in found.known] == places

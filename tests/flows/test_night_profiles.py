@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bot.analysis.influences.models import KINDS
+from bot.flows import night_profiles
 from bot.flows.influence_learning import NOTHING
 from bot.flows.known_costs import Known
 from bot.flows.night import night as run_night
@@ -236,6 +237,22 @@ def test_seconds_of_trials_without_a_profiler_are_kept_where_they_are_known() ->
     first = found.profiles.where(found.profiles.profile == 0)
     assert first.unprofiled.tolist() == [0.2] * len(first)
     assert np.isnan(found.profiles.unprofiled[-1])
+
+
+def test_time_that_the_search_left_over_goes_into_profiles_while_few_configurations_are_known() -> None:
+    early, late = FakeProfiler(), FakeProfiler()
+    taught(teaching(early, seconds=20.0))
+    taught(replace(teaching(late, seconds=20.0), begins=30.0))
+    assert len(late.asked) == len(early.asked) + 30
+
+
+def test_time_that_the_search_left_over_is_not_spent_once_enough_configurations_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(night_profiles, "ENOUGH", 30)
+    profiler = FakeProfiler()
+    taught(replace(teaching(profiler, seconds=20.0), begins=1000.0))
+    assert len(profiler.asked) == 30
 
 
 def test_configurations_that_were_drawn_are_marked() -> None:

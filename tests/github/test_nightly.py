@@ -11,7 +11,8 @@ import pytest
 from bot.adapters.runner import Runner
 from bot.adapters.terminal import QuietProgress
 from bot.commands.action import Abilities, action
-from bot.commands.github import HISTORY, RESULTS, connector, measure_for, nightly
+from bot.commands.github import RESULTS, connector, measure_for, nightly
+from bot.commands.left_history import HISTORY
 from bot.compose.nightly import AskedNight, leave_history, spent_night
 from bot.event import Plan
 from bot.model.errors import UsageError

@@ -75,12 +75,16 @@ class StepModel:
         return self.terms.cover(step.term, self.log.holds)
 
     @property
-    def slab(self) -> float:
-        """Precision of a step's size beforehand."""
+    def level(self) -> float:
+        """What a step's size is a share of: 1 when it is a share, else the median configuration's seconds."""
         means = self.log.means()
         known = means[means > 0.0]  # where every trial failed there is none
-        level = 1.0 if self.log.relative or not len(known) else float(np.median(known))
-        return (SLAB * max(level, 1e-300)) ** -2
+        return 1.0 if self.log.relative or not len(known) else max(float(np.median(known)), 1e-300)
+
+    @property
+    def slab(self) -> float:
+        """Precision of a step's size beforehand."""
+        return (SLAB * self.level) ** -2
 
     def fit(self) -> float:
         """Least squares of all sizes and each configuration's level; the weighted sum of squares left.

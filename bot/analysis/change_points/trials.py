@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class TrialLog:
         self.frozen = False
         """Whether repeating a trial gives the same value again, though values are noisy."""
         self.relative = False
+        self.left_out: set[int] = set()
+        """Configurations whose trials do not count."""
         self.unusable: set[tuple[int, int]] = set()
         """(configuration, revision) that gave no value."""
         self.unbuilt: set[int] = set()
@@ -173,7 +175,7 @@ class TrialLog:
         if self._cache is None:
             order = np.argsort(self._c, kind="stable")
             c, r, y, sd = self._c[order], self._r[order], self._y[order], self._noise()[order]
-            keep = ~odd_ones(c, r, y, sd)
+            keep = ~odd_ones(c, r, y, sd) & ~np.isin(c, list(self.left_out))
             unit = self.means()[c] if self.relative else np.ones(len(y))
             values = np.log(y) if self.logarithmic else y / unit
             self._cache = c[keep], r[keep], values[keep], (sd / unit)[keep]
@@ -223,18 +225,24 @@ class TrialLog:
             self._means = np.where(count > 0, np.maximum(mean, FLOOR * mean.max(initial=0.0) + 1e-300), 0.0)
         return self._means
 
-    def learn_scale(self) -> None:
-        """The relative scale of one trial, from repetitions and from neighbours in time."""
+    def learn_scale(self, moved: Collection[int] = ()) -> None:
+        """The relative scale of one trial, from repetitions and from neighbours in time.
+
+        moved: revisions at which something did; neighbours on both sides of one say nothing of the noise.
+        """
         order = np.lexsort((self._r, self._c))
         c, r, y = self._c[order], self._r[order], self._y[order]
         same = c[1:] == c[:-1]
         step = np.abs(np.diff(y)) / np.maximum((np.abs(y[1:]) + np.abs(y[:-1])) / 2.0, 1e-300)
         repeated, near = step[same & (r[1:] == r[:-1])], same & (r[1:] != r[:-1])
-        again = spread(repeated)
+        again, apart = spread(repeated), near
         exact = again <= EXACT
         if self._r.max(initial=0) < SHORT and (next_to := same & (np.diff(r) == 1)).sum() >= NEIGHBOURS:
             near = next_to
-        beside = 0.0 if agreeing(r, y, near) else spread(step[near])
+        if (still := near & ~np.isin(r[1:], list(moved))).sum() >= NEIGHBOURS:
+            near = still
+        # Next to each other there may be many steps: those were looked at most closely.
+        beside = 0.0 if agreeing(r, y, near) or agreeing(r, y, apart) else spread(step[near])
         self.frozen = exact and beside > EXACT and len(repeated) > 0
         # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
         self.scale = max(beside if exact else again, NO_NOISE)

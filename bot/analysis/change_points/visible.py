@@ -28,10 +28,10 @@ def visible_steps(space: Space, observations: Sequence[Observation], revisions: 
 
     A step of a level is seen by the configurations that hold it and were measured on both sides of it.
     """
-    trials = _trials(observations)
+    trials = by_configuration(observations)
     if revisions < 2 or not trials:
         return Visible()
-    scale = _scale(trials)
+    scale = scale_of(trials)
     known = {c: _information(at, revisions) for c, (at, _) in trials.items() if len(np.unique(at)) > 1}
     worst: dict[str, float] = {}
     missing = []
@@ -50,7 +50,9 @@ def visible_steps(space: Space, observations: Sequence[Observation], revisions: 
     )
 
 
-def _trials(observations: Sequence[Observation]) -> dict[Configuration, tuple[NDArray[np.intp], Floats]]:
+def by_configuration(
+    observations: Sequence[Observation],
+) -> dict[Configuration, tuple[NDArray[np.intp], Floats]]:
     """Places and log values of each configuration's good trials, in order of place."""
     found: dict[Configuration, list[tuple[int, float]]] = defaultdict(list)
     for o in observations:
@@ -64,7 +66,7 @@ def _trials(observations: Sequence[Observation]) -> dict[Configuration, tuple[ND
     return trials
 
 
-def _scale(trials: dict[Configuration, tuple[NDArray[np.intp], Floats]]) -> float:
+def scale_of(trials: dict[Configuration, tuple[NDArray[np.intp], Floats]]) -> float:
     """Relative noise of one trial: from differences of neighbours in time, of which few hold a step."""
     differences = np.concatenate([np.diff(values) for _, values in trials.values()])
     return float(1.4826 * np.median(np.abs(differences)) / math.sqrt(2.0)) if len(differences) else math.inf

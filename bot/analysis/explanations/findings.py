@@ -14,14 +14,16 @@ from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats, Ints
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.wordings import agreement
+from bot.analysis.explanations.wordings import agreement, kinship
 from bot.model.change_points import ChangePoint
 from bot.model.space import Level
 
 Bools = NDArray[np.bool_]
 
-TOLD = 0.9
-"""Probability from which on a step is told."""
+SURE = 0.9
+"""Probability from which on a step's name needs no further trials, and it is told."""
+LIKELY, KIN = 0.5, 0.95
+"""... and from which on it is told, when with this one a step of its levels, alone or with more, is there."""
 CLEAR = 4.0
 """Standard errors that its size must have."""
 NEAR = 2
@@ -39,7 +41,8 @@ class Found:
     """A step of the best explanation: what carries it, where, how large (in units), how probable.
 
     clarity: its size in standard errors; of a term that moves in seconds and by a share at once, that of both
-    together, for trials that tell their sum need not tell one from the other.
+    together, for trials that tell their sum need not tell one from the other. kinship: how probable it is
+    that there moves the term or one that contains it.
     """
 
     term: Term
@@ -50,6 +53,7 @@ class Found:
     size: float
     clarity: float
     probability: float
+    kinship: float = 0.0
 
     @property
     def clear(self) -> bool:
@@ -59,7 +63,12 @@ class Found:
     @property
     def sure(self) -> bool:
         """Whether most explanations share it."""
-        return self.probability >= TOLD
+        return self.probability >= SURE
+
+    @property
+    def told(self) -> bool:
+        """Whether its name is the best one by far for what moves there: at worst, it is too short."""
+        return self.sure or (self.probability >= LIKELY and self.kinship >= KIN)
 
 
 def steps_of(
@@ -79,7 +88,9 @@ def steps_of(
     clarity = _clarity(
         chosen, evidence, lambda number: _middle(levels, terms.cover(terms.term(number), holds))
     )
-    agreed = agreement(chosen, ensemble.explanations(COMPARED), evidence, usable=usable, least=least)
+    drawn = ensemble.explanations(COMPARED)
+    agreed = agreement(chosen, drawn, evidence, usable=usable, least=least)
+    kin = kinship(chosen, drawn, evidence, terms)
     mass = ensemble.mass_.reshape(len(evidence.kinds), evidence.places)
     whole = {j % evidence.places for j in chosen if evidence.kinds.term[j // evidence.places] == 0}
     others: dict[int, list[int]] = defaultdict(list)
@@ -105,6 +116,7 @@ def steps_of(
                 size=float(mean[k]),
                 clarity=clarity[k],
                 probability=max(probability, float(agreed[k])),
+                kinship=float(kin[k]),
             )
         )
     plainer = _plainer(found, lambda term: _middle(levels, terms.cover(term, holds)))
@@ -199,7 +211,7 @@ def told(
     covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
     ratio: after over before in the median measured configuration that holds the term.
     """
-    kept = [step for step in found if step.clear and step.sure]
+    kept = [step for step in found if step.clear and step.told]
     points = []
     for step in {(s.at, s.term): s for s in kept}.values():
         # In seconds and as a share of the level at once: one change.

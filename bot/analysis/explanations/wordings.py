@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
 
@@ -50,6 +51,24 @@ def agreement(
         kept = resized * np.sign(sizes[own])[:, None] >= LEAST * np.abs(sizes[own])[:, None]
         found[own] = (same & kept).mean(axis=1)
     return found
+
+
+def kinship(best: Sequence[int], others: Sequence[Sequence[int]], evidence: Evidence, terms: Terms) -> Floats:
+    """By step, the share of other explanations with a step of its levels, and maybe more, there, (n_steps,).
+
+    In its direction, at its place or next to it. Everything has no kin but itself.
+    """
+    kinds, places = np.divmod(np.array(best), evidence.places)
+    own = [set(terms.term(int(n))) for n in evidence.kinds.term[kinds]]
+    down = evidence.sizes(best)[0] < 0.0
+    heard = np.zeros((len(others), len(best)), dtype=bool)
+    for i, other in enumerate(others):
+        for candidate, size in zip(other, evidence.sizes(other)[0] if other else (), strict=True):
+            kind, at = divmod(candidate, evidence.places)
+            levels = set(terms.term(int(evidence.kinds.term[kind])))
+            alike = np.array([mine == levels if not mine else mine <= levels for mine in own])
+            heard[i] |= alike & (down == (size < 0.0)) & (np.abs(places - at) <= NEAR)
+    return np.asarray(heard.mean(axis=0), dtype=np.float64)
 
 
 def _moved(best: Sequence[int], other: Sequence[int], evidence: Evidence) -> Floats:

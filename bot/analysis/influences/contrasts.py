@@ -25,7 +25,7 @@ class Contrast:
 
     versions: of each background, one configuration per corner, shape (n_backgrounds, n_corners) as nested
     tuples. signs: of the corners, shape (n_corners,): their signed sum is the influence. sides: for each
-    probe configuration its corner, -1: it could not be switched; shape (n_probe,).
+    configuration of the probe, then of the sample, its corner, -1: it could not be switched; shape (n,).
     """
 
     term: Term
@@ -40,6 +40,7 @@ def contrast(
     population: Sequence[Configuration],
     *,
     probe: Sequence[Configuration],
+    sample: Sequence[Configuration] = (),
     valid: Valid,
     rng: np.random.Generator,
     most: int = BACKGROUNDS,
@@ -59,11 +60,12 @@ def contrast(
             versions.append(found)
         if len(versions) >= most:
             break
-    sides = np.full(len(probe), -1, dtype=np.intp)
-    for i, configuration in enumerate(probe):
+    sides = np.full(len(probe) + len(sample), -1, dtype=np.intp)
+    for i, configuration in enumerate((*probe, *sample)):
         if switch(configuration) is not None:
             sides[i] = corners.index(tuple(space.holds(level, configuration) for level in levels))
-    counts = np.bincount(sides[sides >= 0], minlength=len(corners))
+    fresh = sides[: len(probe)]
+    counts = np.bincount(fresh[fresh >= 0], minlength=len(corners))
     if not versions or counts.min() < 2:
         return None
     return Contrast(tuple(sorted(str(level) for level in levels)), tuple(versions), signs, sides)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -84,20 +85,21 @@ def explain(
     if not told:
         return ()
     space = models.sample_.space
-    probe = models.probe_.configurations
-    mains = [
-        found
-        for level in main_levels(space)
-        if (found := contrast(space, [level], population, probe=probe, valid=valid, rng=rng)) is not None
-    ]
+    make = partial(
+        contrast,
+        space,
+        population=population,
+        probe=models.probe_.configurations,
+        sample=models.sample_.configurations,
+        valid=valid,
+        rng=rng,
+    )
+    mains = [found for level in main_levels(space) if (found := make([level])) is not None]
     everywhere = tuple((c,) for c in population[:BACKGROUNDS])
-    mains.append(Contrast((), everywhere, np.ones(1), np.zeros(len(probe), dtype=np.intp)))
+    known = len(models.probe_.configurations) + len(models.sample_.configurations)
+    mains.append(Contrast((), everywhere, np.ones(1), np.zeros(known, dtype=np.intp)))
     singles = _estimates(models, told, mains)
-    pairs = [
-        found
-        for levels in _pairs(space, singles)
-        if (found := contrast(space, levels, population, probe=probe, valid=valid, rng=rng)) is not None
-    ]
+    pairs = [found for levels in _pairs(space, singles) if (found := make(levels)) is not None]
     doubles = _estimates(models, told, pairs)
     shared = _shared(space, told, [{**a, **b} for a, b in zip(singles, doubles, strict=True)])
     curves = LevelCurves(models, population[:BACKGROUNDS], valid)
@@ -123,33 +125,43 @@ def _estimates(
     distinct = {v: k for k, v in enumerate(dict.fromkeys(versions))}  # backgrounds come again and again
     places = np.array([distinct[v] for v in versions], dtype=np.intp)
     asked = models.basis_.columns(list(distinct))
-    probe = models.basis_.columns(models.probe_.configurations)
-    truth = {m.method: t for m, t in zip(told, _truths(models, told), strict=True)}
+    residuals = _residuals(models, told)
+    probe = len(models.probe_.configurations)
     work = Parallel()
     found: list[dict[Term, Estimate]] = list(
-        work(delayed(_asked)(m, asked, places, probe, truth[m.method], contrasts) for m in told)
+        work(
+            delayed(_asked)(m, asked, places, left, probe, contrasts)
+            for m, left in zip(told, residuals, strict=True)
+        )
     )
     return found
 
 
-def _truths(models: InfluenceModels, told: Sequence[Learnt]) -> list[Floats]:
-    """Measured mean costs of the probe, shape (n_probe,) for each."""
-    means = models.probe_.means(models.quantity_)
+def _residuals(models: InfluenceModels, told: Sequence[Learnt]) -> list[Floats]:
+    """Measured minus predicted by models that had not seen it: of the probe, then of the sample."""
+    quantity = models.quantity_
+    tables = models.probe_, models.sample_
+    means = [table.means(quantity) for table in tables]
+    asked = models.basis_.columns(models.probe_.configurations)
     place = {name: j for j, name in enumerate(models.probe_.methods)}
-    return [means.sum(axis=1) if m.method is None else means[:, place[m.method]] for m in told]
+    found = []
+    for m in told:
+        assert m.model is not None and m.held_out is not None
+        truth = [each.sum(axis=1) if m.method is None else each[:, place[m.method]] for each in means]
+        found.append(np.concatenate([truth[0] - m.model.predict(asked), truth[1] - m.held_out]))
+    return found
 
 
 def _asked(
     learnt: Learnt,
     asked: Columns,
     places: NDArray[np.intp],
-    probe: Columns,
-    truth: Floats,
+    residuals: Floats,
+    probe: int,
     contrasts: Sequence[Contrast],
 ) -> dict[Term, Estimate]:
     """Estimates of all contrasts; places: rows in `asked` of their versions, one contrast after the other."""
     assert learnt.model is not None
-    residuals = truth - learnt.model.predict(probe)
     pieces = [slice(start, start + PIECE) for start in range(0, len(asked.values), PIECE)]
     predicted = np.concatenate([learnt.model.predict(asked.rows(piece)) for piece in pieces])
     found: dict[Term, Estimate] = {}
@@ -158,7 +170,7 @@ def _asked(
         shape = (len(one.versions), len(one.signs))
         mine = predicted[places[start : start + shape[0] * shape[1]]].reshape(shape)
         start += mine.size
-        told = estimate(mine, one.signs, sides=one.sides, residuals=residuals)
+        told = estimate(mine, one.signs, sides=one.sides, residuals=residuals, probe=probe)
         if told is not None:
             found[one.term] = told
     return found

@@ -59,7 +59,8 @@ class Learnt:
     error: mean relative error on the probe, beside the noise floor that a perfect model would show there;
     NaN: not known. cross_validated: the same within the sample, which is optimistic. plain: the probe error
     of the median. rare: it has a cost in so few configurations of the
-    sample that the model is no more than a guess; without any there is none (model None).
+    sample that the model is no more than a guess; without any there is none (model None). held_out: what
+    models predicted that had not seen the configuration, shape (n_sample,), NaN: none did; of few methods.
     """
 
     method: str | None
@@ -72,6 +73,7 @@ class Learnt:
     cross_validated: float
     plain: float
     rare: bool
+    held_out: Floats | None = None
 
     @property
     def state(self) -> Literal["learnt", "not learnt", "too rare"]:
@@ -156,7 +158,17 @@ class InfluenceModels:
             truth = np.nansum(runs, axis=1) / known.sum(axis=1)
         error, plain = mape(truth, found.predicted), mape(truth, np.full(len(truth), found.middle))
         return Learnt(
-            method, quantity, effort, found.kind, found.model, error, floor, found.error, plain, found.rare
+            method,
+            quantity,
+            effort,
+            found.kind,
+            found.model,
+            error,
+            floor,
+            found.error,
+            plain,
+            found.rare,
+            found.held_out if effort == "full" else None,
         )
 
 
@@ -186,11 +198,12 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Found:
-    """A model, its cross-validated error, predictions for the probe, the sample's median; see `rare`."""
+    """A model, its cross-validated error and predictions, those for the probe, the median; see `rare`."""
 
     kind: str
     model: Predictor
     error: float
+    held_out: Floats
     predicted: Floats
     middle: float
     rare: bool
@@ -240,21 +253,20 @@ def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found
     found: dict[Quantity, _Found] = {}
     for quantity, one in chosen.items():
         y = task.costs[quantity]
-        best: tuple[str, Predictor, float] = (one.kind, one.model, one.error)
+        best: tuple[str, Predictor, float, Floats] = (one.kind, one.model, one.error, one.held_out)
         product = None
         if quantity == "seconds" and task.effort == "full" and one.error > GOOD * np.nan_to_num(floor):
             product = _per_call(columns, task, chosen)
         if product is not None:
             best = product
-        kind, model, error = best
-        found[quantity] = _Found(kind, model, error, model.predict(asked), float(np.nanmedian(y)), rare(y))
+        found[quantity] = _Found(*best, best[1].predict(asked), float(np.nanmedian(y)), rare(y))
     return found
 
 
 def _per_call(
     columns: Columns, task: _Task, chosen: Mapping[Quantity, Chosen]
-) -> tuple[str, Predictor, float] | None:
-    """Kind, model and cross-validated error of seconds as a product.
+) -> tuple[str, Predictor, float, Floats] | None:
+    """Kind, model, cross-validated error and predictions of seconds as a product.
 
     None: there are no calls to build on, or seconds themselves are predicted as well.
     """
@@ -278,7 +290,7 @@ def _per_call(
     if error >= _error(seconds[both], plain[both]):
         return None
     name = f"calls: {chosen['calls'].kind}; each: {one.kind}"
-    return name, PerCall(chosen["calls"].model, one.model), error
+    return name, PerCall(chosen["calls"].model, one.model), error, guess
 
 
 def _error(y: Floats, guess: Floats) -> float:

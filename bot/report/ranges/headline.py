@@ -25,7 +25,8 @@ from bot.report.ranges import moves
 MORE = prose("give it more: raise ", code("--trials"), " or ", code("--budget"), ".")
 MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
-DOUBTS = ("cut short", "could not be built", "trials failed")
+UNEXPLAINED = "no change above explains"
+DOUBTS = ("cut short", "could not be built", "trials failed", UNEXPLAINED)
 """What the notes say that limits every figure: it is told above the fold, and only there."""
 
 
@@ -128,8 +129,13 @@ def _nothing(report: Report) -> Headline:
 
 
 def _unclear(report: Report) -> Headline:
-    title = prose("Not clear: no change found before the search ended")
-    return Headline("unclear", "🟡", title, (_searched(report),), MORE)
+    why, action = "no change found before the search ended", MORE
+    if any(UNEXPLAINED in note for note in report.notes):
+        why, action = "something moved that no option explains", prose("look at what changed there.")
+    elif any(found.kind == "unclear" and found.items for found in report.lists):
+        why = "something may have moved that could not be named"
+        action = prose("nothing yet: the next night asks again, first of all.")
+    return Headline("unclear", "🟡", prose("Not clear: ", why), (_searched(report),), action)
 
 
 def _unmeasured(report: Report) -> Headline:

@@ -46,8 +46,6 @@ class Course:
     def fate(self) -> Prose:
         """What became of it: "undone at `v1.6`"; empty for a step that stayed."""
         transient = self.point.shape == "transient"
-        if self.point.shape == "failing":
-            return prose("next to a run of failures")
         if self.end is not None:
             return prose("transient: passed again at " if transient else "undone at ", called(self.end))
         if self.eased is not None:

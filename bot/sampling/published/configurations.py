@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 
 import numpy as np
 
-from bot.model.space import Configuration, Level, Space, Value
+from bot.model.space import Configuration, Level, Space, Value, distance
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.distance import distance_based
 from bot.sampling.sampler import all_off
@@ -100,11 +100,7 @@ class Acquisition:
         """Takes the nearest unused candidate out of the stock."""
         assert self._unused is not None
         unused = [c for c in self._unused if c not in known]
-        nearest = min(unused, key=lambda c: _hamming(c, wanted), default=None)
+        nearest = min(unused, key=lambda c: distance(c, wanted), default=None)
         if nearest is not None:
             del self._unused[nearest]
         return nearest
-
-
-def _hamming(first: Configuration, second: Configuration) -> int:
-    return sum(a != b for a, b in zip(first, second, strict=True))

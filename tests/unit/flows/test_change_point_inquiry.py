@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from bot.analysis.change_points.steps import StepModel
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.change_points.trials import TrialLog
+from bot.flows.change_point_doubts import doubtful
 from bot.flows.change_point_inquiry import AGAIN, PATIENCE, Inquiry
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration, Option, Space
@@ -87,3 +90,18 @@ def test_a_window_begins_after_the_first_measured_revision() -> None:
     step = inquiry_of(model).leader()
     assert step is not None
     assert step.low >= 121
+
+
+def test_what_a_step_does_not_let_expect_is_asked_once_more_and_what_it_does_is_not() -> None:
+    rng = np.random.default_rng(3)
+    for late in (0.0, 0.7):  # of a trial that was disturbed
+        inquiry, model = asking()
+        step = inquiry.leader()
+        assert step is not None
+        model.steps.append(step)
+        held = next(c for c in product((False, True), repeat=5) if c[1] and c not in model.log.place)
+        contrast = [Probe(held, step.low - 1), Probe(held, step.high)]
+        model.log.add([trial(contrast[0], 1.0, rng), trial(contrast[1], 1.3 + late, rng)])
+        model.fit()
+        again = doubtful(model, step, contrast, 3.0)
+        assert again == (contrast if late else [])

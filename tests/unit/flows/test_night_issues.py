@@ -102,7 +102,7 @@ def test_an_issue_of_revisions_before_the_window_is_recognised_by_its_ends() -> 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"ratio": 0.8}, {"probability": 0.9}, {"shape": "transient"}, {"shape": "failing"}],
+    [{"ratio": 0.8}, {"probability": 0.9}, {"shape": "transient"}],
 )
 def test_what_is_faster_unsure_or_over_gets_none(changes: dict[str, Any]) -> None:
     board = Board()

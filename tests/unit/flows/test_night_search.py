@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from bot.flows.night_log import NightLog
 from bot.flows.night_search import NightSearch
+from bot.flows.night_telling import Telling
 from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
-from bot.model.space import Option, Space
+from bot.model.revisions import Revision
+from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
 
 SPACE = Space(tuple(Option(n, "flag", (False, True), False) for n in "abcdef"))
@@ -143,3 +147,138 @@ def test_without_noise_steps_are_named_alike_whatever_earlier_nights_measured() 
     night = search(Window(11, previous=3)).remember([earlier])
     exactly(night, {"b": 2.0})
     assert [(p.term, p.revision, round(p.ratio, 6)) for p in night.change_points_] == [(("b",), 6, 2.0)]
+
+
+def told(night: NightSearch) -> set[tuple[int, tuple[str, ...]]]:
+    return {(point.revision, point.term) for point in night.change_points_}
+
+
+def played(night: NightSearch, seconds: Callable[[Probe], float], most: int = 800) -> int:
+    """A whole night; how many trials it took."""
+    trials = 0
+    while trials < most and (wishes := night.wishes()):
+        night.partial_fit([Observation(p, seconds(p)) for p in wishes])
+        trials += len(wishes)
+    return trials
+
+
+CHANGES = {12: ("b", 0.15), 21: ("", -0.1), 25: ("e", 0.2)}
+
+
+def level(probe: Probe) -> float:
+    """Seconds of a program that changed three times."""
+    on = dict(zip("abcdef", probe.configuration, strict=True)) | {"": True}
+    moved = sum(more for at, (option, more) in CHANGES.items() if probe.revision >= at and on[option])
+    return 1.0 + 0.1 * probe.configuration.count(True) + moved
+
+
+@pytest.mark.parametrize(("noise", "most"), [(0.0, 150), (0.01, 500)])
+@pytest.mark.parametrize("seed", range(3))
+def test_changes_of_one_night_are_told_apart_where_each_trial_repeats_its_value(
+    noise: float, most: int, seed: int
+) -> None:
+    rng, record = np.random.default_rng(seed), dict[Probe, float]()
+    night = search(Window(31))
+    trials = played(night, lambda p: record.setdefault(p, level(p) * float(rng.lognormal(0.0, noise))))
+    expected = {(at, (option,) if option else ()) for at, (option, _) in CHANGES.items()}
+    assert told(night) == expected and not night.unclear_ and trials < most
+
+
+def test_a_record_in_which_nothing_changes_tells_nothing() -> None:
+    rng, record = np.random.default_rng(5), dict[Probe, float]()
+    night = search(Window(31))
+    played(night, lambda p: record.setdefault(p, float(rng.lognormal(0.0, 0.02))))
+    assert not night.change_points_ and not night.unclear_ and night.enough_
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_stands_out_and_no_question_settles_is_never_nothing_however_much_was_seen(seed: int) -> None:
+    rng, shifts = np.random.default_rng(seed), dict[Configuration, float]()
+
+    def seconds(probe: Probe) -> float:
+        own = shifts.setdefault(probe.configuration, float(rng.normal(0.0, 0.05)))
+        return float(rng.lognormal(0.0, 0.005)) * (1.0 + own * (probe.revision >= 15))
+
+    night = search(Window(31))
+    played(night, seconds)
+    assert night.enough_ and (night.unclear_ or night.change_points_)
+
+
+class Disturbed:
+    """The same program; of its trials two in a hundred take 60 % too long."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def __call__(self, probe: Probe) -> float:
+        late = 0.6 if self.rng.random() < 0.02 else 0.0
+        return level(probe) * float(self.rng.lognormal(0.0, 0.01)) * (1.0 + late)
+
+
+def test_disturbed_trials_are_no_changes_and_hide_few() -> None:
+    expected = {(at, (option,) if option else ()) for at, (option, _) in CHANGES.items()}
+    found = 0
+    for seed in range(6):
+        night = search(Window(31))
+        played(night, Disturbed(seed))
+        assert told(night) <= expected and (told(night) == expected or night.unclear_)
+        found += len(told(night))
+    assert found >= 14
+
+
+def test_a_night_that_was_disturbed_once_tells_nothing_for_ever_after() -> None:
+    rng = np.random.default_rng(1)
+    earlier = [
+        Observation(Probe(c, r), float(rng.lognormal(0.0, 0.005))) for c in (OFF, ON) for r in (0, 9, 20)
+    ]
+    others = [(False, True, False, False, True, False), (True, False, True, True, False, False)]
+    earlier += [
+        Observation(Probe(c, r), 1.0 + 0.5 * (c is others[0] and r == 20)) for c in others for r in (9, 20)
+    ]
+    night = search(Window(31, reference=9, previous=20)).remember([earlier])
+    played(night, lambda _: float(rng.lognormal(0.0, 0.005)))
+    assert not night.change_points_ and not night.unclear_ and night.enough_
+
+
+def test_a_contrast_that_nothing_lets_expect_is_made_again_at_once() -> None:
+    rng, night = np.random.default_rng(3), search(Window(31))
+    for _ in range(20):
+        wishes = night.wishes()
+        contrast = len({p.configuration for p in wishes}) == 1 and len({p.revision for p in wishes}) == 2
+        late = 1.7 if contrast else 1.0
+        seconds = [level(p) * float(rng.lognormal(0.0, 0.01)) for p in wishes]
+        night.partial_fit(
+            [Observation(p, s) for p, s in zip(wishes, [*seconds[:-1], late * seconds[-1]], strict=True)]
+        )
+        if contrast:
+            break
+    assert contrast and night.wishes() == wishes
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+def test_what_two_nights_of_counts_did_not_settle_is_told_and_takes_no_later_night_its_budget(
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    configurations = [OFF, ON, *(tuple(c) for c in (rng.random((12, 6)) < 0.5).tolist())]
+    moved: dict[Configuration, float] = {}
+
+    def counted(c: Configuration, r: int) -> Observation:
+        own = moved.setdefault(c, float(rng.normal(0.0, 0.08)))
+        return Observation(Probe(c, r), 1.0 + own * (r >= 8))
+
+    earlier = [counted(c, r) for c in configurations for r in (0, 4, 12, 20)]
+    night = search(Window(31, reference=20, previous=25)).remember([earlier])
+    asked = set()
+    while wishes := night.wishes():
+        asked |= {p.revision for p in wishes}
+        night.partial_fit([counted(p.configuration, p.revision) for p in wishes])
+    assert asked == {0, 20, 30} and night.enough_ and not night.unclear_ and not night.change_points_
+    assert night.rested_ and all(0 < step.low <= step.high <= 20 for step in night.rested_)
+    line = [Revision(f"{i:040x}", f"v{i}") for i in range(31)]
+    lists = {one.kind: one.items for one in Telling(night, line, "cpu").lists({})}
+    assert len(lists["unclear"]) == len(night.rested_)
+    assert all(
+        item.endswith(": two nights did not settle it, and no later one asks.") for item in lists["unclear"]
+    )
+    assert "Nothing new moved" in lists["learnt"][0] and not any("Ask again" in i for i in lists["tomorrow"])

@@ -127,13 +127,14 @@ def test_what_later_analyses_find_has_its_place() -> None:
     held = violated.model_copy(update={"id": "a2", "outcome": "held"})
     point = ChangePoint(revision="7", interval=("5", "8"), term=(), metric="cpu", ratio=1.1, probability=0.9)
     influence = Influence(
-        method=None, term=("a",), influence=0.1, interval=(0.0, 0.2), share=0.3, error=0.05, noise_floor=0.01
+        method=None, term=("a",), influence=0.1, interval=(0.05, 0.2), share=0.3, error=0.05, noise_floor=0.01
     )
+    everybody = influence.model_copy(update={"term": (), "share": 1.0})
     found = builders.regression(
         suspects=Suspects(options=(effect("a", ratio=1.2),), methods=(method,)),
         assertions=(violated, held),
         change_points=(point,),
-        influences=(influence,),
+        influences=(everybody, influence),
     )
     assert rows(found, "methods") == [
         ["`lib.scope:figure_out`", "`lib/scope.js:12`", "200 ms to 310 ms", "72 %", "`reduce_vars` on"]
@@ -147,7 +148,9 @@ def test_what_later_analyses_find_has_its_place() -> None:
         "revision `7` (or another of `5` to `8`)",
         "every configuration",
     ]
-    assert rows(found, "influences") == [["whole program", "`a` on", "30 %", "5 %"]]
+    assert rows(found, "influences") == [
+        ["whole program", "`a` on", "+100 ms (+50 ms to +200 ms)", "30 %", "5 %"]
+    ]
 
 
 def test_paths_that_moved_by_themselves_are_told_by_their_nearest_callers() -> None:

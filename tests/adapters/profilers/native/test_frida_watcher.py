@@ -218,8 +218,12 @@ def test_what_it_cannot_watch_is_said(forge: Forge, watcher: FridaWatcher) -> No
     assert (none.outcome, list(none.series)) == ("not-started", [])
 
 
+BUSY = PROGRAM.replace("int main(void) {", "int main(void) { for (volatile long i = 0; i < 50000000; i++);")
+"""Long enough that a hundred watched calls are no tenth of it, also on a busy machine."""
+
+
 def test_it_is_chosen_where_uftrace_cannot_watch(forge: Forge) -> None:
-    forge.make("-O1", "-g", main_c=PROGRAM)
+    forge.make("-O1", "-g", main_c=BUSY)
     (forge.root / "program").rename(forge.root / "my program")
     coarse = Profile(Tool("none", "1", "coarse", frozenset()), "ok", 0.0)
     profile = FineProfiler("native").watch(forge.target("./my program"), [LEAF], coarse)
@@ -228,8 +232,8 @@ def test_it_is_chosen_where_uftrace_cannot_watch(forge: Forge) -> None:
 
 
 def test_it_watches_a_program_that_does_not_stand_uftrace(forge: Forge) -> None:
-    shy = PROGRAM.replace("int main(void) {", 'int main(void) { if (getenv("LD_PRELOAD")) abort();')
-    assert shy != PROGRAM
+    shy = BUSY.replace("int main(void) {", 'int main(void) { if (getenv("LD_PRELOAD")) abort();')
+    assert shy != BUSY
     forge.make("-O1", "-g", main_c="#include <stdlib.h>\n" + shy)
     coarse = Profile(Tool("none", "1", "coarse", frozenset()), "ok", 0.0)
     profile = FineProfiler("native").watch(forge.target(), [LEAF], coarse)

@@ -11,7 +11,7 @@ from bot.analysis.explanations.cells import Cells
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.findings import Found, steps_of, told
-from bot.analysis.explanations.wordings import agreement
+from bot.analysis.explanations.wordings import agreement, kinship
 from bot.analysis.explanations.worth import Contrasts, most_telling
 from bot.model.space import Level
 from tests.unit.analysis.explanations.test_evidence import HOLDS, ON, TERMS, evidence, measured
@@ -99,6 +99,32 @@ def test_explanations_agree_where_they_move_the_same_in_whatever_terms() -> None
     shares = agreement([option], [reworded, [other], everything, []], table, usable=USABLE, least=0.02)
     assert shares.tolist() == [0.25]
     assert agreement([option], [[option]], table, usable=~USABLE, least=0.02).tolist() == [0.0]
+
+
+def test_kin_are_steps_of_the_same_options_or_of_more_next_to_a_step_in_its_direction() -> None:
+    table = evidence(measured(moved=0.8, repeats=3))
+    pair = TERMS.number((OPTION, Level("o1", "on")))
+    assert pair is not None
+    option = table.candidate(1 + TERMS.levels.index(OPTION), 5)
+    other = table.candidate(1 + TERMS.levels.index(Level("o1", "on")), 5)
+    more, away = table.candidate(pair, 5), table.candidate(pair, 1)
+    assert table.sizes([more])[0][0] > 0.0
+    assert kinship([option], [[more], [other], [away], []], table, TERMS).tolist() == [0.25]
+    assert kinship([more], [[option], [more]], table, TERMS).tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("probability", "kin", "named"), [(0.7, 0.96, True), (0.7, 0.9, False), (0.4, 1.0, False)]
+)
+def test_a_name_that_is_at_worst_too_short_is_told_with_its_own_probability(
+    probability: float, kin: float, named: bool
+) -> None:
+    table = evidence(measured(moved=0.8, repeats=3))
+    step = Found(
+        (OPTION,), False, at=5, low=5, high=5, size=0.8, clarity=50.0, probability=probability, kinship=kin
+    )
+    points = told([step], table, TERMS.cover(step.term, HOLDS)[None, :].astype(np.float64), TERMS, 8)
+    assert [p.probability for p in points] == [probability] * named and not step.sure
 
 
 def test_the_most_telling_contrasts_are_those_of_exact_gaussian_conditioning() -> None:

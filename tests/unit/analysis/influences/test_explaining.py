@@ -3,12 +3,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from bot.analysis.influences.costs import CostTable
 from bot.analysis.influences.curves import LevelCurves
-from bot.analysis.influences.estimates import estimate
+from bot.analysis.influences.estimates import Estimate, estimate
 from bot.analysis.influences.explaining import explain
 from bot.analysis.influences.learning import InfluenceModels
 from bot.analysis.influences.levels import main_levels
-from bot.model.space import Configuration, Space
+from bot.analysis.influences.remembered import Past
+from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
 from tests.unit.analysis.influences.programs import SPACE, Program, drawn, measured
 
@@ -69,6 +71,7 @@ def test_intervals_cover_the_truth_even_when_the_model_is_wrong() -> None:
             np.array([1.0, -1.0]),
             sides=sides,
             residuals=truth[rows] - wrong[rows],
+            probe=len(rows),
         )
         assert found is not None
         covered += found.interval[0] <= truth[compress].mean() - 3.0 <= found.interval[1]
@@ -134,6 +137,44 @@ def test_two_residuals_that_agree_by_luck_do_not_make_a_sure_influence() -> None
     predicted = np.full((10, 2), 1.0)
     sides = np.array([0, 0, 1, 1, 1, 1, 1, 1])
     residuals = np.array([0.30, 0.30, 0.2, -0.2, 0.1, -0.1, 0.3, -0.3])
-    found = estimate(predicted, np.array([1.0, -1.0]), sides=sides, residuals=residuals)
+    found = estimate(predicted, np.array([1.0, -1.0]), sides=sides, residuals=residuals, probe=len(sides))
     assert found is not None and found.value == pytest.approx(0.3)
     assert found.interval[0] < 0 < found.interval[1]
+
+
+def test_the_sample_tells_how_widely_few_residuals_of_the_probe_spread_and_never_what_they_are() -> None:
+    predicted = np.full((10, 2), 1.0)
+    fresh, seen = np.array([0.1, -0.1, 0.1, -0.1]), np.array([0.3, -0.3] * 6)
+    sides = np.array([0, 0, 1, 1] + [0] * 6 + [1] * 6)
+
+    def found(residuals: list[float]) -> Estimate:
+        told = estimate(
+            predicted, np.array([1.0, -1.0]), sides=sides, residuals=np.array(residuals), probe=len(fresh)
+        )
+        assert told is not None
+        return told
+
+    alone, calm, wild, moved = (
+        found([*fresh, *others]) for others in ([np.nan] * 12, seen / 3, seen, seen / 3 + 5.0)
+    )
+    assert alone.value == calm.value == wild.value == moved.value == 0.0
+    assert calm.interval == pytest.approx(moved.interval)
+    assert calm.interval[1] < alone.interval[1] < wild.interval[1]
+
+
+def test_a_term_that_eleven_configurations_show_beyond_doubt_is_told_whatever_is_held_out() -> None:
+    """Half as slow again in every second one: the five that are held out are hardly ever alike."""
+    every = tuple(product((True, False), repeat=4))
+    space = Space(tuple(Option(name, "flag", (True, False), False) for name in "abcd"))
+    slow = {c: 1.5 if sum(c[1:]) % 2 else 1.0 for c in every}
+    costs = np.array([[0.09 * slow[c] if c[0] else np.nan, 0.05] for c in every])
+    table = CostTable(space, every, ("mix", "plain"), {"seconds": costs[:, :, None]})
+    past = Past(table, np.ones(len(every), bool), ())
+    told = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        models = InfluenceModels(rng=rng).fit(*past.split(rng))
+        terms = {i.term: i for i in explain(models, every, valid=_always, rng=rng) if i.method == "mix"}
+        told += ("a",) in terms and terms["a",].sure
+        assert not any(i.sure for t, i in terms.items() if t and t != ("a",))
+    assert told >= 15

@@ -209,6 +209,18 @@ def night() -> Report:
     )
 
 
+def unclear_night() -> Report:
+    """A night that saw something move and could not name it."""
+    asked = Listed(kind="unclear", items=("`threads` may be slower since v5.6 to v5.9.",))
+    return bisection(mode="nightly", verdict="inconclusive", lists=(asked,))
+
+
+def unexplained() -> Report:
+    """A finished search in which configurations moved, each by itself."""
+    note = "At `v5.6` something moved that no change above explains: 7 of 21 configurations by 8.7 %."
+    return bisection(verdict="inconclusive", notes=(note, SIMULATED))
+
+
 def quiet_night() -> Report:
     """A night without news, which compared its tip with an earlier commit."""
     return bisection(
@@ -283,6 +295,7 @@ def states() -> dict[str, Report]:
         "bisect_episode": episode(),
         "bisect_nothing": nothing(),
         "bisect_cut_short": cut_short(),
+        "bisect_unexplained": unexplained(),
         "bisect_found_and_cut_short": several(interrupted="signal", notes=(CUT, SIMULATED)),
         "bisect_unmeasured": unmeasured(),
         "bisect_unbuilt": unbuilt(),
@@ -292,4 +305,5 @@ def states() -> dict[str, Report]:
         ),
         "nightly": night(),
         "nightly_nothing": quiet_night(),
+        "nightly_unclear": unclear_night(),
     }

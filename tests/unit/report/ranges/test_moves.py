@@ -74,10 +74,6 @@ def test_both_ends_of_an_episode_name_each_other_however_their_sizes_were_measur
     assert fates(ends[0]) == ["transient"]
 
 
-def test_a_change_next_to_failures_says_so() -> None:
-    assert fates(move(8, ratio=1.3, shape="failing")) == ["next to a run of failures"]
-
-
 def test_a_slow_down_that_was_undone_is_not_the_worst_and_not_red() -> None:
     undone = (move(8, "a", ratio=3.0), move(12, "a", ratio=1 / 3.0))
     found = bisection(verdict="mixed", change_points=(*undone, move(20, "b", ratio=1.05)), series=(series(),))

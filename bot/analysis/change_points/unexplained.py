@@ -1,0 +1,85 @@
+"""What moved and no change point explains: a finished search that saw it must not look green."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.analysis.change_points.noise import Floats, Ints
+from bot.analysis.change_points.visible import by_configuration, scale_of
+from bot.model.change_points import ChangePoint, Observation
+from bot.model.space import Space
+
+CLEAR = 7.0
+"""Standard errors of a configuration's shift; the best of all its splits must stand out."""
+FEWEST, SHARE = 3, 0.1
+"""Configurations that shifted at one place: so many, and such a share of all that were measured around it."""
+
+
+@dataclass(frozen=True)
+class Unexplained:
+    """Between which revisions something moved, in how many of the configurations measured around it.
+
+    first, last: revisions it may be. size: median absolute log ratio of those that moved.
+    """
+
+    first: int
+    last: int
+    moved: int
+    measured: int
+    size: float
+
+
+def unexplained(
+    space: Space, observations: Sequence[Observation], points: Sequence[ChangePoint], *, least: float
+) -> Unexplained | None:
+    """The place where most configurations shifted by `least` (a share) or more beside what is told.
+
+    Of each configuration the trials between two told changes that it holds are looked at by themselves, so
+    that a change may be larger in one configuration than in another. None: there is no such place.
+    """
+    trials = by_configuration(observations)
+    scale = max(scale_of(trials), 1e-9) if trials else 1.0
+    shifts: list[tuple[int, int, float]] = []
+    for configuration, (at, logs) in trials.items():
+        held = [p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases))]
+        for rows in _between(at, held):
+            shift = _largest(at[rows], logs[rows], scale)
+            if shift is not None and abs(shift[2]) >= math.log1p(least):
+                shifts.append(shift)
+    if not shifts:
+        return None
+    last = max((s[1] for s in shifts), key=lambda r: sum(low <= r <= high for low, high, _ in shifts))
+    there = [s for s in shifts if s[0] <= last <= s[1]]
+    first = max(s[0] for s in there)
+    around = sum(int(at[0]) < first and int(at[-1]) >= last for at, _ in trials.values())
+    if len(there) < max(FEWEST, SHARE * around):
+        return None
+    size = float(np.median([abs(s[2]) for s in there]))
+    return Unexplained(first, min(s[1] for s in there), len(there), around, size)
+
+
+def _between(at: Ints, points: Sequence[ChangePoint]) -> Iterator[Ints]:
+    """Rows of each stretch between changes; those inside a change's interval may be on either side of it."""
+    start = 0
+    for first, last in sorted(p.interval for p in points):
+        yield np.flatnonzero((at >= start) & (at < first))
+        start = last
+    yield np.flatnonzero(at >= start)
+
+
+def _largest(at: Ints, logs: Floats, scale: float) -> tuple[int, int, float] | None:
+    """The clearest shift between two neighbouring revisions: first and last one it may be, log ratio."""
+    cuts = np.flatnonzero(np.diff(at)) + 1
+    if not len(cuts):
+        return None
+    sums = np.cumsum(logs)
+    before, after = sums[cuts - 1] / cuts, (sums[-1] - sums[cuts - 1]) / (len(logs) - cuts)
+    clear = np.abs(after - before) / (scale * np.sqrt(1.0 / cuts + 1.0 / (len(logs) - cuts)))
+    best = int(np.argmax(clear))
+    if clear[best] < CLEAR:
+        return None
+    return int(at[cuts[best] - 1]) + 1, int(at[cuts[best]]), float(after[best] - before[best])
