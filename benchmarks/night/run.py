@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.night.play import ours, random_trials
 from benchmarks.night.table import markdown
-from benchmarks.night.world import World
+from benchmarks.night.world import KINDS, World
 
 RESULTS = Path(__file__).parent / "results"
 CELLS = (
@@ -28,19 +28,28 @@ CELLS = (
     (32, 0.0, 80), (32, 0.01, 80), (32, 0.02, 110), (32, 0.03, 170),
 )  # fmt: skip
 """Options, noise of a trial, and trials of one of our nights at most."""
+OTHERS = (
+    (16, 0.01, 110, "heavy tails"),
+    (16, 0.01, 160, "record"),
+    (32, 0.01, 160, "record"),
+    (16, 0.0, 80, "restless"),
+    (32, 0.0, 80, "restless"),
+)
+"""The same of other kinds of worlds."""
 MULTIPLES = (1, 2, 4)
 """Uniform sampling gets so many times the trials that ours spent on the same world."""
 
 
-def play(options: int, noise: float, budget: int, seed: list[int]) -> dict[str, Any]:
+def play(options: int, noise: float, budget: int, kind: str, seed: list[int]) -> dict[str, Any]:
     """One world: our nights, then uniform sampling with multiples of their cost."""
-    key = [*seed, options, round(1000 * noise)]
+    key = [*seed, options, round(1000 * noise), *([KINDS.index(kind)] if kind != KINDS[0] else [])]
     began = time.process_time()
-    mine = ours(World(options, noise, np.random.default_rng(key)), budget, np.random.default_rng([*key, 1]))
+    world = World(options, noise, np.random.default_rng(key), kind=kind)
+    mine = ours(world, budget, np.random.default_rng([*key, 1]))
     cost = round(float(np.mean(mine["trials"])))
     result: dict[str, Any] = {"ours": {**mine, "cpu_seconds": time.process_time() - began}}
     for multiple in MULTIPLES:
-        world = World(options, noise, np.random.default_rng(key))
+        world = World(options, noise, np.random.default_rng(key), kind=kind)
         result[f"uniform x{multiple}"] = random_trials(
             world, multiple * cost, np.random.default_rng([*key, 2])
         )
@@ -58,17 +67,19 @@ def main() -> None:
     path = RESULTS / "worlds.jsonl"
     done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = [d for d in done if d["seed"] == chosen.seed]
-    have = {(d["options"], d["noise"], d["world"]) for d in done}
+    cells = [(*cell, KINDS[0]) for cell in CELLS] + list(OTHERS)
+    have = {(d["options"], d["noise"], d["kind"], d["world"]) for d in done}
     end = time.monotonic() + 60.0 * chosen.minutes
     for world in range(chosen.worlds):
-        for options, noise, budget in CELLS:
-            if (options, noise, world) in have or chosen.table or time.monotonic() > end:
+        for options, noise, budget, kind in cells:
+            if (options, noise, kind, world) in have or chosen.table or time.monotonic() > end:
                 continue
-            key = {"seed": chosen.seed, "options": options, "noise": noise, "budget": budget, "world": world}
-            done.append({**key, **play(options, noise, budget, [chosen.seed, world])})
+            key = {"seed": chosen.seed, "options": options, "noise": noise, "kind": kind, "budget": budget}
+            found = play(options, noise, budget, kind, [chosen.seed, world])
+            done.append({**key, "world": world, **found})
             with path.open("a") as out:
                 out.write(json.dumps(done[-1]) + "\n")
-    text = markdown(CELLS, done)
+    text = markdown(cells, done)
     (RESULTS / "table.md").write_text(text)
     print(text)
 

@@ -21,6 +21,12 @@ CHANGING, SMALLEST, LARGEST = 0.5, 0.05, 0.20
 """Share of days with a change, and its size."""
 PAIR, ABSENT, FASTER = 0.4, 0.2, 1 / 3
 """Share of changes of two levels, of levels that say an option is off, and of improvements."""
+KINDS = ("usual", "heavy tails", "record", "restless")
+"""Heavy tails: one trial in a hundred takes 20 to 100 % too long. Record: each trial repeats its value, as in
+a table, and no machine measures it. Restless: each commit moves everything and each option a little."""
+RESTLESS = 5e-4
+"""By how much, as a share of the cheapest configuration."""
+HEAVY, TOO_LONG = 0.01, (0.2, 1.0)
 MACHINE, UNEVEN = (0.10, 0.30), 0.03
 """By how much another machine is faster or slower, and how unevenly over the program's parts."""
 
@@ -48,6 +54,7 @@ class World:
     noise: float
     rng: np.random.Generator
     nights: int = NIGHTS
+    kind: str = KINDS[0]
     moved: int = field(init=False)
     tips: list[int] = field(init=False)
     changes: list[Change] = field(init=False)
@@ -68,7 +75,12 @@ class World:
         self.moved = int(rng.integers(3, self.nights))
         speed = 1.0 + float(rng.choice([-1.0, 1.0])) * float(rng.uniform(*MACHINE))
         self._machine = speed * (1.0 + rng.normal(0.0, UNEVEN, len(self._influences)))
-        if not self.noise:  # counts are the same on every machine
+        self._wandered = np.zeros((self.tips[-1] + 1, self.options + 1))
+        if self.kind == "restless":
+            own = rng.normal(0.0, RESTLESS * self._influences[0][1], self._wandered.shape)
+            self._wandered = own.cumsum(axis=0)
+        self._record: dict[Probe, float] = {}
+        if not self.noise or self.kind == "record":  # counts are the same on every machine
             self._machine[:] = 1.0
         self.changes = []
         self._draw_changes()
@@ -78,10 +90,14 @@ class World:
         """One trial of a night."""
         rows = np.array([probe.configuration], dtype=bool)
         clean = float(self._seconds(rows, probe.revision, moved=night >= self.moved)[0])
-        return Observation(probe, clean * max(1.0 + self.noise * float(self._noise.normal()), 0.2))
+        value = clean * max(1.0 + self.noise * float(self._noise.normal()), 0.2)
+        if self.kind == "heavy tails" and self._noise.random() < HEAVY:
+            value *= 1.0 + float(self._noise.uniform(*TOO_LONG))
+        return Observation(probe, self._record.setdefault(probe, value) if self.kind == "record" else value)
 
     def _seconds(self, rows: NDArray[np.bool_], revision: int, *, moved: bool = False) -> NDArray[np.float64]:
-        total = np.zeros(len(rows))
+        own = self._wandered[revision]
+        total: NDArray[np.float64] = own[0] + rows.astype(np.float64) @ own[1:]
         for i, (term, seconds) in enumerate(self._influences):
             total += self._holds(term, rows) * seconds * (self._machine[i] if moved else 1.0)
         for change in self.changes:

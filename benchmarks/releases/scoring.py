@@ -28,7 +28,7 @@ def score(
     most NEAR; the nearest one counts, and each change point for one step only.
     """
     place = {release: i for i, release in enumerate(releases)}
-    left = [dict(p) for p in points if p.get("shape") != "failing"]
+    left = list(points)
     scored = []
     for step in sorted(steps, key=lambda s: -abs(s.ratio - 1)):
         away = {i: place[p["label"]] - place[step.release] for i, p in enumerate(left) if _fits(p, step)}
@@ -53,9 +53,7 @@ def score_described(
     scored: list[dict[str, Any]] = []
     others: list[dict[str, Any]] = []
     for d in descriptions:
-        told = {
-            _named(p, d): p["ratio"] for p in points if p["label"] == d.release and p["shape"] != "failing"
-        }
+        told = {_named(p, d): p["ratio"] for p in points if p["label"] == d.release}
         said, fitted = bool(told) and d.says(told), d.fitted(list(told))
         found = {t for t, r in d.steps.items() if t in told and (told[t] > 1) == (r > 1)}
         for term, ratio in d.steps.items():
