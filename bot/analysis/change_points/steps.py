@@ -106,14 +106,22 @@ class StepModel:
             x = np.hstack([x, self._waves()])
             prior = np.append(prior, (np.arange(1.0, WAVES + 1.0) / DRIFT) ** 2)
         if len(prior):
-            inverse = np.linalg.pinv(self._gram(x, c, w) + np.diag(prior), hermitian=True)
-            sizes = inverse @ (x.T @ (w * y))
-            errors = np.sqrt(np.maximum(np.diag(inverse), 0.0))
+            sizes, errors = self._sizes(x, y, c, w, prior)
             for step, size, error in zip(free, sizes, errors, strict=False):
                 step.size, step.error = float(size), float(error)
             self._drift = np.asarray(sizes[len(free) :])
             y = self._centred(y - x @ sizes, c, w)
         return float((w * y**2).sum())
+
+    def _sizes(self, x: Floats, y: Floats, c: Ints, w: Floats, prior: Floats) -> tuple[Floats, Floats]:
+        """Sizes of columns that explain centred values best, and their standard errors, (k,) each."""
+        if self.exact:  # products would leave 1e-5 of a step where terms are nearly the same: more than noise
+            root = np.sqrt(w)
+            centred = np.column_stack([self._centred(column, c, w) for column in x.T]) * root[:, None]
+            u, s, v = np.linalg.svd(np.vstack([centred, np.diag(np.sqrt(prior))]), full_matrices=False)
+            return (u[: len(y)].T @ (root * y) / s) @ v, np.linalg.norm(v / s[:, None], axis=0)
+        inverse = np.linalg.pinv(self._gram(x, c, w) + np.diag(prior), hermitian=True)
+        return inverse @ (x.T @ (w * y)), np.sqrt(np.maximum(np.diag(inverse), 0.0))
 
     def _gram(self, x: Floats, c: Ints, w: Floats) -> Floats:
         """Weighted products of columns without each configuration's mean, (k, k); c is in order."""
