@@ -174,15 +174,23 @@ def _name(model: StepModel, step: Step, revisions: int, *, widely: bool = False)
     """
     model.fit()
     place(model, step)
-    found = _rivals(model, step, max(revisions * CLOSE, LEAST_CLOSE))
+    close = max(revisions * CLOSE, LEAST_CLOSE)
+    found = _rivals(model, step, close)
     sure = SURE_EXACTLY if model.exact else SURE
-    step.settled = found.evidence > PROVEN + math.log(revisions) and found.sure > sure
+    proven = found.evidence > PROVEN + math.log(revisions) and found.sure > sure
+    step.settled = proven and _was_placed(model, step, close)
     if step.settled and widely:
         of_all = _rivals(model, step, float(revisions))
         found = of_all if of_all.evidence > found.evidence and of_all.sure > sure else found
     if step.settled:
         step.term, step.size, step.probability = found.terms[0], found.size, found.sure
     step.confirmed = (step.term, step.at) if step.settled else None
+
+
+def _was_placed(model: StepModel, step: Step, close: float) -> bool:
+    """Whether a night looked where a step is: one that ended before has trials at both ends of its window."""
+    built = set(range(step.low, step.high)) - model.log.unbuilt
+    return model.log.frozen or len(built) <= close
 
 
 def _rivals(model: StepModel, step: Step, reach: float) -> Rivals:
