@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
 from typing import Protocol
 
 import numpy as np
 
 from bot.analysis.change_points.steps import Step, StepModel
-from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.change_points.terms import Term, Terms, in_order
 from bot.model.change_points import ChangePoint, Shape
+from bot.model.space import Level
 
 EPISODE = 0.1
 """A step that another undoes within this share of the range was an episode."""
@@ -26,13 +29,40 @@ def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
     """
     model.fit()
     proven = [s for s in model.steps if s.settled and (model.exact or s.confirmed == (s.term, s.at))]
-    steps = sorted(proven, key=lambda s: (s.at, model.terms.named(s.term)))
+    steps = sorted(one_way(proven, model.terms), key=lambda s: (s.at, model.terms.named(s.term)))
     found = []
     for step in steps:
         ratio, interval = _ratio(model, step)
         shape = shape_of(step, steps, revisions)
         found.append(change_point(step, model.terms, ratio=ratio, ratio_interval=interval, shape=shape))
     return tuple(found)
+
+
+def one_way(steps: Sequence[Step], terms: Terms) -> Sequence[Step]:
+    """Steps of which none takes back a part of another: nothing is told to be faster where all became slower.
+
+    Slower by x with `a`, and faster by y < x with `a` and `b`, is the same as slower by x - y with `a`, and
+    by y with `a` and without `b`.
+    """
+    for whole, part in permutations(steps, 2):
+        more = set(part.term) - set(whole.term)
+        nested = part.at == whole.at and len(more) == 1 and len(part.term) == len(whole.term) + 1
+        if not nested or not 0.0 < -part.size / whole.size < 1.0:
+            continue
+        other = next((level for level in terms.levels if _complementary(level, *more)), None)
+        if other is not None:
+            error = math.hypot(whole.error, part.error)
+            left = replace(whole, size=whole.size + part.size, error=error)
+            rest = replace(part, term=in_order((*whole.term, other)), size=-part.size)
+            return one_way([left, rest, *(s for s in steps if s is not whole and s is not part)], terms)
+    return steps
+
+
+def _complementary(one: Level, other: Level) -> bool:
+    """Whether always exactly one of two levels holds."""
+    operators = {one.operator, other.operator}
+    halves = operators == {"<", ">="} and one.value == other.value
+    return one.option == other.option and (operators == {"on", "off"} or halves)
 
 
 def change_point(
