@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from bot.analysis.change_points.matched_filter import MatchedFilter
 from bot.analysis.change_points.noise import EXACT, Floats, Ints
@@ -118,8 +119,9 @@ class StepModel:
         if self.exact:  # products would leave 1e-5 of a step where terms are nearly the same: more than noise
             root = np.sqrt(w)
             centred = np.column_stack([self._centred(column, c, w) for column in x.T]) * root[:, None]
-            u, s, v = np.linalg.svd(np.vstack([centred, np.diag(np.sqrt(prior))]), full_matrices=False)
-            return (u[: len(y)].T @ (root * y) / s) @ v, np.linalg.norm(v / s[:, None], axis=0)
+            q, upper = np.linalg.qr(np.vstack([centred, np.diag(np.sqrt(prior))]))
+            inverse = solve_triangular(upper, np.eye(len(upper)))
+            return inverse @ (q[: len(y)].T @ (root * y)), np.linalg.norm(inverse, axis=1)
         inverse = np.linalg.pinv(self._gram(x, c, w) + np.diag(prior), hermitian=True)
         return inverse @ (x.T @ (w * y)), np.sqrt(np.maximum(np.diag(inverse), 0.0))
 
