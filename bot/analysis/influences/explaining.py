@@ -251,8 +251,8 @@ def _mean(estimates: dict[Term, Estimate]) -> float:
 
 
 def _whole(by_method: Mapping[str | None, dict[Term, Estimate]], term: Term) -> float:
-    """The system's influence; where that may be zero or is unknown, the sum of the methods' absolute ones."""
+    """The system's influence, if it is told; else the sum of the methods' absolute ones."""
     system = by_method.get(None, {}).get(term)
-    if system is not None and (system.interval[0] > 0 or system.interval[1] < 0):
+    if system is not None and clear(system.value, system.interval):
         return system.value
     return sum(abs(f[term].value) for m, f in by_method.items() if m is not None and term in f)
