@@ -20,7 +20,7 @@ from bot.model.report import (
     Visible,
     VisibleOption,
 )
-from bot.model.report_methods import ComparedProfile, FlameNode, MethodSuspect
+from bot.model.report_methods import CodePlace, ComparedProfile, FlameNode, MethodSuspect
 from bot.model.resources import FEATURES
 
 _STORES = frozenset(("branch", "artifact", "directory", "object"))
@@ -130,6 +130,7 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         interval=suspect.interval,
         instructions=suspect.instructions,
         callers=tuple(name(caller) for caller in suspect.callers[-_MOST_CALLERS:]),
+        owner=suspect.owner and _place(suspect.owner),
         was=suspect.was and name(suspect.was),
         with_callees=suspect.with_callees,
         restored=suspect.restored,
@@ -137,6 +138,11 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         options=options(suspect.options),
         assertion=kept(suspect.assertion, WORD) or "",
     )
+
+
+def _place(place: CodePlace) -> CodePlace | None:
+    file = kept(place.file, FILE)
+    return CodePlace(method=name(place.method), file=file, line=place.line) if file else None
 
 
 def _profile(profile: ComparedProfile) -> ComparedProfile:

@@ -16,7 +16,7 @@ from bot.flows.method_proof import LEAST_SHARE, prove
 from bot.flows.ports import Bench, ProfileBench
 from bot.flows.profiling_rounds import Profiled, ProfilingRounds
 from bot.model.profiles import Method, Profile
-from bot.model.report_methods import ComparedProfile, MethodSuspect
+from bot.model.report_methods import CodePlace, ComparedProfile, MethodSuspect
 from bot.model.space import Configuration
 from bot.model.trials import Side
 
@@ -154,6 +154,7 @@ class MethodInquiry:
             interval=change.interval,
             instructions=change.instructions,
             callers=tuple(caller.name for caller in change.callers),
+            owner=_place(change.owner) if change.owner else None,
             was=change.was.name if change.was else None,
             with_callees=change.with_callees,
             options=self.job.subject.space.as_dict(one.configuration),
@@ -203,6 +204,10 @@ class MethodInquiry:
             overhead=spent / base if base > 0 else None,
             flame=flame(before, after, paired, (base, head)),
         )
+
+
+def _place(method: Method) -> CodePlace:
+    return CodePlace(method=method.name, file=method.file or "", line=method.line)
 
 
 def costly(profile: Profile) -> Iterator[Method]:

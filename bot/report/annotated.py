@@ -15,15 +15,16 @@ _SAID = {"slower": "is slower", "faster": "is faster", "new": "is new and costs"
 
 
 def line_annotations(report: Report) -> tuple[Annotation, ...]:
-    """One for each line of head that holds a blamed method; what is gone or outside has no line there."""
+    """One for each line of head that holds a blamed method, or leads to one outside."""
     found: dict[tuple[str, int, str], Annotation] = {}
     controls = {id(m) for group in methods.groups(report) if group.control for m in group.methods}
     for method in report.suspects.methods:
         if method.change not in _SAID or id(method) in controls or len(found) == MOST_ANNOTATED:
             continue
-        if method.file and inside(method.file) and method.line is not None and method.line > 0:
-            key = (method.file, method.line, method.method)
-            found.setdefault(key, _annotation(method, method.file, method.line))
+        spot = method.owner or method
+        if spot.file and inside(spot.file) and spot.line is not None and spot.line > 0:
+            key = (spot.file, spot.line, method.method)
+            found.setdefault(key, _annotation(method, spot.file, spot.line))
     return tuple(found.values())
 
 

@@ -192,7 +192,9 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
         return prose("look at the changed configurations below."), None
     guilty = methods.blamed(report, found[0])[:1]
     around = prose("the code that runs ", words.within(found[0].term))
-    around = prose("and around ", code(guilty[0].method)) if guilty else around
+    if guilty:
+        ours = guilty[0].owner
+        around = prose("and around ", code(guilty[0].method if ours is None else ours.method))
     look = prose("look at what this pull request changed in ", around)
     lines = [line for e in found if (line := claims.acceptance(e))]
     lines = list(dict.fromkeys(lines))[:MOST_ACCEPTED]

@@ -106,7 +106,10 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
 def _located(report: Report, method: MethodSuspect) -> Prose:
     where = _place(report, method)
     state = {"new": "which is new", "vanished": "which is gone"}.get(method.change, "")
-    more = join([p for p in (where, prose(state)) if p.spans], ", ")
+    ours = prose("")
+    if (owner := method.owner) is not None:
+        ours = prose("reached from ", code(owner.method), " in ", place(report, owner.file, owner.line))
+    more = join([p for p in (where, prose(state), ours) if p.spans], ", ")
     called = " and what it calls" if method.with_callees else ""
     return prose(code(method.method), called, *((" (", more, ")") if more.spans else ()))
 

@@ -16,6 +16,7 @@ from bot.flows.publish import Outcome, Trusted, noteworthy, publish
 from bot.model.errors import ArtifactError, ForgeRefusedError
 from bot.model.forge import WorkflowRun
 from bot.model.report import RevisionRef, Spent
+from bot.model.report_methods import CodePlace
 from bot.report.render import comment
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token
 from tests.github.reports import BASE, HEAD, packed, report
@@ -298,6 +299,20 @@ def test_numbers_and_harmless_names_of_methods_and_profiles_are_kept_whole() -> 
     shown = disarm(report(), head_sha=HEAD)
     assert shown.suspects.methods == report().suspects.methods
     assert shown.profiles == report().profiles
+
+
+@pytest.mark.parametrize(
+    ("owner", "kept"),
+    [
+        (CodePlace(method="pkg.load", file="pkg/load.py", line=7), True),
+        (CodePlace(method="pkg.load", file="see https://evil.example/", line=7), False),
+    ],
+)
+def test_who_leads_to_a_method_outside_is_kept_with_a_plain_path_only(owner: CodePlace, kept: bool) -> None:
+    one = report()
+    method = one.suspects.methods[0].model_copy(update={"owner": owner})
+    shown = disarm(report(suspects=one.suspects.model_copy(update={"methods": (method,)})), head_sha=HEAD)
+    assert shown.suspects.methods[0].owner == (owner if kept else None)
 
 
 @pytest.mark.parametrize(

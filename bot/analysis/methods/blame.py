@@ -53,7 +53,7 @@ class MethodChange:
     """A method, as at head, a vanished one as at base; `was`: at base, when renamed or moved.
 
     self_seconds: of an unprofiled trial, base and head. share: of the measured change, with its 90 %
-    interval. callers: hottest path at head, outermost first. with_callees: the share is that of the method
+    interval. callers: see `Callers.path`, outermost first. with_callees: the share is that of the method
     and all it calls.
     """
 
@@ -67,6 +67,12 @@ class MethodChange:
     interval: tuple[float, float]
     callers: tuple[Method, ...]
     with_callees: bool = False
+
+    @property
+    def owner(self) -> Method | None:
+        """Of a method outside of the repository, the nearest caller in it."""
+        ours = [caller for caller in self.callers if caller.file is not None]
+        return ours[-1] if ours and self.method.file is None else None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Who calls a method: the hottest path to it, and which caller makes more calls than before."""
+"""Who calls a method: the path that explains most of it, and which caller makes more calls than before."""
 
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ class Edge:
     callee: int
     calls: tuple[float | None, float | None]
     costs: tuple[float, float]
+
+    @property
+    def added(self) -> float:
+        """What the calls that base did not make cost; 0: there are none, or calls were not counted."""
+        before, after = self.calls
+        more = 0.0 if before is None or after is None else after - before
+        return self.costs[1] * more / after if after and more > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,10 @@ class Callers:
         return out[0], out[1]
 
     def path(self, row: int) -> tuple[Method, ...]:
-        """The callers that cost most at head, outermost first; without the method itself."""
+        """Callers, outermost first, without the method itself: who calls more than before, else the hottest.
+
+        Of several that call more, that whose additional calls cost most at head.
+        """
         path: list[Method] = []
         seen = {row}
         while len(path) < LONGEST:
@@ -78,7 +88,7 @@ class Callers:
             ]
             if not edges:
                 break
-            row = max(edges, key=lambda edge: edge.costs[1]).caller
+            row = max(edges, key=lambda edge: (edge.added, edge.costs[1])).caller
             seen.add(row)
             path.append(self.book.methods[row])
         return tuple(reversed(path))

@@ -8,6 +8,7 @@ import pytest
 
 from bot.flows.check_run import LONGEST_TITLE, check_run, conclusion
 from bot.model.report import Report, Spent
+from bot.model.report_methods import CodePlace
 from bot.report.annotated import MOST_ANNOTATED, line_annotations
 from tests.github.reports import report
 from tests.unit.report.assertion_reports import held, semaphore
@@ -70,6 +71,12 @@ def test_a_blamed_method_is_annotated_on_its_line() -> None:
         "Own time 1.0 s to 1.1 s per trial; share of the change: 90 % (80 to 100), with what it calls; "
         "driven by compress on and level at least 3."
     )
+
+
+def test_a_method_outside_is_annotated_where_the_repository_leads_to_it() -> None:
+    owner = CodePlace(method="pkg.load", file="pkg/load.py", line=7)
+    (one,) = line_annotations(with_methods(file=None, line=None, owner=owner))
+    assert (one.path, one.line, one.title) == ("pkg/load.py", 7, "pkg.Class.method is slower")
 
 
 def test_a_faster_method_is_a_notice() -> None:

@@ -48,6 +48,14 @@ def test_the_headline_names_the_guilty_method_its_share_and_its_place() -> None:
     assert "in and around `terser.compress:Compressor.before`" in markdown(found.action)
 
 
+def test_of_a_method_outside_it_is_told_who_in_the_repository_leads_to_it() -> None:
+    owner = {"method": "plugin:<module>", "file": "lib/plugin.py", "line": 1}
+    found = headline(blaming(method("importlib:load", 0.8, file=None, line=None, owner=owner)))
+    said = " ".join(map(markdown, found.lead))
+    assert "is in `importlib:load` (reached from `plugin:<module>` in [`lib/plugin.py:1`](" in said
+    assert "in and around `plugin:<module>`" in markdown(found.action)
+
+
 @pytest.mark.parametrize(
     "doubtful",
     [

@@ -34,6 +34,24 @@ def test_the_method_that_got_dearer_is_first_and_explains_the_change(kind: Kind)
     assert first.self_seconds == pytest.approx((0.3, 0.5), abs=0.08)
 
 
+def test_the_path_to_a_method_is_over_who_calls_it_more_than_before() -> None:
+    head = replace(
+        SIMPLE.changed("leaf", seconds=0.2, calls=500), edges={**SIMPLE.edges, ("warm", "leaf"): 500}
+    )
+    ways: list[tuple[Kind, str]] = [("python", "warm"), ("sampled", "hot")]
+    for kind, last in ways:  # samples know no calls: the hottest
+        found = blame(compared(SIMPLE, head, kind, np.random.default_rng(1)))
+        assert found.changes[0].callers == (f("main"), f(last))
+
+
+def test_a_method_outside_of_the_repository_has_the_nearest_caller_in_it_as_owner() -> None:
+    found = blame(compared(SIMPLE, SIMPLE.changed("leaf", seconds=0.2), "python", np.random.default_rng(1)))
+    ours = found.changes[0]
+    outside = replace(ours, method=Method("memcpy", None), callers=(*ours.callers, Method("strdup", None)))
+    assert ours.owner is None and outside.owner == f("hot")
+    assert replace(outside, callers=(Method("start", None),)).owner is None
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_planted_methods_are_first_in_most_programs(kind: Kind) -> None:
     right, near = 0, 0
