@@ -190,7 +190,7 @@ def _name(model: StepModel, step: Step, revisions: int, *, widely: bool = False)
 def _was_placed(model: StepModel, step: Step, close: float) -> bool:
     """Whether a night looked where a step is: one that ended before has trials at both ends of its window."""
     built = set(range(step.low, step.high)) - model.log.unbuilt
-    return model.log.frozen or len(built) <= close
+    return (model.log.frozen and not model.log.walk) or len(built) <= close
 
 
 def _rivals(model: StepModel, step: Step, reach: float) -> Rivals:

@@ -271,7 +271,7 @@ class NightSearch:
         """Asks about what stands out until nothing does."""
         for _ in range(MOST_STEPS):
             choose_unit(self.model_)
-            step = next(iter(self._open()), None)
+            step = next((s for s in self._open() if not below(self.model_, s, self.margin)), None)
             if step is None:
                 step = self._inquiry.leader()
                 if step is None:

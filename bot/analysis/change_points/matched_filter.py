@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.noise import Floats, Ints
+from bot.analysis.change_points.weighing import Walk
 
 Singles: TypeAlias = NDArray[np.float32]
 Line: TypeAlias = tuple[Singles, Singles]
@@ -24,20 +25,25 @@ class MatchedFilter:
         c, r, w: configuration, revision and weight of each trial, (n_trials,).
         places: revisions at which a step may be, (n_places,).
         configurations: how many.
+        walk: of trials that walk: only those on both sides of a place tell of a step there.
 
     Attributes:
         weight: of the trials from each place on, (n_configurations, n_places).
         information: of a step at each place, (n_configurations, n_places).
     """
 
-    def __init__(self, c: Ints, r: Ints, w: Floats, *, places: Ints, configurations: int) -> None:
-        self.places, self._w = places, w
+    def __init__(
+        self, c: Ints, r: Ints, w: Floats, *, places: Ints, configurations: int, walk: Walk | None = None
+    ) -> None:
+        self.places, self._w, self._walk = places, w, walk
         self._shape = (configurations, len(places) + 1)
         self._bins = c * self._shape[1] + np.searchsorted(places, r, side="right")
         after = self._since(w)
         whole = np.maximum(after[:, :1], 1e-300)
         self.weight: Floats = after[:, 1:]
-        self.information: Floats = (after * (whole - after) / whole)[:, 1:]
+        self.information: Floats = (
+            after * (whole - after) / whole if walk is None else self._since(walk.known())
+        )[:, 1:]
         self._lines: tuple[Line, Line] | None = None
 
     def moment(self, residual: Floats) -> Floats:
@@ -45,7 +51,8 @@ class MatchedFilter:
 
         Shape: (n_configurations, n_places).
         """
-        return self._since(self._w * residual)[:, 1:]
+        weighed = self._w * residual if self._walk is None else self._walk.precise(residual)
+        return self._since(weighed)[:, 1:]
 
     def _since(self, values: Floats) -> Floats:
         binned = np.bincount(self._bins, values, self._shape[0] * self._shape[1]).reshape(self._shape)

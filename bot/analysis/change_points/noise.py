@@ -15,6 +15,18 @@ OUTLIER = 6.0
 STEADY, SEVERAL = 0.3, 3
 """When at least this share of neighbours in time agree exactly, what differs are steps, not noise. So they do
 when so many configurations move by exactly the same between the same revisions."""
+FEWEST = 8
+"""So many differences of revisions next to each other tell how large these are."""
+FAR = 5
+"""Where values walk, those so far apart do not agree exactly."""
+NORMAL = 0.6745**2
+"""Median square of a standard normal."""
+WALKS = 8.0
+"""Log likelihood by which differences must be explained better by a walk than by noise alone."""
+STRIDES = 2.0 ** np.arange(-2, 4)
+"""What each further revision of a walk may add, against the variance of neighbours."""
+HOLDING, STEP = 0.4, 0.1
+"""Share of differences that hold a step, and the relative scale of one."""
 
 
 def agreeing(r: Ints, y: Floats, near: NDArray[np.bool_]) -> bool:
@@ -48,6 +60,36 @@ def spread(steps: Floats) -> float:
     if len(steps) < 12:
         return float(np.sqrt(np.mean(steps**2) / 2.0))
     return float(1.4826 * np.median(steps) / np.sqrt(2.0))
+
+
+def walking(before: Ints, after: Ints, moved: Floats, still: NDArray[np.bool_]) -> tuple[float, float]:
+    """Relative scale of a trial among its neighbours, and of what each further revision moves it.
+
+    before, after: revisions of neighbours in time; moved: their relative differences; still: whether no known
+    step lies between, (n,) each. Zeros: values do not walk, or too little to tell. Where several
+    configurations were measured at the same two revisions, what all of them move by may be a step.
+    """
+    near, far = (after - before == 1) & still, after - before > 1
+    beside = float(np.median(moved[near] ** 2)) / NORMAL if near.sum() >= FEWEST else 0.0
+    if beside <= 2.0 * EXACT**2 or not far.any():
+        return 0.0, 0.0
+    _, window = np.unique(np.stack([before, after])[:, far], axis=1, return_inverse=True)
+    own, further = moved[far].copy(), (after - before)[far] - 1.0
+    for group in np.flatnonzero(np.bincount(window.ravel()) >= SEVERAL):
+        own[window.ravel() == group] -= np.median(own[window.ravel() == group])
+
+    def explained(walk: float) -> float:
+        quiet = np.log(1.0 - HOLDING) + _log_normal(own, np.sqrt(beside + walk * further))
+        return float(np.logaddexp(quiet, np.log(HOLDING) + _log_normal(own, STEP)).sum())
+
+    likely = [explained(walk) for walk in beside * STRIDES]
+    if max(likely) < explained(0.0) + WALKS:
+        return 0.0, 0.0
+    return float(np.sqrt(beside / 2.0)), float(np.sqrt(beside * STRIDES[int(np.argmax(likely))]))
+
+
+def _log_normal(x: Floats, scale: Floats | float) -> Floats:
+    return np.asarray(-0.5 * (x / scale) ** 2 - np.log(scale))
 
 
 def odd_ones(c: Ints, r: Ints, y: Floats, sd: Floats) -> NDArray[np.bool_]:

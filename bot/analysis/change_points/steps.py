@@ -14,7 +14,8 @@ from scipy.linalg import solve_triangular
 from bot.analysis.change_points.matched_filter import MatchedFilter
 from bot.analysis.change_points.noise import EXACT, Floats, Ints
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.change_points.trials import Columns, TrialLog
+from bot.analysis.change_points.trials import TrialLog
+from bot.analysis.change_points.weighing import Columns, Walk, gram, means, nearest
 
 SLAB = 0.1
 """Scale of a step's size beforehand, as a share of the median level of all configurations."""
@@ -65,6 +66,7 @@ class StepModel:
     _drift: Floats = field(default_factory=lambda: np.zeros(WAVES), init=False)
     _waving: tuple[Columns, Floats] | None = field(default=None, init=False, repr=False)
     _scanned: tuple[Columns, MatchedFilter] | None = field(default=None, init=False, repr=False)
+    _walking: tuple[Columns, Walk] | None = field(default=None, init=False, repr=False)
 
     @property
     def exact(self) -> bool:
@@ -112,7 +114,8 @@ class StepModel:
                 step.size, step.error = float(size), float(error)
             self._drift = np.asarray(sizes[len(free) :])
             y = self._centred(y - x @ sizes, c, w)
-        return float((w * y**2).sum())
+        walk = self._walk()
+        return float((w * y**2).sum() if walk is None else y @ walk.precise(y))
 
     def _sizes(self, x: Floats, y: Floats, c: Ints, w: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Sizes of columns that explain centred values best, and their standard errors, (k,) each."""
@@ -122,15 +125,25 @@ class StepModel:
             q, upper = np.linalg.qr(np.vstack([centred, np.diag(np.sqrt(prior))]))
             inverse = solve_triangular(upper, np.eye(len(upper)))
             return inverse @ (q[: len(y)].T @ (root * y)), np.linalg.norm(inverse, axis=1)
-        inverse = np.linalg.pinv(self._gram(x, c, w) + np.diag(prior), hermitian=True)
-        return inverse @ (x.T @ (w * y)), np.sqrt(np.maximum(np.diag(inverse), 0.0))
+        walk = self._walk()
+        both, with_values = (
+            (gram(x, c, w), w * y) if walk is None else (x.T @ walk.precise(x), walk.precise(y))
+        )
+        inverse = np.linalg.pinv(both + np.diag(prior), hermitian=True)
+        return inverse @ (x.T @ with_values), np.sqrt(np.maximum(np.diag(inverse), 0.0))
 
-    def _gram(self, x: Floats, c: Ints, w: Floats) -> Floats:
-        """Weighted products of columns without each configuration's mean, (k, k); c is in order."""
-        first = np.flatnonzero(np.diff(c, prepend=-1))
-        weighted = x * w[:, None]
-        sums = np.add.reduceat(weighted, first, axis=0)
-        return np.asarray(weighted.T @ x - sums.T @ (sums / np.add.reduceat(w, first)[:, None]))
+    def _walk(self) -> Walk | None:
+        """How trials that walk weigh; None: they do not walk."""
+        columns = self.log.columns()
+        if self.log.walk == 0.0:
+            return None
+        if self._walking is None or self._walking[0] is not columns:
+            self._walking = columns, Walk.of(columns, self.log.walk * self._unit(columns[0]))
+        return self._walking[1]
+
+    def _unit(self, c: Ints) -> Floats:
+        """What a relative change is a share of in each trial, in the values' unit, (n,)."""
+        return np.ones(len(c)) if self.log.relative else self.log.means()[c]
 
     def _waves(self) -> Floats:
         """Slow waves over the range, in the values' unit, (n_trials, WAVES): what drift is made of."""
@@ -138,8 +151,8 @@ class StepModel:
         if self._waving is None or self._waving[0] is not columns:
             c, r = columns[:2]
             angle = np.pi * r / max(int(r.max(initial=1)), 1)
-            unit = 1.0 if self.log.relative else self.log.means()[c][:, None]
-            self._waving = columns, np.cos(angle[:, None] * np.arange(1, WAVES + 1)) * unit
+            waves = np.cos(angle[:, None] * np.arange(1, WAVES + 1))
+            self._waving = columns, waves * self._unit(c)[:, None]
         return self._waving[1]
 
     def _drifted(self) -> Floats | float:
@@ -207,7 +220,8 @@ class StepModel:
             places = places[(places >= window[0]) & (places <= window[1])]
         elif len(places) > PLACES:
             places = places[np.unique(np.linspace(0, len(places) - 1, PLACES).astype(int))]
-        return MatchedFilter(c, r, sd**-2.0, places=places, configurations=len(self.log.configurations))
+        count = len(self.log.configurations)
+        return MatchedFilter(c, r, sd**-2.0, places=places, configurations=count, walk=self._walk())
 
     def _jumps(self) -> NDArray[np.intp]:
         """Revisions at which some configuration differs from where it was measured before."""
@@ -228,18 +242,13 @@ class StepModel:
         for other in self.steps:
             if other is not step:
                 y = y - other.size * (self.cover(other)[c] & (r >= other.at))
-        w = sd**-2.0
-
-        def side(rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-            total = np.bincount(c[rows], w[rows], n)
-            mean: Floats = np.bincount(c[rows], (w * y)[rows], n) / np.where(total > 0, total, 1.0)
-            return mean, total.astype(np.float64)
-
-        before, weight_before = side((r < step.low) & (r >= step.low - reach))
-        after, weight_after = side((r >= step.high) & (r < step.high + reach))
-        both = (weight_before > 0) & (weight_after > 0)
-        moved = np.where(both, after - before, 0.0)
-        variance = 1.0 / np.where(both, weight_before, 1.0) + 1.0 / np.where(both, weight_after, 1.0)
+        early = (r < step.low) & (r >= step.low - reach)
+        late = (r >= step.high) & (r < step.high + reach)
+        if self.log.walk:
+            walk = self.log.walk * self._unit(c)
+            moved, variance, both = nearest((c, r, y, sd), early, late, n, walk=walk)
+        else:
+            moved, variance, both = means((c, r, y, sd), early, late, n)
         if self.exact:
             variance = variance + (LOOSE * np.abs(moved).max(initial=0.0)) ** 2 + 1e-300
         information = np.where(both, 1.0 / variance, 0.0)

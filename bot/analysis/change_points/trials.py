@@ -8,11 +8,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.noise import EXACT, Floats, Ints, agreeing, odd_ones, spread
+from bot.analysis.change_points.noise import EXACT, FAR, Floats, Ints, agreeing, odd_ones, spread, walking
+from bot.analysis.change_points.weighing import Columns
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
-
-Columns = tuple[Ints, Ints, Floats, Floats]
 
 NO_NOISE = 1e-7
 """Relative scale that stands for "exactly repeatable"."""
@@ -44,6 +43,8 @@ class TrialLog:
         self.scale = NO_NOISE
         self.frozen = False
         """Whether repeating a trial gives the same value again, though values are noisy."""
+        self.walk = 0.0
+        """Relative standard deviation of what each revision moves values by; 0: they do not walk."""
         self.relative = False
         self.left_out: set[int] = set()
         """Configurations whose trials do not count."""
@@ -175,7 +176,8 @@ class TrialLog:
         if self._cache is None:
             order = np.argsort(self._c, kind="stable")
             c, r, y, sd = self._c[order], self._r[order], self._y[order], self._noise()[order]
-            keep = ~odd_ones(c, r, y, sd) & ~np.isin(c, list(self.left_out))
+            odd = odd_ones(c, r, y, sd) & (self.walk == 0.0)  # what walks far is not odd
+            keep = ~odd & ~np.isin(c, list(self.left_out))
             unit = self.means()[c] if self.relative else np.ones(len(y))
             values = np.log(y) if self.logarithmic else y / unit
             self._cache = c[keep], r[keep], values[keep], (sd / unit)[keep]
@@ -243,6 +245,11 @@ class TrialLog:
             near = still
         # Next to each other there may be many steps: those were looked at most closely.
         beside = 0.0 if agreeing(r, y, near) or agreeing(r, y, apart) else spread(step[near])
+        self.walk = 0.0
+        if exact and len(repeated) and not agreeing(r, y, apart & (np.diff(r) >= FAR)):
+            signed = (step * np.sign(np.diff(y)))[apart]
+            own, self.walk = walking(r[:-1][apart], r[1:][apart], signed, ~np.isin(r[1:][apart], list(moved)))
+            beside = own or beside
         self.frozen = exact and beside > EXACT and len(repeated) > 0
         # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
         self.scale = max(beside if exact else again, NO_NOISE)

@@ -191,6 +191,37 @@ def test_a_record_in_which_nothing_changes_tells_nothing() -> None:
     assert not night.change_points_ and not night.unclear_ and night.enough_
 
 
+class Restless:
+    """Counts of the same program, of which each commit moves everything and each option by .1 %."""
+
+    def __init__(self, seed: int) -> None:
+        self.own = np.random.default_rng(seed).normal(0.0, 0.001, (41, 7)).cumsum(axis=0)
+
+    def __call__(self, probe: Probe) -> float:
+        own = self.own[probe.revision]
+        return level(probe) + float(own[0] + own[1:] @ np.array(probe.configuration))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_that_move_with_every_commit_hide_no_change_and_look_like_none(seed: int) -> None:
+    night = search(Window(31))
+    trials = played(night, Restless(seed))
+    assert told(night) == {(12, ("b",)), (21, ()), (25, ("e",))} and trials < 400
+
+
+def test_a_night_does_not_ask_again_about_what_is_smaller_than_its_threshold() -> None:
+    def seconds(probe: Probe) -> float:
+        return 1.0 + 0.004 * (probe.revision >= 6)
+
+    earlier = [Observation(Probe(c, r), seconds(Probe(c, r))) for c in (OFF, ON) for r in (0, 0, 9)]
+    night = search(Window(31, reference=9, previous=20)).remember([earlier])
+    asked = set()
+    while wishes := night.wishes():
+        asked |= {p.revision for p in wishes}
+        night.partial_fit([Observation(p, seconds(p)) for p in wishes])
+    assert asked == {0, 9, 30} and not night.unclear_
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_what_stands_out_and_no_question_settles_is_never_nothing_however_much_was_seen(seed: int) -> None:
     rng, shifts = np.random.default_rng(seed), dict[Configuration, float]()
