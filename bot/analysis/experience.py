@@ -13,10 +13,13 @@ from bot.analysis.candidates import Candidates, Group
 from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.analysis.pairs import Floats
 from bot.analysis.past_changes import PastChange
+from bot.analysis.past_sizes import Sizes, sizes
 from bot.model.space import Configuration, Space, Term
 
 MOST_WEIGHT = 0.35
 """History's share of the prior at most: where it is wrong it costs 0.43 of log evidence; a pair wins 0.69."""
+MOST_SIZES = 0.5
+"""The same for sizes: where they are wrong that costs at most 0.69 of log evidence, one pair."""
 CHANGES = 12.0
 """The prior without history counts as so many known changes."""
 KIN = 0.25
@@ -49,7 +52,12 @@ class Expected:
     @property
     def weight(self) -> float:
         """History's share of the prior: it grows with the changes it knows."""
-        return min(len(self.changes) / (len(self.changes) + CHANGES), MOST_WEIGHT)
+        return min(self._known, MOST_WEIGHT)
+
+    @property
+    def _known(self) -> float:
+        """What the known changes weigh beside the belief without history."""
+        return len(self.changes) / (len(self.changes) + CHANGES)
 
     def informed(self, found: Candidates, space: Space) -> Candidates:
         """Candidates whose prior is a mixture of the one without history and of what changed before.
@@ -78,12 +86,21 @@ class Expected:
         """Candidates that history makes likelier, (n_terms,)."""
         return np.asarray(self.informed(found, space).prior > found.prior, dtype=bool)
 
-    def _blame(self, found: Candidates, space: Space) -> tuple[list[list[float]], Floats]:
-        """How many known changes were in each term of each group, and in terms of the same options."""
-        shares: dict[Term, float] = {}
+    def sizes(self, found: Candidates) -> Sizes | None:
+        """How large changes of these candidates are likely to be; None: nothing is known."""
+        return sizes(self.changes, found, min(self._known, MOST_SIZES))
+
+    def shares(self) -> dict[Term, float]:
+        """How many known changes were in each term, by their probabilities."""
+        found: dict[Term, float] = {}
         for change in self.changes:
             for term, share in change.shares.items():
-                shares[term] = shares.get(term, 0.0) + share
+                found[term] = found.get(term, 0.0) + share
+        return found
+
+    def _blame(self, found: Candidates, space: Space) -> tuple[list[list[float]], Floats]:
+        """How many known changes were in each term of each group, and in terms of the same options."""
+        shares = self.shares()
         alone = {term: 1.0 if not _options(term, space) else 1.0 - KIN for term in shares}
         exact = [[alone.get(t, 0.0) * shares.get(t, 0.0) for t in group.terms] for group in found.groups]
         kin = np.zeros(len(found.groups))
