@@ -28,6 +28,10 @@ USUAL, REVISIONS = 0.05, 20.0
 """Changes of a revision beforehand (a judgement), and how many revisions that is worth."""
 FEW = 8.0
 """Differences that a configuration's noise must be known from to count half."""
+RARE = 0.45
+"""Of a term that holds in a smaller share of all values of its options an even sample shows little."""
+AGAIN = 1.5
+"""A rare term that changed so often (by its probabilities) is exercised: once may have been an accident."""
 FEWEST = 2
 """Configurations of known noise from which on there is a pattern."""
 
@@ -142,7 +146,24 @@ class Experience:
     metrics: Mapping[str, Expected] = field(default_factory=dict)
     trials: Mapping[Configuration, tuple[int, int]] = field(default_factory=dict)
 
+    def rare(self, space: Space) -> tuple[Term, ...]:
+        """Terms that changed again and again and hold in few configurations, the most often changed first."""
+        shares = [expected.shares() for expected in self.metrics.values()]
+        most = {term: max(s.get(term, 0.0) for s in shares) for term in set().union(*shares)}
+        found = [t for t, share in most.items() if share >= AGAIN and _evenly(t, space) < RARE]
+        return tuple(sorted(found, key=lambda t: (-most[t], t)))
+
 
 def _options(term: Term, space: Space) -> frozenset[str]:
     """Options that a term names."""
     return frozenset(space.level_of[level].option for level in term)
+
+
+def _evenly(term: Term, space: Space) -> float:
+    """Share of the combinations of its options' values in which a term holds."""
+    share = 1.0
+    for text in term:
+        level = space.level_of[text]
+        values = space.options[space.index[level.option]].values
+        share *= sum(level.holds(value) for value in values) / len(values)
+    return share
