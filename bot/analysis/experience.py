@@ -22,8 +22,9 @@ MOST_SIZES = 0.5
 """The same for sizes: where they are wrong that costs at most 0.69 of log evidence, one pair."""
 CHANGES = 12.0
 """The prior without history counts as so many known changes."""
-KIN = 0.25
-"""Share of a known change that speaks for other terms of the same options."""
+KIN, KNOWN_KIN = 0.25, 4.0
+"""Share of a known change that speaks for other terms of the same options beforehand, and how many changes
+that is worth."""
 USUAL, REVISIONS = 0.05, 20.0
 """Changes of a revision beforehand (a judgement), and how many revisions that is worth."""
 FEW = 8.0
@@ -102,10 +103,24 @@ class Expected:
                 found[term] = found.get(term, 0.0) + share
         return found
 
+    def kin(self, space: Space) -> float:
+        """Share of a known change that speaks for other terms of the same options.
+
+        As often as a change was in a new term of options that changed before, and not in the same term again.
+        """
+        again, new = 0, 0
+        seen: dict[Term, frozenset[str]] = {}
+        for term in filter(None, (change.term for change in self.changes)):
+            options = _options(term, space)
+            again += term in seen
+            new += term not in seen and any(options & others for others in seen.values())
+            seen[term] = options
+        return (new + KIN * KNOWN_KIN) / (again + new + KNOWN_KIN)
+
     def _blame(self, found: Candidates, space: Space) -> tuple[list[list[float]], Floats]:
         """How many known changes were in each term of each group, and in terms of the same options."""
-        shares = self.shares()
-        alone = {term: 1.0 if not _options(term, space) else 1.0 - KIN for term in shares}
+        shares, related_share = self.shares(), self.kin(space)
+        alone = {term: 1.0 if not _options(term, space) else 1.0 - related_share for term in shares}
         exact = [[alone.get(t, 0.0) * shares.get(t, 0.0) for t in group.terms] for group in found.groups]
         kin = np.zeros(len(found.groups))
         options = [
@@ -116,7 +131,7 @@ class Expected:
             mine = _options(term, space)
             related = found.prior * np.array([bool(mine & theirs) for theirs in options])
             if related.any():
-                kin += KIN * share * related / related.sum()
+                kin += related_share * share * related / related.sum()
         return exact, kin
 
     def pattern(self, configurations: Sequence[Configuration]) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 
 from bot.analysis.candidates import Candidates, candidates
 from bot.analysis.diagnose import PairedEstimator
-from bot.analysis.experience import CHANGES, MOST_SIZES, MOST_WEIGHT, Expected, Experience
+from bot.analysis.experience import CHANGES, KIN, MOST_SIZES, MOST_WEIGHT, Expected, Experience
 from bot.analysis.pairs import scales, trust
 from bot.analysis.past_changes import PastChange
 from bot.model.space import Configuration
@@ -37,6 +37,22 @@ def test_what_changed_often_is_likelier_and_nothing_becomes_impossible() -> None
     assert after["a",] > 3 * before["a",] and after["b", "c"] > 10 * before["b", "c"]
     assert all(after[term] >= (1 - MOST_WEIGHT) * before[term] - 1e-12 for term in before)
     assert after["b",] / before["b",] > after["f",] / before["f",]  # kin of a pair that changes
+
+
+def test_options_whose_changes_take_other_terms_each_time_speak_for_their_other_terms() -> None:
+    _, found = grid(np.random.default_rng(0))
+    partners = "bcdef"
+    same = hot(("a", "b"), times=5)
+    other = Expected(
+        tuple(PastChange(i, i - 1, 0.05, {("a", p): 1.0}) for i, p in enumerate(partners, 1)), 20
+    )
+    assert same.kin(SPACE) == pytest.approx(1 / 8) and other.kin(SPACE) == pytest.approx(5 / 8)
+    assert Expected().kin(SPACE) == hot((), times=9).kin(SPACE) == KIN
+    before, repeating, wandering = (
+        prior_of(c) for c in (found, *(e.informed(found, SPACE) for e in (same, other)))
+    )
+    assert wandering["!d", "a"] > repeating["!d", "a"] and wandering["a",] > before["a",]
+    assert repeating["a", "b"] > wandering["a", "b"] > before["a", "b"]
 
 
 def test_the_weight_of_history_grows_with_the_changes_it_knows_up_to_a_bound() -> None:
