@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -27,6 +28,7 @@ from bot.model.recording import Recorder
 from bot.model.report import RevisionRef
 from bot.model.space import Configuration, Term
 from bot.model.trials import Pair, Side, Trial, Wish
+from bot.sampling.weighted import weighted_sample
 
 NIGHTS = 60
 """Nights, each with one new revision."""
@@ -40,6 +42,8 @@ SIZES = (0.02, 0.1)
 """Range of the changes in the past; one in three makes the program faster."""
 WRONG = 3.0
 """By this factor, up or down, the noise of each configuration is told wrong."""
+WRONG_SIZES = (0.2, 0.6)
+"""Range of the changes in a past that misleads: ten times as large as those to come."""
 
 
 @dataclass(frozen=True)
@@ -78,16 +82,16 @@ def culprit(w: World, chosen: tuple[Configuration, ...], wide: int, rng: np.rand
 
 
 def experience(habits: Habits, rng: np.random.Generator, *, wrong: bool = False) -> Experience:
-    """What the history of a program lets expect; `wrong`: its noise is told wrong."""
+    """What the history of a program lets expect; `wrong`: its noise and sizes are told wrong."""
     factor = {c: WRONG ** rng.choice([-1, 1]) if wrong else 1.0 for c in habits.draws}
-    past = Measurements.concatenated(nights(habits, factor, rng))
+    past = Measurements.concatenated(nights(habits, factor, WRONG_SIZES if wrong else SIZES, rng))
     places = {str(place): place for place in range(NIGHTS + 1)}
     w = habits.world
     return Experience({"cpu": expected(past, "cpu", w.space, places=places, solver=w.solver)})
 
 
 def nights(
-    habits: Habits, factor: dict[Configuration, float], rng: np.random.Generator
+    habits: Habits, factor: dict[Configuration, float], sizes: tuple[float, float], rng: np.random.Generator
 ) -> list[Measurements]:
     """The runs of a program that keeps changing; `factor`: on the noise of each configuration."""
     every = list(habits.draws)
@@ -95,7 +99,7 @@ def nights(
     for night in range(NIGHTS):
         truth = 0.0015 * rng.standard_normal(len(every))
         if rng.random() < CHANGE:
-            term, size = habits.changed(rng), rng.uniform(*SIZES) * rng.choice([1, 1, -1])
+            term, size = habits.changed(rng), rng.uniform(*sizes) * rng.choice([1, 1, -1])
             uneven = 1 + rng.uniform(0.2, 0.4) * rng.standard_normal(len(every))
             truth += holds(habits.world.space, term, every) * np.log1p(size) * uneven
         recorder = Recorder()
@@ -115,14 +119,28 @@ def nights(
 
 
 def pull_request(
-    habits: Habits, term: Term | None, size: float, configurations: int, rng: np.random.Generator
+    habits: Habits,
+    term: Term | None,
+    size: float,
+    configurations: int,
+    *,
+    rng: np.random.Generator,
+    rare: Sequence[Term] = (),
+    kind: str = "recorded",
 ) -> PullRequest:
-    """A pull request on a program; None: it changes nothing but the code's layout."""
-    sample = habits.world.samples[int(rng.integers(SAMPLES))][:configurations]
+    """A pull request on a program; no term: it changes nothing but the code's layout.
+
+    rare: terms that the sample is to exercise. kind: of the noise in configurations that no night measured.
+    """
+    w = habits.world
+    sample = w.samples[int(rng.integers(SAMPLES))][:configurations]
+    if rare:  # with its own stream: what is drawn for the sample must not change what happened
+        sample = tuple(weighted_sample(w.space, w.solver, configurations, terms=rare, rng=rng.spawn(1)[0]))
+    fresh = noise(kind, rng.spawn(1)[0])
     n = len(sample)
     truth = rng.uniform(0, 0.003) * rng.choice([-1, 1]) + 0.0015 * rng.standard_normal(n)
     if term is not None:
         uneven = 1 + rng.uniform(0.2, 0.4) * rng.standard_normal(n)
-        truth += holds(habits.world.space, term, sample) * np.log1p(size) * uneven
+        truth += holds(w.space, term, sample) * np.log1p(size) * uneven
     sizes = {} if term is None else {term: size}
-    return PullRequest(habits.world, sample, sizes, truth, [habits.draws[c] for c in sample])
+    return PullRequest(w, sample, sizes, truth, [habits.draws.get(c) or next(fresh) for c in sample])

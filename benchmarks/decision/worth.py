@@ -28,6 +28,7 @@ from benchmarks.decision.table import ALARMS
 from benchmarks.decision.world import KINDS, PAIR_SECONDS, SPACES, PullRequest, world
 from bot.analysis.diagnose import PairedEstimator
 from bot.analysis.experience import Experience
+from bot.flows.diff_aware import MOST_TERMS
 from bot.model.space import Term
 from bot.sampling.schedule import CONTROL_EVERY
 
@@ -71,7 +72,8 @@ def play(job: tuple[Case, str, str, int, int]) -> dict[str, Any]:
             habits = program(kind, drawing)
             term = _changed(case, habits, changing)
             told = _told(arm, habits, kind, term, telling)
-        pull = pull_request(habits, term, case.size, case.configurations, changing)
+        rare = told.rare(habits.world.space)[:MOST_TERMS] if told else ()
+        pull = pull_request(habits, term, case.size, case.configurations, rng=changing, rare=rare, kind=kind)
         results.append(played(case, pull, term, told, playing))
     return {"case": case.name, "arm": arm, "noise": kind, "seed": seed, "batch": batch, "results": results}
 
@@ -95,7 +97,7 @@ def _changed(case: Case, habits: Habits, rng: np.random.Generator) -> Term | Non
 def _told(
     arm: str, habits: Habits, kind: str, term: Term | None, rng: np.random.Generator
 ) -> Experience | None:
-    """The experience of an arm; a misleading one is of other habits, and of noise that is not there."""
+    """The experience of an arm; a misleading one is of other habits, noise and sizes."""
     if arm == "none":
         return None
     if arm == "helpful":

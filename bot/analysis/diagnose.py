@@ -111,6 +111,7 @@ class PairedEstimator:
             pattern=expected.pattern(self.configurations),
             rate=expected.rate if rule.name in self._expected else None,
             hoped=expected.hoped(found, self.space),
+            sizes=expected.sizes(found),
         )
 
     def partial_fit(
@@ -166,10 +167,14 @@ class PairedEstimator:
             )
         location, variance = watch.summary()
         alarms = watch.alarms
-        found = watch.found
+        found, sizes = watch.found, watch.sizes
         if alarms.any() and found.screened:
-            found = self._paired(location, variance, self._expected.get(rule.name, Expected()))
-        fit = single_effects(found, location, variance, costs=watch.costs, guess=bool(alarms.any()))
+            expected = self._expected.get(rule.name, Expected())
+            found = self._paired(location, variance, expected)
+            sizes = expected.sizes(found)
+        fit = single_effects(
+            found, location, variance, costs=watch.costs, expected=sizes, guess=bool(alarms.any())
+        )
         return Reading(rule.name, watch, found, fit, location, variance, alarms)
 
     def _paired(self, location: Floats, variance: Floats, expected: Expected) -> Candidates:

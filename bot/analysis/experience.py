@@ -13,18 +13,26 @@ from bot.analysis.candidates import Candidates, Group
 from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.analysis.pairs import Floats
 from bot.analysis.past_changes import PastChange
+from bot.analysis.past_sizes import Sizes, sizes
 from bot.model.space import Configuration, Space, Term
 
 MOST_WEIGHT = 0.35
 """History's share of the prior at most: where it is wrong it costs 0.43 of log evidence; a pair wins 0.69."""
+MOST_SIZES = 0.5
+"""The same for sizes: where they are wrong that costs at most 0.69 of log evidence, one pair."""
 CHANGES = 12.0
 """The prior without history counts as so many known changes."""
-KIN = 0.25
-"""Share of a known change that speaks for other terms of the same options."""
+KIN, KNOWN_KIN = 0.25, 4.0
+"""Share of a known change that speaks for other terms of the same options beforehand, and how many changes
+that is worth."""
 USUAL, REVISIONS = 0.05, 20.0
 """Changes of a revision beforehand (a judgement), and how many revisions that is worth."""
 FEW = 8.0
 """Differences that a configuration's noise must be known from to count half."""
+RARE = 0.45
+"""Of a term that holds in a smaller share of all values of its options an even sample shows little."""
+AGAIN = 1.5
+"""A rare term that changed so often (by its probabilities) is exercised: once may have been an accident."""
 FEWEST = 2
 """Configurations of known noise from which on there is a pattern."""
 
@@ -49,7 +57,12 @@ class Expected:
     @property
     def weight(self) -> float:
         """History's share of the prior: it grows with the changes it knows."""
-        return min(len(self.changes) / (len(self.changes) + CHANGES), MOST_WEIGHT)
+        return min(self._known, MOST_WEIGHT)
+
+    @property
+    def _known(self) -> float:
+        """What the known changes weigh beside the belief without history."""
+        return len(self.changes) / (len(self.changes) + CHANGES)
 
     def informed(self, found: Candidates, space: Space) -> Candidates:
         """Candidates whose prior is a mixture of the one without history and of what changed before.
@@ -78,13 +91,36 @@ class Expected:
         """Candidates that history makes likelier, (n_terms,)."""
         return np.asarray(self.informed(found, space).prior > found.prior, dtype=bool)
 
-    def _blame(self, found: Candidates, space: Space) -> tuple[list[list[float]], Floats]:
-        """How many known changes were in each term of each group, and in terms of the same options."""
-        shares: dict[Term, float] = {}
+    def sizes(self, found: Candidates) -> Sizes | None:
+        """How large changes of these candidates are likely to be; None: nothing is known."""
+        return sizes(self.changes, found, min(self._known, MOST_SIZES))
+
+    def shares(self) -> dict[Term, float]:
+        """How many known changes were in each term, by their probabilities."""
+        found: dict[Term, float] = {}
         for change in self.changes:
             for term, share in change.shares.items():
-                shares[term] = shares.get(term, 0.0) + share
-        alone = {term: 1.0 if not _options(term, space) else 1.0 - KIN for term in shares}
+                found[term] = found.get(term, 0.0) + share
+        return found
+
+    def kin(self, space: Space) -> float:
+        """Share of a known change that speaks for other terms of the same options.
+
+        As often as a change was in a new term of options that changed before, and not in the same term again.
+        """
+        again, new = 0, 0
+        seen: dict[Term, frozenset[str]] = {}
+        for term in filter(None, (change.term for change in self.changes)):
+            options = _options(term, space)
+            again += term in seen
+            new += term not in seen and any(options & others for others in seen.values())
+            seen[term] = options
+        return (new + KIN * KNOWN_KIN) / (again + new + KNOWN_KIN)
+
+    def _blame(self, found: Candidates, space: Space) -> tuple[list[list[float]], Floats]:
+        """How many known changes were in each term of each group, and in terms of the same options."""
+        shares, related_share = self.shares(), self.kin(space)
+        alone = {term: 1.0 if not _options(term, space) else 1.0 - related_share for term in shares}
         exact = [[alone.get(t, 0.0) * shares.get(t, 0.0) for t in group.terms] for group in found.groups]
         kin = np.zeros(len(found.groups))
         options = [
@@ -95,7 +131,7 @@ class Expected:
             mine = _options(term, space)
             related = found.prior * np.array([bool(mine & theirs) for theirs in options])
             if related.any():
-                kin += KIN * share * related / related.sum()
+                kin += related_share * share * related / related.sum()
         return exact, kin
 
     def pattern(self, configurations: Sequence[Configuration]) -> Floats:
@@ -125,7 +161,24 @@ class Experience:
     metrics: Mapping[str, Expected] = field(default_factory=dict)
     trials: Mapping[Configuration, tuple[int, int]] = field(default_factory=dict)
 
+    def rare(self, space: Space) -> tuple[Term, ...]:
+        """Terms that changed again and again and hold in few configurations, the most often changed first."""
+        shares = [expected.shares() for expected in self.metrics.values()]
+        most = {term: max(s.get(term, 0.0) for s in shares) for term in set().union(*shares)}
+        found = [t for t, share in most.items() if share >= AGAIN and _evenly(t, space) < RARE]
+        return tuple(sorted(found, key=lambda t: (-most[t], t)))
+
 
 def _options(term: Term, space: Space) -> frozenset[str]:
     """Options that a term names."""
     return frozenset(space.level_of[level].option for level in term)
+
+
+def _evenly(term: Term, space: Space) -> float:
+    """Share of the combinations of its options' values in which a term holds."""
+    share = 1.0
+    for text in term:
+        level = space.level_of[text]
+        values = space.options[space.index[level.option]].values
+        share *= sum(level.holds(value) for value in values) / len(values)
+    return share

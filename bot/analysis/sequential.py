@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
 from bot.analysis.pairs import Floats
+from bot.analysis.past_sizes import Sizes
 
 BETS = np.array([0.05, 0.1, 0.2, 0.4, 0.8, 1.6])
 """Stakes, in units of a pair's scale: the best is about the effect beyond the margin in those units."""
@@ -40,9 +41,21 @@ class Bettor:
         self._rows = (np.flatnonzero(~single), np.flatnonzero(single))
         self._covers = candidates.covers.astype(np.float64)
         self._log_prior = np.log(candidates.prior)
+        self._log_stakes = np.full((len(candidates.terms), 4, len(BETS)), -np.log(len(BETS)))
         self._rejected = np.zeros((len(candidates.terms), 2), dtype=bool)
         self.log_evidence = np.zeros((len(candidates.terms), 4))
         self.alarm = np.zeros(2)
+
+    def expect(self, sizes: Sizes, scale: float) -> None:
+        """Weighs the stakes on harm and on benefit by how large changes are likely to be.
+
+        Before anything is weighed: weights that followed what was won would win too often. scale: of a pair.
+        """
+        margin = float(self._margins[0])
+        gap = np.maximum(sizes.past - margin, (WORTH - 1.0) * margin) / scale
+        best = np.clip(gap, BETS[0], BETS[-1])
+        stakes = sizes.at(BETS, np.full(len(BETS), 1.0 / len(BETS)), like=best)
+        self._log_stakes[:, :2] = np.log(stakes)[:, None]
 
     def bet(self, configurations: NDArray[np.int64], log_ratios: Floats, scales: Floats) -> None:
         """Adds pairs: configuration, log ratio and the scale known before, each of shape (n_pairs,)."""
@@ -61,9 +74,8 @@ class Bettor:
         n = len(self._wealth)
         for size, rows in enumerate(self._rows):
             summed = self._covers[rows] @ self._wealth[:, size].reshape(n, -1)
-            self.log_evidence[rows] = logsumexp(summed.reshape(len(rows), 4, len(BETS)), axis=2) - np.log(
-                len(BETS)
-            )
+            won = summed.reshape(len(rows), 4, len(BETS)) + self._log_stakes[rows]
+            self.log_evidence[rows] = logsumexp(won, axis=2)
         self.alarm = np.maximum(
             self.alarm, logsumexp(self._log_prior[:, None] + self.log_evidence[:, :2], axis=0)
         )

@@ -23,6 +23,7 @@ from bot.analysis.likelihood import (
     unevenness,
 )
 from bot.analysis.pairs import Floats
+from bot.analysis.past_sizes import Sizes
 from bot.analysis.search import best_start
 
 EFFECTS = 4
@@ -75,6 +76,7 @@ def single_effects(
     variance: Floats,
     *,
     costs: Costs | None = None,
+    expected: Sizes | None = None,
     guess: bool = True,
 ) -> TermFit:
     """Fits a shift and `EFFECTS` single effects to log ratios with variances, both (n_configurations,).
@@ -82,7 +84,8 @@ def single_effects(
     As in SuSiE (Wang, Sarkar, Carbonetto and Stephens 2020, section 3): each effect in turn is fitted to what
     the others leave, over every candidate and, here, every size of a grid, so that the spread between
     configurations may grow with the effect, and every law; and each may be absent. Infinite variance: left
-    out. costs: of base and head (None: not known). guess: start from the best sum (worth its
+    out. costs: of base and head (None: not known). expected: how large effects are likely to be (None: every
+    scale alike). guess: start from the best sum (worth its
     time after an alarm).
     """
     seen = np.isfinite(variance)
@@ -97,7 +100,7 @@ def single_effects(
         for i, (k, size) in enumerate(start):
             parts[i] = size * rows[k]
     density = Likelihood(location[seen], variance[seen], uneven=uneven)
-    sizes, log_size = _sizes(location[seen], variance[seen], known)
+    sizes, log_size = _sizes(location[seen], variance[seen], known, expected)
     shown = np.concatenate([law.shown(sizes) for law in known], axis=1)
     shift = 0.0
     states: list[tuple[float, Floats]] = []
@@ -155,19 +158,30 @@ def _told(
     return SingleEffect(presence, posterior, top, float(size), bounds, each, law.fixed)
 
 
-def _sizes(location: Floats, variance: Floats, known: Sequence[Law]) -> tuple[Floats, float]:
-    """The grid of sizes that could matter for these data, and the log prior of each point of each law."""
+def _sizes(
+    location: Floats, variance: Floats, known: Sequence[Law], expected: Sizes | None
+) -> tuple[Floats, Floats]:
+    """The grid of sizes that could matter for these data, and the log prior of each point of each law.
+
+    The latter is of shape (n_terms, n_points), or (1, 1) where every scale is alike.
+    """
     count = int(np.log(LARGEST / SMALLEST) / STEP) + 1
     reach = float(np.max(np.abs(location) + 2.0 * np.sqrt(variance), initial=2 * SMALLEST))
     dearest = min(float(min(law.base.min(), law.head.min())) for law in known)
     reach = float(np.log1p(np.expm1(min(reach, LARGEST)) / dearest))
     used = min(count, int(np.log(max(1.5 * reach, 2 * SMALLEST) / SMALLEST) / STEP) + 1)
-    grid = SMALLEST * np.exp(STEP * np.arange(used))
-    return np.concatenate([-grid[::-1], grid]), -float(np.log(2 * count * len(known)))
+    grid = SMALLEST * np.exp(STEP * np.arange(count))
+    signed = np.concatenate([-grid[:used][::-1], grid[:used]])
+    each = np.log(2 * len(known))
+    if expected is None:
+        return signed, np.full((1, 1), -np.log(count) - each)
+    chance = np.log(expected.at(grid, np.full(count, 1.0 / count)))[:, :used] - each
+    both = np.concatenate([chance[:, ::-1], chance], axis=1)
+    return signed, np.tile(both, len(known))
 
 
 def _one(
-    density: Likelihood, covers: Floats, prior: Floats, *, rest: Floats, shown: Floats, log_size: float
+    density: Likelihood, covers: Floats, prior: Floats, *, rest: Floats, shown: Floats, log_size: Floats
 ) -> tuple[float, Floats]:
     """Presence of an effect beyond `rest`, and its posterior given presence, shape (n_terms, n_points).
 

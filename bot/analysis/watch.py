@@ -11,6 +11,7 @@ from bot.analysis.candidates import Candidates
 from bot.analysis.laws import Costs
 from bot.analysis.look import SHARE, needed_score, standing_out
 from bot.analysis.pairs import Floats, PairLog, locations, scales, trust
+from bot.analysis.past_sizes import Sizes
 from bot.analysis.power import smallest_visible
 from bot.analysis.sequential import Bettor
 
@@ -24,7 +25,8 @@ class Watch:
     margin: log ratio that is not worth a reader's time. sign: -1 when higher is better. alpha: error rate of
     each direction, at any time. pattern: how noisy each configuration is believed to be beside the others.
     hoped: candidates that history makes likelier.
-    rate: changes to expect of a pull request (None: nobody knows).
+    rate: changes to expect of a pull request (None: nobody knows). sizes: how large changes of candidates are
+    likely to be (None: as large as any).
     """
 
     def __init__(
@@ -37,11 +39,12 @@ class Watch:
         pattern: Floats | None = None,
         rate: float | None = None,
         hoped: NDArray[np.bool_] | None = None,
+        sizes: Sizes | None = None,
     ) -> None:
         n = found.covers.shape[1]
         self.pattern = np.ones(n) if pattern is None else pattern
         self.hoped = np.zeros(len(found.terms), dtype=bool) if hoped is None else hoped
-        self.rate = rate
+        self.rate, self.sizes = rate, sizes
         self.found, self.margin, self.sign = found, margin, sign
         self.log = PairLog(n)
         self.scale = np.full(n, np.nan)
@@ -99,7 +102,10 @@ class Watch:
             # Nothing is known before the first batch. Its common scale hardly depends on any pair's sign,
             # which is all that a bet is about.
             unit = self.pattern ** trust(self.log.values, self.log.counts, self.pattern)
-            self.bettor.bet(rows, values, (float(np.median(self.scale / unit)) * unit)[rows])
+            middle = float(np.median(self.scale / unit))
+            if self.sizes is not None:
+                self.bettor.expect(self.sizes, middle)
+            self.bettor.bet(rows, values, (middle * unit)[rows])
         self.bettor.weigh()
 
     def _cost(self, rows: NDArray[np.int64], values: Floats, base: Floats) -> None:
@@ -129,7 +135,7 @@ class Watch:
             self.scale,
             self.log.counts,
             margin=self.margin,
-            evidence=self.log_bound - np.log(prior),
+            evidence=self.log_bound - np.log(prior) + (self.sizes.cost if self.sizes else 0.0),
             score=needed_score(self.look_alpha, prior),
         )
 

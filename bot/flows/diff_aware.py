@@ -1,4 +1,4 @@
-"""Where a pull request's sample aims: at the terms that drive the methods which its diff touches."""
+"""Where a pull request's sample aims: at what drives the methods that its diff touches, or changed before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.analysis.methods.touched import Touched, moved_methods, touched_methods
-from bot.flows.experience import Memory
+from bot.flows.experience import Memory, Recalled
 from bot.flows.method_memory import recall_terms
 from bot.model.diffs import FileDiff
 from bot.model.errors import HistoryError
@@ -17,7 +17,7 @@ from bot.model.history import Selection, program_fingerprint
 from bot.model.profile_history import NO_METHOD, ProfileTable
 from bot.model.profiles import Method
 from bot.model.revisions import Comparison
-from bot.model.space import Configuration, Term
+from bot.model.space import Configuration, Space, Term
 from bot.model.subject import Subject
 
 RUNS = 3
@@ -79,6 +79,18 @@ def target(aim: Aim, memory: Memory, subject: Subject, comparison: Comparison) -
     return Target(chosen, _note(touched, asked, chosen)) if chosen else None
 
 
+def changed_before(recalled: Recalled, space: Space) -> Target | None:
+    """The rare terms that history saw change again and again; None: there are none."""
+    terms = recalled.experience.rare(space)[:MOST_TERMS] if recalled.experience else ()
+    if not terms:
+        return None
+    note = (
+        f"Two thirds of the configurations were chosen to exercise {_exercised(terms)}, which changed before:"
+        " few configurations would show that otherwise. A third stays blind."
+    )
+    return Target(terms, note)
+
+
 def _newest(memory: Memory, subject: Subject) -> tuple[str, Mapping[Method, float]] | None:
     """The newest profiled revision, and the mean share of a trial that each of its methods has."""
     wanted = Selection(last=RUNS, program=program_fingerprint(subject))
@@ -104,8 +116,11 @@ def _note(touched: Touched, asked: Sequence[Method], terms: Sequence[Term]) -> s
     names = ", ".join(f"`{method.name.replace('`', '')}`" for method in told[:TOLD])
     names += ", ..." if len(told) > TOLD else ""
     what = f"{len(told)} method{'s' if len(told) > 1 else ''} that history knows ({names})"
-    exercised = ", ".join(f"`{'+'.join(term)}`" for term in terms)
     return (
         f"The diff touches {'' if touched.surely else 'the file of '}{what}: two thirds of the configurations"
-        f" were chosen to exercise {exercised}; a third stays blind."
+        f" were chosen to exercise {_exercised(terms)}; a third stays blind."
     )
+
+
+def _exercised(terms: Sequence[Term]) -> str:
+    return ", ".join(f"`{'+'.join(term)}`" for term in terms)

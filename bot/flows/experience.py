@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+
 from bot.analysis.candidates import candidates
 from bot.analysis.diagnose import Rule
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.hindsight import condensed, failures
 from bot.analysis.past_changes import PastChange, past_changes
+from bot.analysis.reliability import OFTEN, expected_failures
 from bot.flows.accepting import Accepted
 from bot.flows.night_machine import differences
 from bot.flows.ports import Solver, Store
@@ -26,8 +29,6 @@ RUNS, ROWS = 200, 250_000
 """The newest so many runs (and rows, by whole pieces) are read: older ones add little, and time is short."""
 CONFIGURATIONS = 400
 """Changes are looked for in the configurations that were measured most."""
-HOPELESS = 3
-"""A configuration whose trials all failed, so often, is tried last."""
 STATES = 3
 """Known changes of base that are told, the largest first."""
 NO_HISTORY = "No history was read: this run stands on its own pairs, and prior probabilities are not known."
@@ -59,14 +60,11 @@ class Recalled:
         )
 
     def working_first(self, sample: Sequence[Configuration]) -> list[Configuration]:
-        """The sample with configurations that never worked last; the default stays first."""
-        trials = self.experience.trials if self.experience else {}
-
-        def hopeless(configuration: Configuration) -> bool:
-            tried, failed = trials.get(configuration, (0, 0))
-            return tried >= HOPELESS and tried == failed and configuration != sample[0]
-
-        return sorted(sample, key=hopeless)
+        """The sample with configurations that fail more often than not last; the default stays first."""
+        if self.experience is None:
+            return list(sample)
+        hopeless = expected_failures(self.experience.trials, sample) > OFTEN
+        return [*sample[:1], *(sample[i] for i in 1 + np.argsort(hopeless[1:], kind="stable"))]
 
 
 def recall(

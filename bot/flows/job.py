@@ -28,7 +28,7 @@ class Job:
     once something is flagged; None: the subject has no methods. open_resources: likewise, counts of what
     trials ask of the machine; None: nothing is run. open_reverted: a bench on which base is head without the
     change of one method's text, within so many seconds, builds included; None, and why, when there is no such
-    program. aim: lets the sample aim at what the diff touches; None: it cannot. assertions: those of base's
+    program. aim: lets the sample aim at terms; None: it cannot. assertions: those of base's
     file; entry_text: one of them as the file has it. condition: notes on how fast this machine is, for others
     of its kind. costs: what events cost here. accepted: changes that are no alarm; None: not asked.
     """

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.analysis.diagnose import PairedEstimator, Rule
 from bot.flows.assertion_findings import ASSERTING_SHARE
 from bot.flows.conclusion import PROFILING_SHARE, conclude, report
-from bot.flows.diff_aware import target
+from bot.flows.diff_aware import changed_before, target
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled, recall
 from bot.flows.job import Job
@@ -51,7 +51,7 @@ def pull_request(job: Job) -> Report:
     )
     if failures:
         return report(job, verdict="inconclusive", build_failures=failures, spent=spent, recalled=recalled)
-    job = aimed(job)
+    job = aimed(job, recalled)
     job = replace(job, notes=(*job.notes, *job.condition()))
     job.progress.stage("measuring")
     reporting = min(REPORTING_SHARE * job.budget, REPORTING_SECONDS) if job.workshop else 0.0
@@ -59,13 +59,16 @@ def pull_request(job: Job) -> Report:
     return _measure(job, job.open_bench(measuring), measuring, spent=spent, recalled=recalled)
 
 
-def aimed(job: Job) -> Job:
-    """The job with a sample that aims at what drives the methods which the diff touches, if that is known."""
+def aimed(job: Job, recalled: Recalled) -> Job:
+    """The job with a sample that aims at what drives the methods which the diff touches, if that is known.
+
+    Else it aims at what changed again and again, where few configurations would show that.
+    """
     aim, memory = job.aim, job.memory
     if aim is None or memory is None:
         return job
     job.progress.stage("looking up what drives the methods that the diff touches")
-    found = target(aim, memory, job.subject, job.comparison)
+    found = target(aim, memory, job.subject, job.comparison) or changed_before(recalled, job.subject.space)
     if found is None:
         return job
     terms = found.terms

@@ -1,4 +1,4 @@
-"""The diff-aware sample: two configurations of three exercise given terms, every third is chosen blindly."""
+"""A sample that aims: two configurations of three exercise given terms, every third is chosen blindly."""
 
 from __future__ import annotations
 

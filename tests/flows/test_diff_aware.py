@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bot.analysis.experience import Expected, Experience
+from bot.analysis.past_changes import PastChange
 from bot.flows.diff_aware import Aim, Target, target
-from bot.flows.experience import Memory
+from bot.flows.experience import Memory, Recalled
 from bot.flows.pull_request import aimed, pull_request
 from bot.model.diffs import FileDiff, Hunk
 from bot.model.errors import HistoryError
@@ -157,7 +159,28 @@ def test_without_anything_known_the_job_stays_as_it_is(
         replace(job, aim=aiming.aim()),
         replace(job, aim=aiming.aim(), memory=past or memory()),
     ):
-        assert aimed(unchanged) is unchanged
+        assert aimed(unchanged, Recalled()) is unchanged
+
+
+def test_without_a_diff_that_tells_the_sample_aims_at_what_is_rare_and_changed_before() -> None:
+    aiming = Aiming({(BASE, HEAD): (), (PROFILED, BASE): ()})
+    job = job_of(SUBJECT, FakeBench(np.random.default_rng(0), 10.0, {}))
+    job = replace(job, aim=aiming.aim(), memory=memory())
+    changes = [
+        PastChange(i, i - 1, 0.05, {term: 1.0}) for i in (1, 2) for term in (("fancy", "tax"), ("tax",))
+    ]
+    after = aimed(job, Recalled(Experience({"cpu": Expected(tuple(changes), 5)})))
+    after.sampler(4)
+    assert aiming.asked == [(("fancy", "tax"),)]
+    assert after.notes[-1] == (
+        "Two thirds of the configurations were chosen to exercise `fancy+tax`, which changed before: "
+        "few configurations would show that otherwise. A third stays blind."
+    )
+    touched = replace(job, aim=Aiming({(BASE, HEAD): touching("shop/ui.py", 9), (PROFILED, BASE): ()}).aim())
+    assert (
+        "`shop.ui:draw`"
+        in aimed(touched, Recalled(Experience({"cpu": Expected(tuple(changes), 5)}))).notes[-1]
+    )
 
 
 def test_a_pull_request_measures_the_aimed_sample_and_says_so() -> None:

@@ -182,6 +182,9 @@ def test_what_never_worked_is_tried_last_and_the_default_first() -> None:
     for configuration, times in ((chosen[0], 3), (chosen[2], 3), (chosen[3], 1)):
         for _ in range(times):
             recorder.trial(Trial("timeout"), revision(0), SPACE.as_dict(configuration))
+    for configuration in sample(SPACE, 30, np.random.default_rng(2)):
+        if configuration not in chosen:
+            recorder.trial(Trial("ok", {"cpu": 1.0}, exit_code=0), revision(0), SPACE.as_dict(configuration))
     memory = Memory(FakeStore([recorder.measurements(record(SPACE, 0, program=PROGRAM))]), list, FIRST)
     known = recall(memory, SUBJECT, rules(SUBJECT), solver())
     assert known.working_first(chosen) == [c for c in chosen if c != chosen[2]] + [chosen[2]]

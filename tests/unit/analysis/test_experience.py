@@ -5,11 +5,11 @@ import pytest
 
 from bot.analysis.candidates import Candidates, candidates
 from bot.analysis.diagnose import PairedEstimator
-from bot.analysis.experience import CHANGES, MOST_WEIGHT, Expected, Experience
+from bot.analysis.experience import CHANGES, KIN, MOST_SIZES, MOST_WEIGHT, Expected, Experience
 from bot.analysis.pairs import scales, trust
 from bot.analysis.past_changes import PastChange
 from bot.model.space import Configuration
-from tests.unit.analysis.worlds import CPU, feed, flags, never, planted, sample
+from tests.unit.analysis.worlds import CPU, feed, flags, mixed, never, planted, sample
 
 SPACE = flags(6)
 
@@ -39,6 +39,22 @@ def test_what_changed_often_is_likelier_and_nothing_becomes_impossible() -> None
     assert after["b",] / before["b",] > after["f",] / before["f",]  # kin of a pair that changes
 
 
+def test_options_whose_changes_take_other_terms_each_time_speak_for_their_other_terms() -> None:
+    _, found = grid(np.random.default_rng(0))
+    partners = "bcdef"
+    same = hot(("a", "b"), times=5)
+    other = Expected(
+        tuple(PastChange(i, i - 1, 0.05, {("a", p): 1.0}) for i, p in enumerate(partners, 1)), 20
+    )
+    assert same.kin(SPACE) == pytest.approx(1 / 8) and other.kin(SPACE) == pytest.approx(5 / 8)
+    assert Expected().kin(SPACE) == hot((), times=9).kin(SPACE) == KIN
+    before, repeating, wandering = (
+        prior_of(c) for c in (found, *(e.informed(found, SPACE) for e in (same, other)))
+    )
+    assert wandering["!d", "a"] > repeating["!d", "a"] and wandering["a",] > before["a",]
+    assert repeating["a", "b"] > wandering["a", "b"] > before["a", "b"]
+
+
 def test_the_weight_of_history_grows_with_the_changes_it_knows_up_to_a_bound() -> None:
     weights = [hot(("a",), times=n).weight for n in range(30)]
     assert weights[0] == 0.0 and weights == sorted(weights)
@@ -58,6 +74,13 @@ def test_the_rate_is_that_of_the_past_once_there_is_one() -> None:
     assert Expected().rate == pytest.approx(0.05)
     assert hot(("a",), times=50, revisions=500).rate == pytest.approx(0.1, abs=0.01)
     assert Expected((), 1000).rate < 0.01
+
+
+def test_what_changed_again_and_again_and_holds_seldom_is_rare() -> None:
+    changes = [("a",), ("level>=6",), ("mode=safe",), ("a", "level=3"), ("a", "level=3")] * 2 + [("b", "c")]
+    found = Experience({"cpu": hot(*changes, times=1), "wall": hot(("mode=safe",), times=3)})
+    assert found.rare(mixed()) == (("a", "level=3"), ("mode=safe",))
+    assert Experience({"cpu": hot(("mode=safe",), times=1)}).rare(mixed()) == Experience().rare(mixed()) == ()
 
 
 def test_the_pattern_of_noise_is_relative_bounded_and_needs_repetitions() -> None:
@@ -128,7 +151,7 @@ def test_an_expected_change_needs_less_evidence_and_a_wrong_expectation_costs_a_
             for told in (None, hot(("b", "c"), times=8), hot(("e",), ("!d",), times=8))
         )
         assert helped > without + 1.5
-        assert misled > without + np.log(1 - MOST_WEIGHT) - 1e-6
+        assert misled > without + np.log(1 - MOST_WEIGHT) + np.log(1 - MOST_SIZES) - 1e-6
 
 
 def test_no_history_makes_an_unchanged_program_alarm() -> None:
