@@ -41,8 +41,8 @@ def influence_text(
 
 def amount(i: Influence) -> str:
     """What a term adds, with its interval: "+33 ms (+14 ms to +53 ms)"."""
-    low, high = i.interval
-    return f"{_signed(i.influence, i)} ({_signed(low, i)} to {_signed(high, i)})"
+    told, low, high = (_signed(value, i) for value in (i.influence, *i.interval))
+    return told if low == high else f"{told} ({low} to {high})"  # counts may be known exactly
 
 
 def _option(level: str) -> str:
