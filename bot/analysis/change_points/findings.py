@@ -49,7 +49,7 @@ def one_way(steps: Sequence[Step], terms: Terms) -> Sequence[Step]:
         nested = part.at == whole.at and len(more) == 1 and len(part.term) == len(whole.term) + 1
         if not nested or not 0.0 < -part.size / whole.size < 1.0:
             continue
-        other = next((level for level in terms.levels if _complementary(level, *more)), None)
+        other = next((level for level in terms.levels if complementary(level, *more)), None)
         if other is not None:
             error = math.hypot(whole.error, part.error)
             left = replace(whole, size=whole.size + part.size, error=error)
@@ -58,7 +58,7 @@ def one_way(steps: Sequence[Step], terms: Terms) -> Sequence[Step]:
     return steps
 
 
-def _complementary(one: Level, other: Level) -> bool:
+def complementary(one: Level, other: Level) -> bool:
     """Whether always exactly one of two levels holds."""
     operators = {one.operator, other.operator}
     halves = operators == {"<", ">="} and one.value == other.value

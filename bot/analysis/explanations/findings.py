@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.findings import QUANTILE, change_point, shape_of
+from bot.analysis.change_points.findings import QUANTILE, change_point, complementary, shape_of
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats, Ints
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.wordings import agreement, kinship
 from bot.model.change_points import ChangePoint
-from bot.model.space import Level
 
 Bools = NDArray[np.bool_]
 
@@ -130,18 +129,15 @@ def _alike(terms: Terms, number: int, heard: Ints, *, holds: Bools, whole: bool)
     """
     own = terms.term(number)
     mine = terms.cover(own, holds)
+    flag = len(own) == 1 and own[0].operator in ("on", "off")
     same, opposite = [number], []
     for other in (int(x) for x in np.unique(heard) if x != number):
         term = terms.term(other)
         if np.array_equal(terms.cover(term, holds), mine):
             same.append(other)
-        elif whole and len(own) == len(term) == 1 and _opposite(own[0], term[0]):
+        elif whole and flag and len(term) == 1 and complementary(own[0], term[0]):
             opposite.append(other)
     return max(same, key=lambda n: float(terms.log_prior[n])), [*same, *opposite]
-
-
-def _opposite(one: Level, other: Level) -> bool:
-    return one.option == other.option and {one.operator, other.operator} == {"on", "off"}
 
 
 def _interval(mass: Floats, place: int) -> tuple[int, int, float]:
