@@ -155,7 +155,7 @@ def _glance(estimator: PairedEstimator, pull: PullRequest, term: Term | None) ->
     ended = copy.deepcopy(estimator, {id(thing): thing for thing in shared})
     watch = ended._watches["cpu"]
     watch.weigh()
-    watch.look()
+    watch.look(watch.found)
     if not watch.alarms.any():  # and then nothing is named
         return False, False
     return True, any(_is(pull, effect.term, term) for effect in ended.judge().options)

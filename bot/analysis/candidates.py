@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bot.model.space import Configuration, Level, Space, Term
 
-Kind: TypeAlias = Literal["everything", "level", "pair", "configuration"]
+Kind: TypeAlias = Literal["everything", "level", "pair", "triple", "configuration"]
 Equivalent: TypeAlias = Callable[[Term, Term], bool]
 
 PRIOR = {"everything": 0.25, "level": 0.45, "pair": 0.25, "configuration": 0.05}
@@ -117,7 +117,7 @@ def candidates(
         ("pair", pairs, pair_covers),
         ("configuration", singles, np.eye(len(configurations), dtype=bool)),
     ]
-    return _grouped(kinds, _readiness(levels), screened=screened, equivalent=equivalent)
+    return _grouped(kinds, readiness(levels), screened=screened, equivalent=equivalent)
 
 
 def level_covers(
@@ -207,7 +207,7 @@ def _grouped(
     )
 
 
-def _readiness(levels: Sequence[Level]) -> dict[str, float]:
+def readiness(levels: Sequence[Level]) -> dict[str, float]:
     """Relative prior mass of each level: every option is as suspect as any other, shared by its levels."""
     weight = {level: ABSENT if level.operator == "off" else 1.0 for level in levels}
     total: dict[str, float] = defaultdict(float)

@@ -18,6 +18,7 @@ from bot.analysis.judgement import Judgement, judgement
 from bot.analysis.pairs import Floats
 from bot.analysis.reading import ONE_SIDED, Reading
 from bot.analysis.terms import single_effects
+from bot.analysis.triples import with_triples
 from bot.analysis.watch import Watch
 from bot.model.space import Configuration, Space, Term
 
@@ -152,7 +153,7 @@ class PairedEstimator:
         for watch in self._watches.values():
             watch.weigh()
             if watch.pairs:
-                watch.look()
+                watch.look(with_triples(watch.found, self.space, self.configurations, *watch.summary()))
         self._update(naming=False)
         readings = [self._read(rule) for rule in self.rules if rule.name in self._watches]
         return judgement(self.space, self.configurations, readings, possible=self.possible)
@@ -168,9 +169,10 @@ class PairedEstimator:
         location, variance = watch.summary()
         alarms = watch.alarms
         found, sizes = watch.found, watch.sizes
-        if alarms.any() and found.screened:
+        if alarms.any():
             expected = self._expected.get(rule.name, Expected())
-            found = self._paired(location, variance, expected)
+            found = self._paired(location, variance, expected) if found.screened else found
+            found = with_triples(found, self.space, self.configurations, location, variance)
             sizes = expected.sizes(found)
         fit = single_effects(
             found, location, variance, costs=watch.costs, expected=sizes, guess=bool(alarms.any())

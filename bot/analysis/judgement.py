@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bot.analysis.distributions import student_quantile
 from bot.analysis.pairs import PRIOR_PAIRS
 from bot.analysis.reading import ONE_SIDED, TOP, Reading
-from bot.analysis.terms import SingleEffect, credible
+from bot.analysis.single_effect import SingleEffect
+from bot.analysis.terms import credible
 from bot.analysis.visible import visible
 from bot.model.report import ConfigurationChange, Effect, State, Verdict, Visible
 from bot.model.space import Configuration, Space, Term
@@ -114,6 +115,7 @@ def _effect(reading: Reading, effect: SingleEffect) -> Effect:
         prior=_before(reading, told.share * float(found.prior[effect.top])),
         significant=True,
         relevant=True,
+        spared=tuple(reading.spared(effect)),
     )
 
 
@@ -170,7 +172,7 @@ def _amounts(reading: Reading) -> list[str]:
         shares = np.sort(np.abs(np.expm1(effect.each[effect.each != 0.0])))
         if effect.fixed and shares[-1] > UNEQUAL * shares[0]:
             term = "+".join(reading.found.told(effect.top).term) or "everything"
-            low, high = (f"{100 * np.sign(effect.size) * share:+.0f} %" for share in (shares[0], shares[-1]))
+            low, high = (f"{100 * np.sign(effect.own) * share:+.0f} %" for share in (shares[0], shares[-1]))
             notes.append(
                 f"{reading.metric} of {term} changed by about the same amount in all its configurations: "
                 f"by {low} to {high} of what base takes there."

@@ -14,7 +14,8 @@ from bot.analysis.distributions import student_quantile
 from bot.analysis.likelihood import LAYOUT
 from bot.analysis.pairs import Floats
 from bot.analysis.sequential import WORTH
-from bot.analysis.terms import SingleEffect, TermFit
+from bot.analysis.single_effect import SingleEffect
+from bot.analysis.terms import TermFit
 from bot.analysis.watch import Watch
 from bot.model.space import Term
 
@@ -51,15 +52,34 @@ class Reading:
             direction = 0 if effect.size > 0 else 1
             if (
                 self.alarms[direction]
-                and effect.presence >= CERTAIN
-                and effect.posterior[effect.top] >= TOP
+                and self._attributed(effect)
                 and abs(effect.size) > self.watch.margin
-                and self.found.kinds[effect.top] != "configuration"
+                and not effect.takes_back
                 and effect.top not in taken
             ):
                 taken.add(effect.top)
                 found.append(effect)
         return found
+
+    def spared(self, effect: SingleEffect) -> list[Term]:
+        """Terms within a named effect's where nothing of the kind is seen: another one takes it back."""
+        if self.fit is None:
+            return []
+        inside = self.found.covers[effect.top]
+        return [
+            self.found.told(other.top).term
+            for other in self.fit.effects
+            if self._attributed(other)
+            and other.own * effect.size < 0.0
+            and other.size * np.sign(effect.size) < self.watch.margin
+            and self.found.covers[other.top].sum() < inside.sum()
+            and np.all(inside[self.found.covers[other.top]])
+        ]
+
+    def _attributed(self, effect: SingleEffect) -> bool:
+        """Whether it is certain, and its best candidate carries it."""
+        surely = effect.presence >= CERTAIN and effect.posterior[effect.top] >= TOP
+        return bool(surely and self.found.kinds[effect.top] != "configuration")
 
     @cached_property
     def _levels(self) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.analysis.likelihood import LARGEST, LAYOUT, PRESENT, SMALLEST, TAIL, Likelihood, unevenness
 from bot.analysis.pairs import Floats
@@ -16,12 +17,20 @@ RIDGE = 1e-10
 
 
 def best_sums(
-    covers: Floats, log_prior: Floats, location: Floats, *, variance: Floats, shift: float, most: int
+    covers: Floats,
+    log_prior: Floats,
+    location: Floats,
+    *,
+    variance: Floats,
+    shift: float,
+    most: int,
+    owner: NDArray[np.intp] | None = None,
 ) -> list[list[tuple[int, ...]]]:
     """The most probable sums of 1, 2, ..., `most` candidates: for each number of terms up to `BEAM` of them.
 
     covers: (n_terms, n_configurations); log_prior: of each term being there, (n_terms,); location, variance:
-    (n_configurations,); shift: standard deviation of a shift of all configurations, integrated out.
+    (n_configurations,); shift: standard deviation of a shift of all configurations, integrated out. owner:
+    rows of the same owner are never in one sum, (n_terms,) (None: each is its own).
 
     Fitting one term after the other blames "everything" and a pair where two options are guilty (the mean is
     the same), so all sums of two are compared (conjugate normal evidence, Bishop 2006, 3.5) and extended.
@@ -35,14 +44,16 @@ def best_sums(
     alone = log_prior + _gain(moment, gram_diagonal, slab)
     keep = np.argsort(-alone, kind="stable")[:WIDEST]
     covers, moment, log_prior = covers[keep], moment[keep], log_prior[keep]
+    mine = keep if owner is None else owner[keep]
+    together = np.where(mine[:, None] == mine, -np.inf, log_prior)
     gram = (covers * weight) @ covers.T - damp * np.outer(mean_row[keep], mean_row[keep])
     found: list[list[tuple[int, ...]]] = [[(int(k),) for k in keep[:BEAM]]]
-    beam = _pairs(gram, moment, log_prior, slab)
+    beam = _pairs(gram, moment, log_prior[:, None] + together, slab)
     while beam:
         found.append([tuple(int(keep[i]) for i in terms) for _, terms in beam])
         if len(found) >= most:
             break
-        beam = _extended(beam, gram, moment, log_prior=log_prior, slab=slab)
+        beam = _extended(beam, gram, moment, together=together, slab=slab)
     return found
 
 
@@ -54,14 +65,14 @@ def _gain(moment: Floats, information: Floats, slab: float) -> Floats:
 
 
 def _pairs(
-    gram: Floats, moment: Floats, log_prior: Floats, slab: float
+    gram: Floats, moment: Floats, together: Floats, slab: float
 ) -> list[tuple[float, tuple[int, ...]]]:
-    """The best sums of two terms."""
+    """The best sums of two terms; together: log prior of both being there, (n_terms, n_terms)."""
     own = np.diag(gram) + slab
     determinant = np.maximum(np.outer(own, own) - gram**2, 1e-300)
     crossed = np.outer(moment, moment) * gram
     explained = (np.outer(moment**2, own) + np.outer(own, moment**2) - 2.0 * crossed) / determinant
-    score = 0.5 * explained - 0.5 * np.log(determinant / slab**2) + log_prior[:, None] + log_prior
+    score = 0.5 * explained - 0.5 * np.log(determinant / slab**2) + together
     rows, columns = np.triu_indices(len(moment), 1)
     flat = score[rows, columns]
     if not len(flat):
@@ -71,9 +82,12 @@ def _pairs(
 
 
 def _extended(
-    beam: list[tuple[float, tuple[int, ...]]], gram: Floats, moment: Floats, *, log_prior: Floats, slab: float
+    beam: list[tuple[float, tuple[int, ...]]], gram: Floats, moment: Floats, *, together: Floats, slab: float
 ) -> list[tuple[float, tuple[int, ...]]]:
-    """Each sum of the beam with one term more, the best first."""
+    """Each sum of the beam with one term more, the best first.
+
+    together: log prior of a column's term beside a row's, (n_terms, n_terms).
+    """
     grown: dict[tuple[int, ...], float] = {}
     for score, terms in beam:
         chosen = list(terms)
@@ -81,15 +95,20 @@ def _extended(
         cross = gram[:, chosen]
         left = moment - cross @ (inverse @ moment[chosen])
         information = np.diag(gram) - np.einsum("ij,jk,ik->i", cross, inverse, cross)
-        gain = log_prior + _gain(left, np.maximum(information, 0.0), slab)
-        gain[chosen] = -np.inf
+        gain = together[chosen].min(axis=0) + _gain(left, np.maximum(information, 0.0), slab)
         for k in np.argsort(-gain)[:BEAM]:
             grown[tuple(sorted((*terms, int(k))))] = score + float(gain[k])
     return sorted(((score, terms) for terms, score in grown.items()), reverse=True)[:BEAM]
 
 
 def best_start(
-    covers: Floats, log_prior: Floats, location: Floats, *, variance: Floats, most: int
+    covers: Floats,
+    log_prior: Floats,
+    location: Floats,
+    *,
+    variance: Floats,
+    most: int,
+    owner: NDArray[np.intp] | None = None,
 ) -> tuple[list[tuple[int, float]], float]:
     """Candidates and sizes of the most probable sum of at most `most` terms, and how uneven its effects are.
 
@@ -101,7 +120,7 @@ def best_start(
     shares = unevenness(len(location))
     middle = shares[len(shares) // 2]
     rough = variance + LAYOUT**2 + middle**2 * level
-    sums = best_sums(covers, there, location, variance=rough, shift=LAYOUT, most=most)
+    sums = best_sums(covers, there, location, variance=rough, shift=LAYOUT, most=most, owner=owner)
     none: list[tuple[int, ...]] = [()]
     best: tuple[float, list[tuple[int, float]], float] = (-np.inf, [], middle)
     for uneven in shares:

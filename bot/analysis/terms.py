@@ -4,54 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
 from bot.analysis.laws import Costs, Law, laws
-from bot.analysis.likelihood import (
-    LARGEST,
-    LAYOUT,
-    PRESENT,
-    SMALLEST,
-    STEP,
-    UNEVEN,
-    UNEVEN_FINELY,
-    Likelihood,
-    unevenness,
-)
+from bot.analysis.likelihood import LARGEST, LAYOUT, PRESENT, SMALLEST, STEP, UNEVEN, Likelihood
 from bot.analysis.pairs import Floats
 from bot.analysis.past_sizes import Sizes
 from bot.analysis.search import best_start
+from bot.analysis.single_effect import Fitted, SingleEffect
 
 EFFECTS = 4
 """Single effects fitted at once: two were asked of us, one more may be real, one takes what is left."""
 SWEEPS = 40
-WEAK = 0.1
-"""An effect that is less probably there is not worth an interval."""
-QUIET_LAYOUT = (0.001, LAYOUT)
-"""Scales of each configuration's own shift that an interval allows for."""
-
-
-@dataclass(frozen=True)
-class SingleEffect:
-    """One effect: whether it is there, where, and how large.
-
-    presence: probability. posterior: over candidates given presence, shape (n_terms,). top: the most probable
-    candidate. size: median log ratio given the top candidate; interval: its central 90 %; both are medians of
-    the measured configurations that hold it. each: log ratio in each configuration, (n_configurations,).
-    fixed: whether it is the same amount, rather than the same share, in all that hold it.
-    """
-
-    presence: float
-    posterior: Floats
-    top: int
-    size: float
-    interval: tuple[float, float]
-    each: Floats
-    fixed: bool = False
+TAKEN = 1e-12
+"""What is left to an effect of a candidate that another one surely is in."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +54,7 @@ def single_effects(
     the others leave, over every candidate and, here, every size of a grid, so that the spread between
     configurations may grow with the effect, and every law; and each may be absent. Infinite variance: left
     out. costs: of base and head (None: not known). expected: how large effects are likely to be (None: every
-    scale alike). guess: start from the best sum (worth its
-    time after an alarm).
+    scale alike). guess: start from the best sum (worth its time after an alarm).
     """
     seen = np.isfinite(variance)
     covers = found.covers[:, seen].astype(np.float64)
@@ -94,68 +62,50 @@ def single_effects(
     known = laws(None if costs is None else costs.at(seen), int(seen.sum()))
     parts, uneven = np.zeros((EFFECTS, int(seen.sum()))), UNEVEN[1]
     if guess:
-        rows = np.concatenate([covers * law.shape(location[seen], variance[seen]) for law in known])
-        shared = np.concatenate([prior - np.log(len(known))] * len(known))
-        start, uneven = best_start(rows, shared, location[seen], variance=variance[seen], most=EFFECTS)
-        for i, (k, size) in enumerate(start):
-            parts[i] = size * rows[k]
+        start, uneven = _guess(covers, prior, location[seen], variance=variance[seen], known=known)
+        parts[: len(start)] = start
     density = Likelihood(location[seen], variance[seen], uneven=uneven)
     sizes, log_size = _sizes(location[seen], variance[seen], known, expected)
     shown = np.concatenate([law.shown(sizes) for law in known], axis=1)
     shift = 0.0
     states: list[tuple[float, Floats]] = []
+    taken: list[Floats] = [np.zeros((len(prior), len(known)))] * EFFECTS
     for _ in range(SWEEPS):
         before = parts.sum(axis=0) + shift
         states = []
         for i in range(EFFECTS):
             rest = shift + parts.sum(axis=0) - parts[i]
-            presence, joint = _one(density, covers, prior, rest=rest, shown=shown, log_size=log_size)
+            free = np.repeat(_free(taken[:i] + taken[i + 1 :]), len(sizes), axis=1)
+            presence, joint = _one(density, covers, prior, rest=rest, shown=shown, log_size=log_size + free)
+            taken[i] = presence * joint.reshape(len(prior), len(known), -1).sum(axis=2)
             parts[i] = presence * ((covers.T @ joint) * shown).sum(axis=1)
             states.append((presence, joint))
         shift = _shift(density, parts.sum(axis=0))
         if np.abs(parts.sum(axis=0) + shift - before).max(initial=0.0) < 1e-5:
             break
-    effects = []
-    for part, (presence, joint) in zip(parts, states, strict=True):
-        others = parts.sum(axis=0) - part
-        effect = _told(density, covers, sizes, known, others=others, shift=shift, state=(presence, joint))
-        each = np.zeros(len(location))
-        each[seen] = effect.each
-        effects.append(replace(effect, each=each))
-    effects.sort(key=lambda e: -e.presence * e.posterior[e.top])
-    fitted = np.zeros(len(location))
-    fitted[seen] = parts.sum(axis=0) + shift
-    return TermFit(tuple(effects), shift, fitted)
+    told = Fitted(density, covers, sizes, known, parts, shift, tuple(states)).told()
+    told.sort(key=lambda e: -e.presence * e.posterior[e.top])
+    fitted = parts.sum(axis=0) + shift
+    effects = tuple(replace(e, each=_everywhere(e.each, seen)) for e in told)
+    return TermFit(effects, shift, _everywhere(fitted, seen))
 
 
-def _told(
-    density: Likelihood,
-    covers: Floats,
-    sizes: Floats,
-    known: Sequence[Law],
-    *,
-    others: Floats,
-    shift: float,
-    state: tuple[float, Floats],
-) -> SingleEffect:
-    """An effect under its likelier law. state: presence, and posterior given it, (n_terms, n_points)."""
-    presence, joint = state
-    posterior = joint.sum(axis=1)
-    top = int(np.argmax(posterior))
-    by_law = joint[top].reshape(len(known), len(sizes))
-    i = int(np.argmax(by_law.sum(axis=1)))
-    law, inside = known[i], covers[top] > 0
-    middle = low = high = float(by_law[i] @ sizes / by_law[i].sum())
-    if not inside.any():  # a term of unmeasured configurations only may have any size
-        low, high = float(sizes[0]), float(sizes[-1])
-    elif presence > WEAK:
-        middle, (low, high) = _size(density, others, inside, law, size=middle, shift=shift)
-    where = inside if inside.any() else slice(None)
-    shown = law.shown(np.array([middle, low, high]))
-    size, *interval = np.median(shown[where], axis=0)
-    each = np.where(inside, shown[:, 0], 0.0)
-    bounds = (float(interval[0]), float(interval[1]))
-    return SingleEffect(presence, posterior, top, float(size), bounds, each, law.fixed)
+def _everywhere(values: Floats, seen: NDArray[np.bool_]) -> Floats:
+    """Values of the measured configurations, and 0 for the others."""
+    whole = np.zeros(len(seen))
+    whole[seen] = values
+    return whole
+
+
+def _guess(
+    covers: Floats, prior: Floats, location: Floats, *, variance: Floats, known: Sequence[Law]
+) -> tuple[Floats, float]:
+    """Parts of the best sum, (n_effects, n_configurations), and how uneven it is."""
+    rows = np.concatenate([covers * law.shape(location, variance) for law in known])
+    shared = np.concatenate([prior - np.log(len(known))] * len(known))
+    owner = np.tile(np.arange(len(prior)), len(known))
+    start, uneven = best_start(rows, shared, location, variance=variance, most=EFFECTS, owner=owner)
+    return np.array([size * rows[k] for k, size in start]).reshape(-1, covers.shape[1]), uneven
 
 
 def _sizes(
@@ -196,6 +146,16 @@ def _one(
     return float(1.0 / (1.0 + np.exp(-np.clip(odds, -700, 700)))), joint / total
 
 
+def _free(taken: Sequence[Floats]) -> Floats:
+    """Log probability that no other effect is in a candidate by another law, (n_terms, n_laws), from theirs.
+
+    A share less and an amount more, of one candidate, add up to what one effect and its unevenness say
+    better: either size alone would be told of configurations that nothing of the kind was seen in.
+    """
+    other = [mine.sum(axis=1, keepdims=True) - mine for mine in taken]
+    return np.asarray(np.log(np.maximum(np.prod([1.0 - o for o in other], axis=0), TAKEN)))
+
+
 _SHIFTS = np.linspace(-4.0 * LAYOUT, 4.0 * LAYOUT, 25)
 
 
@@ -204,35 +164,6 @@ def _shift(density: Likelihood, fitted: Floats) -> float:
     log_weight = density(fitted[:, None] + _SHIFTS).sum(axis=0) - 0.5 * (_SHIFTS / LAYOUT) ** 2
     weight = np.exp(log_weight - log_weight.max())
     return float(weight @ _SHIFTS / weight.sum())
-
-
-def _size(
-    density: Likelihood, others: Floats, inside: NDArray[np.bool_], law: Law, *, size: float, shift: float
-) -> tuple[float, tuple[float, float]]:
-    """Median and central 90 % of an effect's size given term and law; shift and scatter integrated out."""
-    shares = unevenness(len(density.location), UNEVEN_FINELY)
-    weight = 1.0 / density.other(layout=LAYOUT, uneven=shares[-1]).spread(
-        others + shift + law.shown(np.array([size]))[:, 0] * inside
-    )
-    shift_error = 1.0 / np.sqrt(weight[~inside].sum() + LAYOUT**-2)
-    slope = (law.shown(np.array([size - 1e-4, size + 1e-4]))[inside] @ [-1.0, 1.0]) / 2e-4
-    error = np.hypot(
-        1.0 / np.sqrt(max((weight[inside] * slope**2).sum(), 1e-3)), shift_error / max(slope.max(), 1e-3)
-    )
-    grid = size + error * np.linspace(-6.0, 6.0, 121)
-    shifts = shift + shift_error * np.linspace(-3.0, 3.0, 9)
-    shifted = others[:, None] + shifts
-    both = shifted[inside][:, None, :] + law.shown(grid)[inside][:, :, None]
-    joint = []
-    for layout, uneven in product(QUIET_LAYOUT, shares):
-        scatter = density.other(layout=layout, uneven=uneven)
-        outside = scatter.at(~inside)(shifted[~inside]).sum(axis=0) - 0.5 * (shifts / LAYOUT) ** 2
-        joint.append(scatter.at(inside)(both).sum(axis=0) + outside)
-    log_weight = np.array(joint)
-    chance = np.exp(log_weight - log_weight.max()).sum(axis=(0, 2))
-    cumulative = np.cumsum(chance) / chance.sum()
-    low, middle, high = np.interp([0.05, 0.5, 0.95], cumulative, grid)
-    return float(middle), (float(low), float(high))
 
 
 def credible(posterior: NDArray[np.float64], mass: float = 0.95) -> list[int]:

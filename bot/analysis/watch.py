@@ -119,13 +119,17 @@ class Watch:
         """Location and variance of each configuration, shapes (n_configurations,)."""
         return locations(self.log.values, self.log.counts, self.scale)
 
-    def look(self) -> None:
-        """Looks at all pairs at once; each look at new pairs has half the error rate of the one before."""
+    def look(self, found: Candidates) -> None:
+        """Looks at all pairs at once; each look at new pairs has half the error rate of the one before.
+
+        found: who may be blamed. Which of all possible terms are among them may depend on the pairs, as long
+        as their prior does not.
+        """
         if self.pairs == self._looked:
             return
         self.look_alpha /= 2.0
-        scores = standing_out(self.found, self.log.values, self.scale, self.margin)
-        self._stood_out |= (scores >= needed_score(self.look_alpha, self.found.prior)[:, None]).any(axis=0)
+        scores = standing_out(found, self.log.values, self.scale, self.margin)
+        self._stood_out |= (scores >= needed_score(self.look_alpha, found.prior)[:, None]).any(axis=0)
         self._looked = self.pairs
 
     def smallest_visible(self, covers: Floats, prior: Floats) -> Floats:

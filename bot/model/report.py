@@ -44,7 +44,7 @@ class Effect(Part):
 
     `probability`: that this term carries the change. `prior`: before this run, from history (null: none).
     `significant`: alarmed within the pull request's error rate. `relevant`: beyond the margin. `accepted`: it
-    is no alarm, because people decided so (null: nobody did).
+    is no alarm, because people decided so (null: nobody did). `spared`: terms within this one that it misses.
     """
 
     metric: str
@@ -57,6 +57,7 @@ class Effect(Part):
     significant: bool
     relevant: bool
     accepted: Acceptance | None = None
+    spared: tuple[tuple[str, ...], ...] = ()
 
 
 class ConfigurationChange(Part):

@@ -38,9 +38,7 @@ def default(report: Report) -> Prose:
 def hit(effect: Effect, *, capital: bool = True) -> Prose:
     """Who is hit, how much, how sure."""
     sure = f", {probability(effect.probability)}."
-    return prose(
-        words.within(effect.term, capital=capital), ": ", words.amount(effect, emphasised=True), sure
-    )
+    return prose(words.hit(effect, capital=capital), ": ", words.amount(effect, emphasised=True), sure)
 
 
 def overall(report: Report) -> tuple[Prose, ...]:
@@ -66,7 +64,7 @@ def accepted(report: Report) -> tuple[Prose, ...]:
     for one in report.suspects.options:
         if one.accepted is not None:
             why = prose(" (", sentence(one.accepted.reason), ")") if one.accepted.reason else ""
-            change = prose(words.within(one.term), ": ", words.amount(one))
+            change = prose(words.hit(one), ": ", words.amount(one))
             found.append(prose("Accepted", acceptance_of(one), ": ", change, why, "."))
     return tuple(found)
 

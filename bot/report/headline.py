@@ -168,7 +168,7 @@ def _title(report: Report, found: list[Effect], *, bad: bool, capital: bool = Tr
         return prose(verb, ", but no option could be named")
     guilty = methods.blamed(report, first)[:1]
     named = prose(*(x for m in guilty for x in (f" ({methods.part(m)} in ", code(m.method), ")")))
-    title = prose(f"{verb} ", words.within(first.term), f": {percent(first.ratio)} ", spoken.noun, named)
+    title = prose(f"{verb} ", words.hit(first), f": {percent(first.ratio)} ", spoken.noun, named)
     others = len({e.term for e in found} - {first.term})
     return prose(title, f", and {count(others, 'more suspect')}") if others else title
 

@@ -48,7 +48,7 @@ def suspects(report: Report, rows: int) -> Section | None:
 
 
 def _suspect(effect: Effect, *, prior: bool) -> tuple[Prose, ...]:
-    who = words.term(effect.term)
+    who = words.suspect(effect)
     name = strong(who) if effect.significant else who
     also = words.aliases(effect.aliases)
     cell = prose(name, " ", also) if effect.aliases else name

@@ -204,6 +204,19 @@ def improvement() -> Report:
     )
 
 
+def spared() -> Report:
+    """All became faster but those who use neither of two options."""
+    named = (effect(ratio=0.952, interval=(0.946, 0.958), spared=(("!source_map", "!unsafe"),)),)
+    moved = (changed(0.948, "faster", source_map=True), changed(0.953, "faster", unsafe=True))
+    return report(
+        verdict="improvement",
+        effects=named,
+        suspects=Suspects(options=named),
+        configurations=(*unchanged()[:4], *moved),
+        reproduce=(reproduction(source_map=True),),
+    )
+
+
 def mixed() -> Report:
     """Slower without mangling, faster with several passes."""
     named = (
@@ -306,6 +319,7 @@ def states() -> dict[str, tuple[Report, bool]]:
     return {
         "regression": (regression(), False),
         "improvement": (improvement(), False),
+        "spared": (spared(), False),
         "mixed": (mixed(), False),
         "none": (report(), False),
         "inconclusive": (inconclusive(), False),
