@@ -84,9 +84,26 @@ def _none(report: Report) -> Headline:
     lead = (claims.default(report), claims.power(report))
     if report.interrupted == "signal":
         return Headline("unclear", "🟡", prose("No slow-down found before the run was stopped"), lead)
+    if report.broken_at_head:
+        return _broken(report, lead)
     failed = " where trials ended well" if report.spent.failed_trials else ""
     found = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
     return Headline("good", "🟢", prose(f"{found}{failed}"), lead)
+
+
+def _broken(report: Report, lead: tuple[Prose, ...]) -> Headline:
+    """Nothing is slower, and head fails where base works: that is what to look at."""
+    broken = report.broken_at_head
+    shown = claims.broken_values(report)
+    where = (
+        prose("with ", join(shown, "; or with ")) if shown else "in " + count(len(broken), "configuration")
+    )
+    title = prose("Head fails ", where, ", where base works; no slow-down found elsewhere")
+    action = prose(
+        "run head in one of the failed configurations of the table below; if it is meant to fail there, "
+        "forbid that by ", code("constraints"), ".",
+    )  # fmt: skip
+    return Headline("bad", "🟠", title, lead, action)
 
 
 def _inconclusive(report: Report) -> Headline:

@@ -105,12 +105,14 @@ def moves(
         # Whoever else may have changed, as far as it seems to have moved.
         others = float((likely * (moved**2 + ran.deviation**2))[~named].sum())
         rest = (BEYOND_METHODS * measured.change) ** 2 + others
-    after = np.where(book.in_head, np.maximum(total.before + total.delta, 0.0), 0.0)
     only_time = times[1] is not None or np.isnan(book.base.instructions).all()
     stretched = (STRETCHED if only_time else PACE) * np.abs(delta)
     stretched = stretched if ran is None else _warming(delta, named, measured)
     unsure = np.hypot(total.deviation, stretched)
+    seen = delta
     delta, deviation = _reconciled(delta, unsure, named, measured, rest)
+    # What is told of one method agrees with its share of the measured change.
+    after = np.where(book.in_head, np.maximum(total.before + total.delta + delta - seen, 0.0), 0.0)
     named &= np.abs(delta) >= relevant
     return Moves(total.before, after, delta, deviation, total.freedom or np.inf, named, settled)
 

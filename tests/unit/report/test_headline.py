@@ -123,6 +123,22 @@ def test_values_with_which_nothing_works_are_named() -> None:
     assert told.endswith(": No.")
 
 
+def test_a_head_that_fails_where_base_works_is_no_green_report() -> None:
+    found = headline(builders.head_broken())
+    assert (found.tone, found.icon) == ("bad", "🟠")
+    told = "Head fails with `unsafe` on and `passes=3`, where base works; no slow-down found elsewhere"
+    assert markdown(found.title) == told
+    assert "head never works with `unsafe` on and `passes=3`" in markdown(found.caveats[0])
+
+
+def test_one_failure_of_head_may_be_chance() -> None:
+    broken = builders.head_broken()
+    few = [c.model_copy(update={"failed_pairs": 1}) for c in broken.configurations if c.state == "failed"]
+    kept = [c for c in broken.configurations if c.state != "failed"]
+    found = headline(broken.model_copy(update={"configurations": (*kept, *few)}))
+    assert markdown(found.title) == "No slow-down found where trials ended well"
+
+
 def test_a_stopped_run_claims_no_clean_result() -> None:
     found = headline(report(interrupted="signal"))
     assert (found.tone, found.icon) == ("unclear", "🟡")

@@ -268,6 +268,9 @@ def test_a_machine_that_was_slower_while_it_profiled_makes_no_share_that_cannot_
         )
         found.append(blamed.changes[0])
     assert {change.method for change in found} == {f("f7")}
+    for change in found:
+        base_seconds, head_seconds = change.self_seconds
+        assert head_seconds - base_seconds == pytest.approx(0.25 * change.share)
     assert sum(change.interval[0] <= 1.0 <= change.interval[1] for change in found) >= 18
 
 
