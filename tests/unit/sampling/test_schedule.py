@@ -12,7 +12,7 @@ import numpy as np
 from bot.model.at_fault import LEAST
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Trial, Wish
-from bot.sampling.schedule import BLIND, FAILURES, MORE_OF_DEFAULT, MOST, ROUNDS, Schedule
+from bot.sampling.schedule import BLIND, FAILURES, HOPELESS, MORE_OF_DEFAULT, MOST, ROUNDS, Schedule
 
 SAMPLE: list[Configuration] = [(i,) for i in range(200)]
 
@@ -185,6 +185,14 @@ def test_a_program_that_never_works_is_given_up_soon() -> None:
     schedule = Schedule(sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1))
     clock.run(schedule)
     assert len(clock.served) <= 2 * FAILURES * LEAST + 2
+
+
+def test_a_program_of_many_options_that_never_works_is_given_up_soon() -> None:
+    clock = SimulatedClock(fails=lambda _c: True)
+    options = np.random.default_rng(3).integers(0, 2, (200, 14)).tolist()
+    schedule = Schedule([tuple(o) for o in options], 1, 600.0, lambda: clock.now, np.random.default_rng(1))
+    clock.run(schedule)
+    assert len(clock.counts()) <= HOPELESS and len(clock.served) <= 1.2 * FAILURES * HOPELESS
 
 
 def test_of_two_values_that_failed_together_each_is_tried_alone() -> None:
