@@ -142,6 +142,8 @@ def broken_values(report: Report) -> list[Prose]:
     """Values with which nothing works, or two that only fail together; empty: they cannot be told."""
     failed = [c.options for c in report.configurations if c.state == "failed"]
     worked = [c.options for c in report.configurations if c.pairs]
+    if not worked:
+        return []
     if values := at_fault(failed, worked):
         return [words.configuration(together, None) for together in values]
     both = together_at_fault(failed, worked)

@@ -153,15 +153,17 @@ def _unmeasured(report: Report) -> Headline:
     failed = report.spent.failed_trials
     lead = prose("No pair of runs of base and head ended well, so nothing is known about this pull request.")
     action = prose("run the program by hand as ", code("suspects check"), " does, and repair what fails.")
+    title = "Nothing was measured" + (": trials failed" if failed else "")
+    if report.broken_at_head and len(report.broken_at_head) == len(report.configurations):
+        title = "Nothing was measured: head fails in every configuration that was tried, and base works"
+        action = prose("repair what this pull request broke; the table of configurations has the errors.")
     if found := remedy(change.failure for change in report.configurations):
         folder, key = found
         action = prose(
             "let the program use ", code("TMPDIR"), ", or list ", code(folder), " under ", code(key),
             " in ", code(".github/suspects.yml"), ": the sandbox keeps it closed.",
         )  # fmt: skip
-    return Headline(
-        "broken", "⛔", prose("Nothing was measured", ": trials failed" if failed else ""), (lead,), action
-    )
+    return Headline("broken", "⛔", prose(title), (lead,), action)
 
 
 _TOLD: dict[str, Callable[[Report], Headline]] = {

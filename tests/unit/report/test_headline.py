@@ -131,6 +131,14 @@ def test_a_head_that_fails_where_base_works_is_no_green_report() -> None:
     assert "head never works with `unsafe` on and `passes=3`" in markdown(found.caveats[0])
 
 
+def test_a_head_that_never_works_is_said_to_fail_and_no_option_is_blamed() -> None:
+    failed = [c for c in builders.head_broken().configurations if c.state == "failed"]
+    spent = builders.SPENT.model_copy(update={"failed_trials": 6, "pairs": 0})
+    found = headline(report(spent=spent, configurations=tuple(failed), verdict="inconclusive"))
+    assert "head fails in every configuration that was tried, and base works" in markdown(found.title)
+    assert "never works" not in markdown(found.caveats[0])
+
+
 def test_one_failure_of_head_may_be_chance() -> None:
     broken = builders.head_broken()
     few = [c.model_copy(update={"failed_pairs": 1}) for c in broken.configurations if c.state == "failed"]
