@@ -17,7 +17,7 @@ _ERROR = re.compile(
 )
 
 
-def error_line(output: bytes) -> str:
+def error_line(output: bytes | bytearray) -> str:
     """The last line that names an error, whatever follows it (the lines of a stack, say); else the end."""
     text = output[-SEARCHED:].decode(errors="replace").strip()
     named = [line.strip() for line in text.splitlines() if _ERROR.match(line)]
