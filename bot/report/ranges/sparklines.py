@@ -58,7 +58,7 @@ def drawing(report: Report) -> Listing:
     revisions = length(report)
     reference = reference_options(report)
     columns = min(WIDTH, revisions)
-    order = _telling(report)
+    order = telling(report)
     room = LABEL_WIDTH + WIDTH - columns
     labels = [
         label({n: s.options[n] for n in order if n in s.options}, reference, limit=room)
@@ -108,7 +108,7 @@ def label(options: Mapping[str, OptionValue], reference: Mapping[str, OptionValu
     return "default"
 
 
-def _telling(report: Report) -> list[str]:
+def telling(report: Report) -> list[str]:
     """Options by which shown configurations are told apart: first those of terms that moved.
 
     What all of them have alike is left out, where not the default configuration is what they are told by.
