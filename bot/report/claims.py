@@ -30,7 +30,9 @@ def default(report: Report) -> Prose:
         reason = sentence((found.failure or "no pair of runs ended well").rstrip(". "), limit=120)
         return prose("The default configuration ", strong("failed"), ": ", reason, ".")
     if found.state in ("same", "unclear"):
-        said = "did not change" if found.state == "same" else "is unclear"
+        known = found.interval is None or found.interval[0] <= 1.0 <= found.interval[1]
+        same = "did not change" if known else "hardly changed"
+        said = same if found.state == "same" else "is unclear"
         return prose(f"The default configuration {said}: ", words.amount(found), ".")
     return prose("Default configuration: ", words.amount(found, emphasised=True), ".")
 

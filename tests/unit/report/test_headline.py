@@ -139,6 +139,13 @@ def test_a_head_that_never_works_is_said_to_fail_and_no_option_is_blamed() -> No
     assert "never works" not in markdown(found.caveats[0])
 
 
+def test_a_default_configuration_that_moved_a_little_is_not_said_to_be_the_same() -> None:
+    moved = changed(1.01, "same").model_copy(update={"interval": (1.002, 1.017)})
+    assert lead(configurations=(moved,))[0].startswith("The default configuration hardly changed: +1.0 %")
+    still = moved.model_copy(update={"interval": (0.998, 1.017)})
+    assert lead(configurations=(still,))[0].startswith("The default configuration did not change: +1.0 %")
+
+
 def test_one_failure_of_head_may_be_chance() -> None:
     broken = builders.head_broken()
     few = [c.model_copy(update={"failed_pairs": 1}) for c in broken.configurations if c.state == "failed"]
