@@ -121,6 +121,7 @@ class FakeProfiles:
     lacking: tuple[str, ...] = ()
     asked: list[tuple[Side, Configuration]] = field(default_factory=list)
     watched: list[tuple[Side, Configuration, tuple[Method, ...]]] = field(default_factory=list)
+    notes: Callable[[Configuration], tuple[str, ...]] = lambda _configuration: ()
 
     def missing(self) -> Sequence[str]:
         return self.lacking
@@ -140,7 +141,7 @@ class FakeProfiles:
             )
             for name in costs
         }
-        return Profile(tool, self.outcome, total, methods, samples=10_000)
+        return Profile(tool, self.outcome, total, methods, samples=10_000, notes=self.notes(configuration))
 
     def watch(
         self,

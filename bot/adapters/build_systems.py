@@ -14,6 +14,7 @@ Runtime: TypeAlias = Literal["native", "python", "jvm", "node"]
 
 MAX_BYTES = 512 * 1024
 """Files are read up to here."""
+NO_NETWORK = "Builds have no network, unless `network: [setup, build]` stands here as well:"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 
@@ -67,7 +68,7 @@ def _cargo(root: Path) -> Recipe:
         "Cargo",
         build="cargo build --release --offline",
         run=name and f"target/release/{name}",
-        hint="Builds have no network: vendor the crates (cargo vendor).",
+        hint=f"{NO_NETWORK} vendor the crates (cargo vendor).",
     )
 
 
@@ -83,7 +84,7 @@ def _go(root: Path) -> Recipe:
         "Go",
         build=name and f"go build -o {name} {package}",
         run=name and f"./{name}",
-        hint="Builds have no network: vendor the modules (go mod vendor).",
+        hint=f"{NO_NETWORK} vendor the modules (go mod vendor).",
     )
 
 
@@ -119,7 +120,7 @@ def _maven(root: Path) -> Recipe:
         runtime="jvm",
         build="mvn -q -o -DskipTests package",
         run=f"java -jar target/{artifact[1]}-{version[1]}.jar" if artifact and version else None,
-        hint="Builds have no network: the dependencies must be there.",
+        hint=f"{NO_NETWORK} the dependencies must be there.",
     )
 
 
@@ -163,7 +164,7 @@ def _node(root: Path) -> Recipe | None:
         runtime="node",
         build="npm run build" if isinstance(_at(package, "scripts", "build"), str) else "",
         run=f"node {program.removeprefix('./')}",
-        hint="Builds have no network: what it needs must be committed or installed by `setup`.",
+        hint=f"{NO_NETWORK} what it needs (npm ci) must be committed.",
     )
 
 

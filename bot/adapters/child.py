@@ -14,6 +14,7 @@ import signal
 import struct
 
 from bot.adapters import confine, loopback, serving
+from bot.adapters.error_line import error_line
 from bot.adapters.serving import usage_of
 
 TYPE_CHECKING = False
@@ -247,7 +248,7 @@ class Run:
         elif self.left_behind:
             self.detail = f"left {self.left_behind} processes running; they were killed"
         if self.outcome != "ok" and self.output:
-            self.detail += ": " + self.output[-400:].decode(errors="replace").strip()
+            self.detail += ": " + error_line(self.output)
 
 
 def _signal_name(number: int) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.pairs import Floats
 from bot.model.history import NO_EXIT_CODE, NO_METRIC, NO_PAIR, OUTCOMES, Measurements
+from bot.model.trials import Side
 
 OK = OUTCOMES.index("ok")
 
@@ -82,6 +83,12 @@ def stored_pairs(found: Measurements, metrics: Sequence[str], *, base: str, head
         exit_code=code,
         values=values[both],
     )
+
+
+def failed_sides(pairs: StoredPairs, place: int) -> set[Side]:
+    """Whose trials failed; both of a control are base's."""
+    sides: tuple[Side, Side] = ("base", "base" if pairs.control[place] else "head")
+    return {side for side, outcome in zip(sides, pairs.outcome[place], strict=True) if outcome != OK}
 
 
 def failure(pairs: StoredPairs, place: int) -> str:

@@ -49,7 +49,8 @@ def conclusion(report: Report, *, fork: bool = False, fail_on: Collection[str] =
     found = conditions(report)
     if found.intersection(fail_on or FAILING):
         return "failure"
-    return "neutral" if found or report.verdict == "inconclusive" else "success"
+    unclear = report.verdict == "inconclusive" or bool(report.broken_at_head)
+    return "neutral" if found or unclear else "success"
 
 
 def conditions(report: Report) -> frozenset[str]:

@@ -164,6 +164,7 @@ def _configurations(job: Job, judgement: Judgement, evidence: Evidence) -> list[
         update: dict[str, Any] = {"default": configuration == first, "failed_pairs": failed}
         if failed:
             update["failure"] = evidence.failures[configuration]
+            update["failed_sides"] = tuple(sorted(evidence.failed_sides[configuration]))
         if failed and not change.pairs:
             update["state"] = "failed"
         found.append(change.model_copy(update=update))

@@ -104,6 +104,7 @@ def _configuration(change: ConfigurationChange) -> ConfigurationChange:
         interval=change.interval,
         pairs=change.pairs,
         failed_pairs=change.failed_pairs,
+        failed_sides=change.failed_sides,
         state=change.state,
     )
 

@@ -13,7 +13,7 @@ from bot.analysis.diagnose import PairedEstimator, Rule
 from bot.flows.free_counts import FreeCounts
 from bot.model.report import Noise
 from bot.model.space import Configuration
-from bot.model.trials import Pair, Trial
+from bot.model.trials import Pair, Side, Trial
 
 LEAST_FOR_SCALE = 3
 """A standard deviation of fewer controls is not worth stating."""
@@ -36,6 +36,7 @@ class Evidence:
     ok_pairs: Counter[Configuration] = field(default_factory=Counter)
     failed_pairs: Counter[Configuration] = field(default_factory=Counter)
     failures: dict[Configuration, str] = field(default_factory=dict)
+    failed_sides: defaultdict[Configuration, set[Side]] = field(default_factory=lambda: defaultdict(set))
     controls: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     busy: list[float] = field(default_factory=list)
     of_base: defaultdict[Configuration, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -65,6 +66,8 @@ class Evidence:
         if not pair.ok:
             self.failed_pairs[configuration] += 1
             self.failures.setdefault(configuration, _failure(pair))
+            trials = zip(pair.wish.sides, (pair.first, pair.second), strict=True)
+            self.failed_sides[configuration].update(side for side, trial in trials if not trial.ok)
             return
         ratios = self._ratios(pair)
         if pair.wish.track == ("duet" if self.wall_only else "wall"):  # company changes how often one waits

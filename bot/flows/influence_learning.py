@@ -104,7 +104,8 @@ def _of_methods(
     past: Past, durations: DurationTable, subject: Subject, *, rng: np.random.Generator, effort: Effort
 ) -> Influences:
     """From profiles; the program is the sum of its methods."""
-    where = f"{len(past.drawn)} profiled configurations at {len(past.revisions)} revision(s)"
+    plural = "" if len(past.revisions) == 1 else "s"
+    where = f"{len(past.drawn)} profiled configurations at {len(past.revisions)} revision{plural}"
     if effort.published:
         if "seconds" not in past.costs.quantities:
             raise NothingMeasuredError("The published pipeline learns seconds; the profiles have none.")

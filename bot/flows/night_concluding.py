@@ -126,10 +126,10 @@ def _machine(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     )
     what = f" ({'; '.join(other)})" if other else ""
     if ratio is not None:
-        way = "longer" if ratio > 1 else "less long"
+        way = "more" if ratio > 1 else "less"
         return [
             f"The environment moved since {since}{what}: the anchor {anchor}, the same code, takes"
-            f" {100 * abs(ratio - 1):.2g} % {way}. No commit is blamed for it: only trials of one night are"
-            " compared."
+            f" {100 * abs(ratio - 1):.2g} % {way} time. No commit is blamed for it: only trials of one night"
+            " are compared."
         ]
     return [f"The environment is another one than at {since}{what}."] if other else []

@@ -295,4 +295,5 @@ class NightSearch:
     def slow_downs(self) -> dict[Term, float]:
         """The smallest slow-down since the newest earlier tip that stands out four times in five, by term."""
         terms, least = self.model_.terms, smallest(self.model_, self.window)
-        return {terms.named(terms.term(k)): float(x) for k, x in enumerate(least)}
+        found = {terms.named(terms.term(k)): float(x) for k, x in enumerate(least)}
+        return {term: x for term, x in found.items() if np.isfinite(x) or terms.possible(term)}

@@ -18,6 +18,10 @@ class Notes:
         for note in notes:
             self._said.setdefault(_FIGURES.sub("", note), note)
 
+    def knows(self, note: str) -> bool:
+        """Whether it was said, with whatever figures."""
+        return _FIGURES.sub("", note) in self._said
+
     @property
     def told(self) -> tuple[str, ...]:
         """All that was said."""

@@ -85,14 +85,20 @@ class ProfilingRounds:
         began = self.clock()
         profile = self.bench.profile(side, one.configuration, seconds=left)
         one.seconds[side] = max(one.seconds.get(side, 0.0), self.clock() - began)
-        self._notes.say(*profile.notes)
+        self._say(one, *profile.notes)
         if profile.outcome == "ok" and profile.methods:
             one.sides[side].append(profile)
             return
         one.failed = True
         if profile.outcome == "cut":
-            self._notes.say(
-                f"A profile of {side} was not finished within the {left:.1f} s that were left for it."
+            self._say(
+                one, f"A profile of {side} was not finished within the {left:.1f} s that were left for it."
             )
         elif not profile.notes:
-            self._notes.say(f"The trial of {side} failed under {profile.tool.name} ({profile.outcome}).")
+            self._say(one, f"The trial of {side} failed under {profile.tool.name} ({profile.outcome}).")
+
+    def _say(self, one: Profiled, *notes: str) -> None:
+        """What only the control's profile lacks is told as its own: the tables may well have it."""
+        if one.control:
+            notes = tuple(f"Of the control's profile: {n}" for n in notes if not self._notes.knows(n))
+        self._notes.say(*notes)

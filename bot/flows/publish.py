@@ -127,9 +127,10 @@ def comment(
 
 
 def noteworthy(report: Report) -> bool:
-    """Whether a reader must act: something moved, or nothing could be measured."""
+    """Whether a reader must act: something moved, head fails, or nothing could be measured."""
     moved = report.verdict in ("regression", "improvement", "mixed")
-    return moved or bool(report.build_failures) or (report.verdict == "inconclusive" and not report.measured)
+    broken = bool(report.broken_at_head or report.build_failures)
+    return moved or broken or (report.verdict == "inconclusive" and not report.measured)
 
 
 def checked(forge: Checks, check: Check, stamp: Stamp) -> str:

@@ -46,11 +46,8 @@ class Resources:
 
 
 def suspects(found: Measured) -> list[ResourceSuspect]:
-    """The named features, best first.
-
-    Prior costs are rough: where they come to more than was measured, all are scaled down to that.
-    """
-    scale = 1 / max(found.named.explained or 0.0, 1.0)
+    """The named features, best first."""
+    scale = _scale(found)
     return [
         ResourceSuspect(
             feature=one.feature,
@@ -77,7 +74,7 @@ def counted(found: Measured) -> CountedResources:
         explained=found.named.explained,
         complete=found.runs.complete,
         features=tuple(one.feature for one in found.named.features),
-        counts=tuple(_count(one, found.runs) for one in found.named.counts),
+        counts=tuple(_count(one, found.runs, _scale(found)) for one in found.named.counts),
         volumes=_volumes(found),
         tools=tuple(
             dict.fromkeys(c.tool for several in found.runs.found.values() for c in several if c.tool)
@@ -85,13 +82,18 @@ def counted(found: Measured) -> CountedResources:
     )
 
 
-def _count(one: CountChange, runs: Runs) -> ResourceCount:
+def _scale(found: Measured) -> float:
+    """Prior costs are rough: where they come to more than was measured, all are scaled down to that."""
+    return 1 / max(found.named.explained or 0.0, 1.0)
+
+
+def _count(one: CountChange, runs: Runs, scale: float) -> ResourceCount:
     return ResourceCount(
         count=one.count,
         feature=FEATURE_OF[one.count],
         base=one.base,
         head=one.head,
-        estimated_seconds=one.seconds,
+        estimated_seconds=scale * one.seconds,
         moved=one.moved,
         calls=_calls(one.count, runs) if one.moved else (),
     )

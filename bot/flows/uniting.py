@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.diagnose import PairedEstimator, Rule
 from bot.analysis.pairs import Floats
-from bot.analysis.stored_pairs import OK, failure
+from bot.analysis.stored_pairs import OK, failed_sides, failure
 from bot.analysis.unlike_machines import Machine, MachinesEstimator
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled
@@ -97,6 +97,7 @@ def _count(evidence: Evidence, share: Share) -> None:
         configuration = share.configurations[pairs.configuration[place]]
         evidence.failed_pairs[configuration] += 1
         evidence.failures.setdefault(configuration, failure(pairs, int(place)))
+        evidence.failed_sides[configuration].update(failed_sides(pairs, int(place)))
     ratios = _ratios(evidence, share)
     controls = use & pairs.ok & pairs.control
     for i, rule in enumerate(evidence.rules):

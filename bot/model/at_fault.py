@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
-from itertools import chain
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain, combinations
 from typing import TypeVar
 
 from bot.model.space import Value
@@ -13,6 +13,8 @@ Option = TypeVar("Option", bound=Hashable)
 """An option's name or number."""
 LEAST, OWN = 3, 2
 """Configurations that fail with values at fault while none works; and those that no other such value has."""
+EXPECTED = 3.0
+"""Configurations that would have worked with two values by chance, from which on it tells that none did."""
 
 
 def at_fault(
@@ -35,3 +37,25 @@ def at_fault(
         found.append(dict(c for c in explained[0] if all(c in rest for rest in explained)))
         left = [rest for rest in left if worst not in rest]
     return found
+
+
+def together_at_fault(
+    failed: Sequence[Mapping[Option, Value]], worked: Sequence[Mapping[Option, Value]]
+) -> dict[Option, Value]:
+    """Two values that all failures have and no configuration that worked, though each of them works alone.
+
+    The two whose meeting would have been likeliest; empty: there are none, or too few configurations to tell.
+    """
+    if len(failed) < LEAST or not worked:
+        return {}
+    shared = [chosen for chosen in failed[0].items() if all(chosen in rest.items() for rest in failed)]
+    works = Counter(chain.from_iterable(options.items() for options in worked))
+    best: dict[Option, Value] = {}
+    likeliest = EXPECTED
+    for one, other in combinations(shared, 2):
+        expected = works[one] * works[other] / len(worked)
+        if expected >= likeliest and not any(
+            one in options.items() and other in options.items() for options in worked
+        ):
+            best, likeliest = dict((one, other)), expected
+    return best

@@ -18,6 +18,8 @@ State: TypeAlias = Literal["slower", "faster", "same", "unclear", "failed"]
 Interval: TypeAlias = tuple[float, float]
 Unit: TypeAlias = Literal["seconds", "ratio", "instructions"]
 """Of a series' values; ratio: to the same configuration at the anchor."""
+LEAST_FAILED_PAIRS = 4
+"""Pairs in which head alone failed, from which on that is told as its own fault. Arbitrary."""
 _REPOSITORY = r"^(https://[A-Za-z0-9.-]+(:[0-9]+)?/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)?$"
 
 
@@ -61,7 +63,10 @@ class Effect(Part):
 
 
 class ConfigurationChange(Part):
-    """What one configuration's pairs say; the default configuration is marked and comes first."""
+    """What one configuration's pairs say; the default configuration is marked and comes first.
+
+    `failed_sides`: whose trials failed, in whatever pair; none where only the exit codes differed.
+    """
 
     options: dict[str, OptionValue]
     default: bool = False
@@ -70,6 +75,7 @@ class ConfigurationChange(Part):
     interval: Interval | None
     pairs: int
     failed_pairs: int = 0
+    failed_sides: tuple[Literal["base", "head"], ...] = ()
     failure: str = ""
     state: State
 
@@ -279,6 +285,13 @@ class Report(Part):
     build_failures: tuple[BuildFailure, ...] = ()
     reproduce: tuple[Reproduction, ...] = ()
     notes: tuple[Annotated[str, Field(max_length=4000)], ...] = ()
+
+    @property
+    def broken_at_head(self) -> tuple[ConfigurationChange, ...]:
+        """Configurations in which head always failed and base did not; none when that may be chance."""
+        failed = [c for c in self.configurations if c.metric == self.primary_metric and c.state == "failed"]
+        found = [c for c in failed if c.failed_sides == ("head",)]
+        return tuple(found) if sum(c.failed_pairs for c in found) >= LEAST_FAILED_PAIRS else ()
 
     @property
     def measured(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model.at_fault import at_fault
+from bot.model.at_fault import at_fault, together_at_fault
 from bot.model.comment_commands import read_term, term_text
 from bot.model.report import Effect, Report
 from bot.report import words
@@ -30,7 +30,9 @@ def default(report: Report) -> Prose:
         reason = sentence((found.failure or "no pair of runs ended well").rstrip(". "), limit=120)
         return prose("The default configuration ", strong("failed"), ": ", reason, ".")
     if found.state in ("same", "unclear"):
-        said = "did not change" if found.state == "same" else "is unclear"
+        known = found.interval is None or found.interval[0] <= 1.0 <= found.interval[1]
+        same = "did not change" if known else "hardly changed"
+        said = same if found.state == "same" else "is unclear"
         return prose(f"The default configuration {said}: ", words.amount(found), ".")
     return prose("Default configuration: ", words.amount(found, emphasised=True), ".")
 
@@ -131,10 +133,25 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
 
 def _nothing_works(report: Report) -> Prose:
     """With which values: these flags are what to look at first."""
+    shown = broken_values(report)
+    who = "head never works" if report.broken_at_head else "nothing works"
+    return prose(f" ({who} with ", join(shown, "; or with "), ")") if shown else prose("")
+
+
+def broken_values(report: Report) -> list[Prose]:
+    """Values with which nothing works, or two that only fail together; empty: they cannot be told."""
     failed = [c.options for c in report.configurations if c.state == "failed"]
-    values = at_fault(failed, [c.options for c in report.configurations if c.pairs])
-    shown = [words.configuration(together, None) for together in values]
-    return prose(" (nothing works with ", join(shown, "; or with "), ")") if shown else prose("")
+    worked = [c.options for c in report.configurations if c.pairs]
+    if not worked:
+        return []
+    if values := at_fault(failed, worked):
+        return [words.configuration(together, None) for together in values]
+    both = together_at_fault(failed, worked)
+    return (
+        [join([words.configuration({name: v}, None) for name, v in both.items()], "", " and ")]
+        if both
+        else []
+    )
 
 
 def _example(report: Report) -> Prose:

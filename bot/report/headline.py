@@ -84,9 +84,26 @@ def _none(report: Report) -> Headline:
     lead = (claims.default(report), claims.power(report))
     if report.interrupted == "signal":
         return Headline("unclear", "🟡", prose("No slow-down found before the run was stopped"), lead)
+    if report.broken_at_head:
+        return _broken(report, lead)
     failed = " where trials ended well" if report.spent.failed_trials else ""
     found = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
     return Headline("good", "🟢", prose(f"{found}{failed}"), lead)
+
+
+def _broken(report: Report, lead: tuple[Prose, ...]) -> Headline:
+    """Nothing is slower, and head fails where base works: that is what to look at."""
+    broken = report.broken_at_head
+    shown = claims.broken_values(report)
+    where = (
+        prose("with ", join(shown, "; or with ")) if shown else "in " + count(len(broken), "configuration")
+    )
+    title = prose("Head fails ", where, ", where base works; no slow-down found elsewhere")
+    action = prose(
+        "run head in one of the failed configurations of the table below; if it is meant to fail there, "
+        "forbid that by ", code("constraints"), ".",
+    )  # fmt: skip
+    return Headline("bad", "🟠", title, lead, action)
 
 
 def _inconclusive(report: Report) -> Headline:
@@ -136,15 +153,17 @@ def _unmeasured(report: Report) -> Headline:
     failed = report.spent.failed_trials
     lead = prose("No pair of runs of base and head ended well, so nothing is known about this pull request.")
     action = prose("run the program by hand as ", code("suspects check"), " does, and repair what fails.")
+    title = "Nothing was measured" + (": trials failed" if failed else "")
+    if report.broken_at_head and len(report.broken_at_head) == len(report.configurations):
+        title = "Nothing was measured: head fails in every configuration that was tried, and base works"
+        action = prose("repair what this pull request broke; the table of configurations has the errors.")
     if found := remedy(change.failure for change in report.configurations):
         folder, key = found
         action = prose(
             "let the program use ", code("TMPDIR"), ", or list ", code(folder), " under ", code(key),
             " in ", code(".github/suspects.yml"), ": the sandbox keeps it closed.",
         )  # fmt: skip
-    return Headline(
-        "broken", "⛔", prose("Nothing was measured", ": trials failed" if failed else ""), (lead,), action
-    )
+    return Headline("broken", "⛔", prose(title), (lead,), action)
 
 
 _TOLD: dict[str, Callable[[Report], Headline]] = {

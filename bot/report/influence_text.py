@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bot.model.report import Influence
-from bot.report.formats import clean, fraction, seconds
+from bot.report.formats import clean, engineering, fraction, seconds
 
+GRAINS = 100_000
+"""From here on a count is told with four digits."""
 ROWS = 10
 """Lines under one heading; more are counted."""
 METHODS = 15
@@ -40,9 +42,10 @@ def influence_text(
 
 
 def amount(i: Influence) -> str:
-    """What a term adds, with its interval: "+33 ms (+14 ms to +53 ms)"."""
+    """What a term adds, with its interval: "+33 ms (+14 ms to +53 ms)", "+1.2 M calls (+1 M to +1.4 M)"."""
     told, low, high = (_signed(value, i) for value in (i.influence, *i.interval))
-    return told if low == high else f"{told} ({low} to {high})"  # counts may be known exactly
+    unit = "" if i.quantity == "seconds" else f" {i.quantity}"
+    return f"{told}{unit}" + (f" ({low} to {high})" if low != high else "")  # counts may be known exactly
 
 
 def _option(level: str) -> str:
@@ -118,11 +121,18 @@ def _name(term: Sequence[str]) -> str:
 
 
 def _signed(value: float, i: Influence) -> str:
-    return f"{'-' if value < 0 else '+'}{_value(abs(value), i)}"
+    return f"{'-' if value < 0 else '+'}{_number(abs(value), i)}"
 
 
 def _value(value: float, i: Influence) -> str:
-    return seconds(value) if i.quantity == "seconds" else f"{value:,.0f} {i.quantity}"
+    return _number(value, i) if i.quantity == "seconds" else f"{_number(value, i)} {i.quantity}"
+
+
+def _number(value: float, i: Influence) -> str:
+    """Seconds with their unit, counts without."""
+    if i.quantity == "seconds":
+        return seconds(value)
+    return engineering(round(value)) if value >= GRAINS else f"{value:,.0f}"
 
 
 def _main(influences: Sequence[Influence]) -> str:

@@ -30,6 +30,8 @@ CONTROL_EVERY = 12
 """One pair in so many is base against base: this run's own noise."""
 FAILURES = 2
 """After so many failed pairs without a good one a configuration is given up."""
+HOPELESS = 16
+"""Configurations that failed while none worked, after which no other is tried. Arbitrary."""
 GREEDY = 4.0
 """A configuration may take this many times its fair share of the time before it sits out rounds."""
 
@@ -94,7 +96,7 @@ class Schedule:
         """Learns a pair's cost and whether it failed."""
         self._running -= 1
         record = self._records.setdefault(pair.wish.configuration, _Record())
-        if pair.cut:
+        if pair.cut or pair.wish.control:  # that base works beside itself says nothing of head
             return
         record.seconds += pair.seconds
         record.failed += not pair.ok
@@ -127,7 +129,10 @@ class Schedule:
         for configuration in self.sample[:MOST]:
             while self.pair_seconds is None and len(self.configurations) >= BLIND and self._running:
                 yield None
-            if self._over() or len(self.configurations) - len(self._options(worked=False)) >= self._room:
+            failed = len(self._options(worked=False))
+            if self._over() or len(self.configurations) - failed >= self._room:
+                break
+            if failed >= HOPELESS and not any(r.pairs for r in self._records.values()):
                 break
             if self._hopeless(configuration):
                 continue

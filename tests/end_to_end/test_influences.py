@@ -37,7 +37,7 @@ def test_options_and_their_methods_are_shown(place: Place) -> None:
     assert heads[0].startswith("Whole program")
     assert any(line.startswith("fancy") for line in heads)
     assert "shop.ui:draw" in ended.out and "100" in ended.out
-    assert "Note: Learnt from 60 profiled configurations at 1 revision(s)" in ended.err
+    assert "Note: Learnt from 60 profiled configurations at 1 revision" in ended.err
 
 
 def test_one_option_and_one_method_are_shown_alone(place: Place) -> None:

@@ -87,7 +87,7 @@ def test_options_are_told_of_the_methods_that_they_drive_and_of_no_other() -> No
     terms = {i.term for i in found.entries if i.method == PRICE.name and len(i.term) == 1}
     assert ("tax",) in terms and ("fancy",) not in terms and ("quiet",) not in terms
     assert not any(i.term for i in found.entries if i.method == MAIN.name)
-    assert "60 profiled configurations at 1 revision(s)" in found.notes[0]
+    assert "60 profiled configurations at 1 revision" in found.notes[0]
 
 
 def test_calls_are_told_where_time_is_too_noisy() -> None:
@@ -100,7 +100,7 @@ def test_calls_are_told_where_time_is_too_noisy() -> None:
 def test_nights_add_up() -> None:
     sample = drawn(60)
     parts = store(night(0, sample[:35], noise=0.02), night(1, sample[30:], noise=0.02))
-    assert "60 profiled configurations at 2 revision(s)" in told(known(parts, SUBJECT)).notes[0]
+    assert "60 profiled configurations at 2 revisions" in told(known(parts, SUBJECT)).notes[0]
 
 
 def test_one_method_is_learnt_alone_with_the_same_shares() -> None:

@@ -101,6 +101,17 @@ def test_a_program_that_crashes_under_the_profiler_is_said_once_and_not_tried_ag
     assert any("failed under fake" in note for note in report.notes)
 
 
+def test_what_only_the_profile_of_the_control_lacks_is_told_as_its_own() -> None:
+    def lacks(configuration: Configuration) -> tuple[str, ...]:
+        both = "Only 7 samples."
+        return (both,) if configuration[0] else (both, "Calls are not counted.")
+
+    made, _ = job(notes=lacks)
+    notes = pull_request(made).notes
+    assert {"Only 7 samples.", "Of the control's profile: Calls are not counted."} <= set(notes)
+    assert not {"Of the control's profile: Only 7 samples.", "Calls are not counted."} & set(notes)
+
+
 def test_a_subject_without_methods_is_decided_as_before() -> None:
     made, _ = job()
     report = pull_request(replace(made, open_profiles=None))

@@ -228,7 +228,7 @@ def test_a_night_tells_the_influences_of_all_nights() -> None:
     found = taught(teaching(FakeProfiler(), past, seconds=40.0))
     entry = next(i for i in found.influences if i.method == DRAW.name and i.term == ("fancy",))
     assert entry.influence == pytest.approx(0.1, rel=0.15)
-    assert any("at 2 revision(s)" in note for note in found.notes)
+    assert any("at 2 revisions" in note for note in found.notes)
     assert len(found.profiles) and found.profiles.revisions == (TIP,)
 
 

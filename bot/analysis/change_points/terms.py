@@ -43,7 +43,7 @@ class Terms:
         possible: Callable[[Names], bool],
         equivalent: Callable[[Names, Names], bool],
     ) -> None:
-        self.equivalent = equivalent
+        self.possible, self.equivalent = possible, equivalent
         self.levels = tuple(
             level for level in space.levels if possible((str(level),)) and not equivalent((str(level),), ())
         )

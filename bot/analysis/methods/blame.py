@@ -134,7 +134,8 @@ def blame(compared: Compared) -> Blame:
         # Much moved by one factor, which looks as if only the others had moved, the other way.
         names = ", ".join(f"`{change.method.name}`" for change in changes[:MOST_NOTED])
         return Blame((), 1.0, (f"{names} seem to have moved the other way: nothing explains the change.",))
-    return Blame(changes, rest, (*notes, *book.pairing.notes()))
+    called = np.flatnonzero(np.nan_to_num(np.concatenate([book.base.calls, book.head.calls])).any(axis=0))
+    return Blame(changes, rest, (*notes, *book.pairing.notes({book.methods[row] for row in called.tolist()})))
 
 
 def _ordered(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -42,13 +42,18 @@ class Pairing:
         """What is known of base's methods, under the methods of head; a vanished one keeps its own."""
         return {self.heads.get(method, method): value for method, value in known.items()}
 
-    def notes(self) -> tuple[str, ...]:
-        """What a reader must know before comparing: that the set of methods changed."""
+    def notes(self, counted: Collection[Method]) -> tuple[str, ...]:
+        """What a reader must know before comparing: that the set of methods changed.
+
+        counted: methods whose calls are known; of others, that no sample met them on one side may be chance.
+        """
+        vanished = [method for method in self.vanished if method in counted]
+        new = [method for method in self.new if method in counted]
         changes = []
-        if self.vanished:
-            changes.append(f"{len(self.vanished)} vanished ({_listed(self.vanished)})")
-        if self.new:
-            changes.append(f"{len(self.new)} new ({_listed(self.new)})")
+        if vanished:
+            changes.append(f"{len(vanished)} vanished ({_listed(vanished)})")
+        if new:
+            changes.append(f"{len(new)} new ({_listed(new)})")
         if not changes:
             return ()
         return (

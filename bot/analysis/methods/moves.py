@@ -31,7 +31,7 @@ AGREES = 1.0
 """Standard deviations of a change in seconds that bear out one of counts. Arbitrary."""
 FOREIGN = 2.0
 """How much more evidence is asked for of a method outside of the checkout, and of one that kept its text and
-calls where a runtime compiles. Arbitrary."""
+calls where a runtime compiles, or its text, calls and instructions elsewhere. Arbitrary."""
 SETTLED = 2.5
 """Standard deviations by which costs that only moved to a caller or callee must have moved. Arbitrary."""
 LEAST_LEFT = 0.5
@@ -41,6 +41,9 @@ LEAST_SHARE = 0.05
 STRETCHED = 0.3
 """Relative standard deviation of a change that only time tells of: a tool that times calls stretches what
 calls much, and a runtime compiles otherwise while it is sampled. Arbitrary."""
+PACE = 0.15
+"""The same where instructions are counted: what they cost is asked of time, and a profiled trial runs alone,
+where those without a profiler share a core. Arbitrary."""
 WARMING = 0.5
 """The same where a runtime compiles while it runs: two trials that share a core, as those without a profiler
 do, wait for their compilers longer than one that is profiled alone. Arbitrary."""
@@ -102,12 +105,14 @@ def moves(
         # Whoever else may have changed, as far as it seems to have moved.
         others = float((likely * (moved**2 + ran.deviation**2))[~named].sum())
         rest = (BEYOND_METHODS * measured.change) ** 2 + others
-    after = np.where(book.in_head, np.maximum(total.before + total.delta, 0.0), 0.0)
     only_time = times[1] is not None or np.isnan(book.base.instructions).all()
-    stretched = STRETCHED * np.abs(delta) if only_time else np.zeros_like(delta)
+    stretched = (STRETCHED if only_time else PACE) * np.abs(delta)
     stretched = stretched if ran is None else _warming(delta, named, measured)
     unsure = np.hypot(total.deviation, stretched)
+    seen = delta
     delta, deviation = _reconciled(delta, unsure, named, measured, rest)
+    # What is told of one method agrees with its share of the measured change.
+    after = np.where(book.in_head, np.maximum(total.before + total.delta + delta - seen, 0.0), 0.0)
     named &= np.abs(delta) >= relevant
     return Moves(total.before, after, delta, deviation, total.freedom or np.inf, named, settled)
 
@@ -174,9 +179,12 @@ def _beyond_chance(
     told = in_play & (counted["calls"] | counted["instructions"] | (text == 1.0))
     score = np.abs(delta) / np.maximum(total.deviation, 1e-12)
     freedom = total.freedom or np.inf
-    # Code outside of the checkout is the same in both builds: as often called, it has little reason to move.
-    calm = np.array([method.file is None for method in book.methods])
-    calm = (calm | (text == 0.0) if compiled else calm) & ~told
+    # The same code, called as often, has little reason to move: a few samples are no evidence against it.
+    counted_alike = ~np.isnan(book.base.instructions).any(axis=0) & ~np.isnan(book.head.instructions).any(
+        axis=0
+    )
+    kept = (text == 0.0) & (compiled | counted_alike)
+    calm = (np.array([method.file is None for method in book.methods]) | kept) & ~told
     blind = BLIND_ERROR / 2.0 / max(int((in_play & ~told).sum()), 1)
     alone = score / np.where(calm, FOREIGN, 1.0) >= -student_quantile(blind, freedom)
     error = BLIND_ERROR if compiled else TOLD_ERROR

@@ -13,7 +13,7 @@ from bot.model.report import OptionValue, Report, Series
 from bot.report import words
 from bot.report.formats import count, percent, shorten
 from bot.report.ranges import moves
-from bot.report.ranges.sparklines import length, positive, reference_options, spread
+from bot.report.ranges.sparklines import length, positive, reference_options, spread, telling
 from bot.report.svg import BAD, BAND, GOOD, INK, LINE, MUTED, drawn
 
 if TYPE_CHECKING:
@@ -87,12 +87,14 @@ def _panels(figure: Figure, report: Report, shown: list[Series], marks: list[_Ma
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     figure.subplots_adjust(hspace=0.55, left=0.6 / width, right=1 - 0.15 / width)
     reference = reference_options(report) or None
+    order = telling(report)
     least = max([LEAST_SPAN, *(LEAST_OF_LARGEST * spread(s) for s in shown)])
     before = min((m.first for m in marks), default=length(report))
     for axes, series in zip(panels, shown, strict=True):
         _values(axes, series, before=before, least=least)
         _lines(axes, marks, series.options)
-        text = shorten(str(words.configuration(series.options, reference)), int(width / LETTER))
+        options = {n: series.options[n] for n in order if n in series.options}
+        text = shorten(str(words.configuration(options, reference)), int(width / LETTER))
         axes.text(0, 1.06, text, transform=axes.transAxes, fontsize=9, color=INK)
     _numbers(panels[0], marks, revisions=length(report), inches=width - 0.75)
     _revisions(panels[-1], report)

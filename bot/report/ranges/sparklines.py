@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from bot.model.report import ChangePoint, OptionValue, Point, Report, Series
 from bot.model.space import value_text
 from bot.report.formats import Listing, clean, shorten
+from bot.report.words import level_parts
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH, LABEL_WIDTH = 36, 20
@@ -57,7 +58,12 @@ def drawing(report: Report) -> Listing:
     revisions = length(report)
     reference = reference_options(report)
     columns = min(WIDTH, revisions)
-    labels = [label(s.options, reference, limit=LABEL_WIDTH) for s in report.series]
+    order = telling(report)
+    room = LABEL_WIDTH + WIDTH - columns
+    labels = [
+        label({n: s.options[n] for n in order if n in s.options}, reference, limit=room)
+        for s in report.series
+    ]
     wide = max(map(len, labels), default=0)
     span = max([LEAST_SPAN, *(LEAST_OF_LARGEST * spread(s) for s in report.series)])
     lines = [
@@ -100,6 +106,20 @@ def label(options: Mapping[str, OptionValue], reference: Mapping[str, OptionValu
         if len(text) <= limit or shown == 1:
             return shorten(text, limit)
     return "default"
+
+
+def telling(report: Report) -> list[str]:
+    """Options by which shown configurations are told apart: first those of terms that moved.
+
+    What all of them have alike is left out, where not the default configuration is what they are told by.
+    """
+    shown = [s.options for s in report.series]
+    names = list(dict.fromkeys(name for options in shown for name in options))
+    if not any(s.default for s in report.series) and len(shown) > 1:
+        names = [n for n in names if any(options.get(n) != shown[0].get(n) for options in shown)]
+    levels = [level for point in report.change_points for level in point.term]
+    moved = [parts[0] if (parts := level_parts(level)) else level.removeprefix("!") for level in levels]
+    return sorted(names, key=lambda n: moved.index(n) if n in moved else len(moved))
 
 
 def _ends(series: Series) -> str:

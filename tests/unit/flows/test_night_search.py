@@ -313,3 +313,11 @@ def test_what_two_nights_of_counts_did_not_settle_is_told_and_takes_no_later_nig
         item.endswith(": two nights did not settle it, and no later one asks.") for item in lists["unclear"]
     )
     assert "Nothing new moved" in lists["learnt"][0] and not any("Ask again" in i for i in lists["tomorrow"])
+
+
+def test_pairs_of_levels_that_the_constraints_forbid_are_not_told_as_never_tried() -> None:
+    space = Space(SPACE.options, constraints=("a implies b",))
+    window = Window(30, reference=10, previous=20)
+    night = NightSearch(space, window, ConstraintSolver(space), rng=np.random.default_rng(1))
+    unseen = {term for term, least in night.slow_downs().items() if least == float("inf")}
+    assert ("!b", "a") not in unseen and ("a", "b") in unseen

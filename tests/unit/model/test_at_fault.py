@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from bot.model.at_fault import at_fault
+from bot.model.at_fault import at_fault, together_at_fault
 
 ALL = [dict(zip(("a", "b", "c"), values, strict=True)) for values in product((False, True), repeat=3)]
 
@@ -40,3 +40,23 @@ def test_two_failures_are_too_few() -> None:
 
 def test_where_nothing_fails_nothing_is() -> None:
     assert at_fault([], ALL) == []
+
+
+WIDE = [dict(zip("abcdef", values, strict=True)) for values in product((False, True), repeat=6)]
+
+
+def test_two_values_that_only_fail_together_are_found() -> None:
+    failed = [o for o in WIDE if o["b"] and not o["e"]]
+    worked = [o for o in WIDE if o not in failed]
+    assert at_fault(failed, worked) == []
+    assert together_at_fault(failed, worked) == {"b": True, "e": False}
+
+
+def test_two_values_that_seldom_meet_are_no_explanation() -> None:
+    failed = [{"a": True, "b": True}] * 3
+    assert together_at_fault(failed, [{"a": True, "b": False}, {"a": False, "b": True}]) == {}
+
+
+def test_failures_without_two_values_of_their_own_have_no_explanation() -> None:
+    failed = [o for o in WIDE if sum(o.values()) > 4]
+    assert together_at_fault(failed, [o for o in WIDE if o not in failed]) == {}

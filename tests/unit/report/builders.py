@@ -286,6 +286,23 @@ def failing() -> Report:
     )
 
 
+def head_broken() -> Report:
+    """Head crashes where two values meet, and nothing is slower elsewhere."""
+    broken = {"failed_pairs": 2, "failed_sides": ("head",), "failure": "head: killed by SIGSEGV"}
+    meet = [
+        changed(None, "failed", unsafe=True, passes=3, level=n).model_copy(update=broken) for n in (1, 2, 3)
+    ]
+    apart = [
+        changed(1.0, "same", unsafe=unsafe, passes=passes, level=n)
+        for n in range(8)
+        for unsafe, passes in ((True, 1), (False, 3))
+    ]
+    return report(
+        spent=SPENT.model_copy(update={"failed_trials": 6}),
+        configurations=(*unchanged()[:1], *meet, *apart),
+    )
+
+
 def unmeasured() -> Report:
     """Every trial failed."""
     crash = changed(None, "failed").model_copy(
@@ -328,6 +345,7 @@ def states() -> dict[str, tuple[Report, bool]]:
         "head_unbuilt": (unbuilt("head"), False),
         "both_unbuilt": (unbuilt("base", "head"), False),
         "trials_failed": (failing(), False),
+        "head_broken": (head_broken(), False),
         "nothing_measured": (unmeasured(), False),
         "budget_spent": (inconclusive(interrupted="budget", spent=few), False),
         "interrupted": (report(interrupted="signal", spent=few), False),

@@ -123,6 +123,37 @@ def test_values_with_which_nothing_works_are_named() -> None:
     assert told.endswith(": No.")
 
 
+def test_a_head_that_fails_where_base_works_is_no_green_report() -> None:
+    found = headline(builders.head_broken())
+    assert (found.tone, found.icon) == ("bad", "🟠")
+    told = "Head fails with `unsafe` on and `passes=3`, where base works; no slow-down found elsewhere"
+    assert markdown(found.title) == told
+    assert "head never works with `unsafe` on and `passes=3`" in markdown(found.caveats[0])
+
+
+def test_a_head_that_never_works_is_said_to_fail_and_no_option_is_blamed() -> None:
+    failed = [c for c in builders.head_broken().configurations if c.state == "failed"]
+    spent = builders.SPENT.model_copy(update={"failed_trials": 6, "pairs": 0})
+    found = headline(report(spent=spent, configurations=tuple(failed), verdict="inconclusive"))
+    assert "head fails in every configuration that was tried, and base works" in markdown(found.title)
+    assert "never works" not in markdown(found.caveats[0])
+
+
+def test_a_default_configuration_that_moved_a_little_is_not_said_to_be_the_same() -> None:
+    moved = changed(1.01, "same").model_copy(update={"interval": (1.002, 1.017)})
+    assert lead(configurations=(moved,))[0].startswith("The default configuration hardly changed: +1.0 %")
+    still = moved.model_copy(update={"interval": (0.998, 1.017)})
+    assert lead(configurations=(still,))[0].startswith("The default configuration did not change: +1.0 %")
+
+
+def test_one_failure_of_head_may_be_chance() -> None:
+    broken = builders.head_broken()
+    few = [c.model_copy(update={"failed_pairs": 1}) for c in broken.configurations if c.state == "failed"]
+    kept = [c for c in broken.configurations if c.state != "failed"]
+    found = headline(broken.model_copy(update={"configurations": (*kept, *few)}))
+    assert markdown(found.title) == "No slow-down found where trials ended well"
+
+
 def test_a_stopped_run_claims_no_clean_result() -> None:
     found = headline(report(interrupted="signal"))
     assert (found.tone, found.icon) == ("unclear", "🟡")

@@ -12,7 +12,7 @@ import numpy as np
 from bot.model.at_fault import LEAST
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Trial, Wish
-from bot.sampling.schedule import BLIND, FAILURES, MORE_OF_DEFAULT, MOST, ROUNDS, Schedule
+from bot.sampling.schedule import BLIND, FAILURES, HOPELESS, MORE_OF_DEFAULT, MOST, ROUNDS, Schedule
 
 SAMPLE: list[Configuration] = [(i,) for i in range(200)]
 
@@ -23,6 +23,7 @@ class SimulatedClock:
 
     cost: Callable[[Configuration], float] = lambda _c: 0.1
     fails: Callable[[Configuration], bool] = lambda _c: False
+    base_works: bool = False
     now: float = 0.0
     served: list[Wish] = field(default_factory=list)
 
@@ -32,7 +33,8 @@ class SimulatedClock:
                 continue
             seconds = self.cost(wish.configuration)
             self.now += seconds
-            trial = Trial("exit" if self.fails(wish.configuration) else "ok", exit_code=0)
+            works = (self.base_works and wish.control) or not self.fails(wish.configuration)
+            trial = Trial("ok" if works else "exit", exit_code=0)
             self.served.append(wish)
             schedule.observe(Pair(wish, trial, trial, seconds))
 
@@ -185,6 +187,14 @@ def test_a_program_that_never_works_is_given_up_soon() -> None:
     schedule = Schedule(sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1))
     clock.run(schedule)
     assert len(clock.served) <= 2 * FAILURES * LEAST + 2
+
+
+def test_a_program_of_many_options_that_never_works_is_given_up_soon() -> None:
+    clock = SimulatedClock(fails=lambda _c: True, base_works=True)
+    options = np.random.default_rng(3).integers(0, 2, (200, 14)).tolist()
+    schedule = Schedule([tuple(o) for o in options], 1, 600.0, lambda: clock.now, np.random.default_rng(1))
+    clock.run(schedule)
+    assert len(clock.counts()) <= HOPELESS and len(clock.served) <= 1.2 * FAILURES * HOPELESS
 
 
 def test_of_two_values_that_failed_together_each_is_tried_alone() -> None:

@@ -73,7 +73,10 @@ class Coarse:
         wanted = CALLGRIND_STARTS + CALLGRIND_SLOWDOWN * trial
         command = tuple(word.replace(str(target.fresh or target.scratch), "") for word in target.words)
         if not self._counted_before.setdefault(command, not trial or wanted <= left):
-            notes.append(f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s.")
+            notes.append(
+                f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s, and "
+                f"{max(left, 0.0):.0f} s of the budget are left for it."
+            )
             return None
         return self._counting.profile(target)
 

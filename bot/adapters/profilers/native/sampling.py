@@ -196,7 +196,10 @@ def too_few(profile: Profile) -> Sequence[str]:
     """A note, when there are too few samples for shares."""
     if profile.samples is None or profile.samples >= FEW_SAMPLES:
         return ()
-    return (f"Only {profile.samples} samples of {profile.tool.name}: too short for shares of time.",)
+    return (
+        f"Only {profile.samples} samples of {profile.tool.name}: too short a profile for shares of time; "
+        "a longer workload would help.",
+    )
 
 
 def _nowhere(tool: Tool, error: OSError) -> Profile:

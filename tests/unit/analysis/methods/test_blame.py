@@ -245,3 +245,59 @@ def test_what_moved_against_the_change_is_not_named_for_it() -> None:
     found = blame(compared(base, head, "sampled", rng, base_trials=3, head_trials=3))
     assert not any(change.method.name == "rest" for change in found.changes)
     assert sum(change.share for change in found.changes) + (found.unexplained or 0.0) == pytest.approx(1.0)
+
+
+def test_a_machine_that_was_slower_while_it_profiled_makes_no_share_that_cannot_be() -> None:
+    kernel = 0.3  # seconds that a trial spends where the sampler does not see it
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        base = replace(program(rng), instructions={})
+        base = replace(base, instructions={name: round(3e9 * s) for name, s in base.seconds.items()})
+        assert base.instructions is not None
+        more = {**base.instructions, "f7": base.instructions["f7"] + 10**9}
+        head = replace(base.changed("f7", seconds=0.25), instructions=more)
+        ratio = (head.total + kernel) / (base.total + kernel)
+        blamed = blame(
+            Compared(
+                [slowed(base, rng), slowed(base, rng)],
+                [slowed(head, rng)],
+                (base.total + kernel, head.total + kernel),
+                (ratio * 0.995, ratio * 1.005),
+            )
+        )
+        found.append(blamed.changes[0])
+    assert {change.method for change in found} == {f("f7")}
+    for change in found:
+        base_seconds, head_seconds = change.self_seconds
+        assert head_seconds - base_seconds == pytest.approx(0.25 * change.share)
+    assert sum(change.interval[0] <= 1.0 <= change.interval[1] for change in found) >= 18
+
+
+def slowed(program: Program, rng: np.random.Generator) -> Profile:
+    """Profiled while the machine took a third longer for everything."""
+    profile = program.profile("native", rng)
+    costs = {
+        method: replace(cost, self_seconds=1.3 * program.total * cost.self_share)
+        for method, cost in profile.methods.items()
+    }
+    return replace(profile, methods=costs)
+
+
+def test_a_few_samples_are_no_evidence_against_a_method_with_the_same_text_calls_and_instructions() -> None:
+    base, head = ({"hot": 0.75, "warm": 0.2, "cool": 0.05}, {"hot": 1.0, "warm": 0.2, "cool": 0.015})
+    counts = dict.fromkeys(base, 10**9)
+    before = Program(base, instructions=counts)
+    after = Program(head, instructions={**counts, "hot": 2 * 10**9})
+    same = {f(name): "same" for name in base}
+    named = set()
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        few = replace(
+            compared(before, after, "native", rng),
+            base=[before.profile("native", rng, samples=150) for _ in range(3)],
+            head=[after.profile("native", rng, samples=150) for _ in range(3)],
+            bodies=(same, {**same, f("hot"): "other"}),
+        )
+        named |= {change.method for change in blame(few).changes}
+    assert named == {f("hot")}

@@ -18,7 +18,7 @@ def test_a_method_that_moved_within_its_file_is_the_same() -> None:
     paired = pair([Method("f", "a.c", 10)], [Method("f", "a.c", 99)])
     assert paired.heads == {Method("f", "a.c"): Method("f", "a.c")}
     assert paired.heads[Method("f", "a.c")].line == 99
-    assert (paired.renamed, paired.vanished, paired.new, paired.notes()) == ({}, (), (), ())
+    assert (paired.renamed, paired.vanished, paired.new, paired.notes([])) == ({}, (), (), ())
 
 
 def test_a_method_that_moved_to_another_file_is_the_same_when_its_name_is_unique() -> None:
@@ -57,11 +57,18 @@ def test_small_and_repeated_bodies_prove_nothing() -> None:
 
 
 def test_a_changed_set_of_methods_is_said() -> None:
-    paired = pair([Method("gone"), Method("f")], [Method("f"), *(Method(f"n{i}") for i in range(7))])
-    assert paired.notes() == (
+    new = [Method(f"n{i}") for i in range(7)]
+    paired = pair([Method("gone"), Method("f")], [Method("f"), *new])
+    assert paired.notes([Method("gone"), *new]) == (
         "The set of methods changed: 1 vanished (gone), 7 new (n0, n1, n2, n3, n4, …). What a method costs "
         "that is inlined in one build only is counted with its callers there.",
     )
+
+
+def test_methods_whose_calls_nobody_counted_are_not_said_to_be_gone() -> None:
+    paired = pair([Method("unmet"), Method("gone"), Method("f")], [Method("f"), Method("met")])
+    assert paired.notes([]) == ()
+    assert "1 vanished (gone)." in paired.notes([Method("gone")])[0]
 
 
 def test_what_is_known_of_base_can_be_told_in_heads_methods() -> None:

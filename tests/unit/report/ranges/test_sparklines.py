@@ -75,3 +75,15 @@ def test_instructions_are_told_in_millions() -> None:
     counted = first.model_copy(update={"unit": "instructions", "points": points})
     text = drawing(report.model_copy(update={"series": (counted,)})).text
     assert f"10.0 to {points[-1].place + 10}.0 million instructions" in text
+
+
+def test_configurations_are_told_apart_first_by_what_moved_and_never_by_what_all_have_alike() -> None:
+    point = move(12, "extreme", ratio=1.2)
+    shown = [
+        series(point, extreme=extreme).model_copy(
+            update={"default": False, "options": {"alike": True, "deep": deep, "extreme": extreme}}
+        )
+        for extreme, deep in ((True, False), (False, True))
+    ]
+    lines = drawing(bisection(series=tuple(shown), change_points=(point,))).text.splitlines()
+    assert [line.partition("  ")[0] for line in lines[:2]] == ["extreme !deep", "!extreme deep"]

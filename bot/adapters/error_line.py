@@ -1,0 +1,24 @@
+"""The line of a program's output that tells best why it failed."""
+
+from __future__ import annotations
+
+import re
+
+SEARCHED, KEPT = 8_000, 400
+"""Last bytes of the output that are looked through, and characters that are told."""
+
+_ERROR = re.compile(
+    r"""^\s*(?:Uncaught\s|Exception\ in\ thread\ \S+\s)?
+        (?: [\w.$]*(?:Error|Exception)\b(?::|\s*\[|$)   # Python, JavaScript, the JVM
+          | (?:fatal|error|panic)(?:\ error)?:          # most of what is compiled
+          | thread\ '.*'\ .*panicked\ at )              # Rust
+    """,
+    re.VERBOSE,
+)
+
+
+def error_line(output: bytes | bytearray) -> str:
+    """The last line that names an error, whatever follows it (the lines of a stack, say); else the end."""
+    text = output[-SEARCHED:].decode(errors="replace").strip()
+    named = [line.strip() for line in text.splitlines() if _ERROR.match(line)]
+    return named[-1][:KEPT] if named else text[-KEPT:].strip()

@@ -1,0 +1,50 @@
+"""Of what a failed program printed, the line is told that names the error."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.adapters.error_line import KEPT, error_line
+
+NODE = b"""file:///checkout/src/utils.js:1
+exprt async function replaceAsync(str, regex, asyncFn) {
+      ^^^^^
+
+SyntaxError: Unexpected token 'async'
+    at compileSourceTextModule (node:internal/modules/esm/utils:346:16)
+    at #translate (node:internal/modules/esm/loader:497:12)
+
+Node.js v20.20.2
+"""
+PYTHON = b"""Traceback (most recent call last):
+  File "main.py", line 3, in <module>
+    raise KeyError("a")
+KeyError: 'a'
+"""
+JVM = b"""Exception in thread "main" java.lang.IllegalStateException: no parser
+\tat org.example.Main.main(Main.java:5)
+"""
+RUST = b"""
+thread 'main' (81) panicked at src/main.rs:2:5:
+index out of bounds
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (NODE, "SyntaxError: Unexpected token 'async'"),
+        (PYTHON, "KeyError: 'a'"),
+        (JVM, 'Exception in thread "main" java.lang.IllegalStateException: no parser'),
+        (RUST, "thread 'main' (81) panicked at src/main.rs:2:5:"),
+        (b"fatal: not a level: 12\nusage: ...\n", "fatal: not a level: 12"),
+    ],
+)
+def test_the_error_is_told_and_not_the_stack_below_it(output: bytes, told: str) -> None:
+    assert error_line(output) == told
+
+
+def test_without_a_line_that_names_an_error_the_end_is_told() -> None:
+    assert error_line(b"x" * 1000 + b" went wrong\n") == ("x" * 1000 + " went wrong")[-KEPT:]
+    assert error_line(b"") == ""
