@@ -171,18 +171,13 @@ class MethodInquiry:
         space = self.job.subject.space
         configuration = tuple(suspect.options[name] for name in space.names)
         change = self.flagged.changes[configuration]
-        if (
-            suspect.share_of_change < LEAST_SHARE
-            or suspect.change not in ("slower", "faster")
-            or not change.ratio
-        ):
+        if suspect.share_of_change < LEAST_SHARE or suspect.change not in ("slower", "faster"):
             return suspect, ""
         proof = prove(
             self.job,
             Method(suspect.method, suspect.file, suspect.line),
             configuration,
-            ratio=change.ratio,
-            metric=change.metric,
+            change=change,
             seconds=self.until - self.bench.elapsed(),
         )
         return suspect.model_copy(

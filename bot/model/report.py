@@ -63,10 +63,7 @@ class Effect(Part):
 
 
 class ConfigurationChange(Part):
-    """What one configuration's pairs say; the default configuration is marked and comes first.
-
-    `failed_sides`: whose trials failed, in whatever pair; none where only the exit codes differed.
-    """
+    """What its pairs say, the default one's first; `failed_sides`: whose trials failed, in whatever pair."""
 
     options: dict[str, OptionValue]
     default: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 
 from bot.model.report import ConfigurationChange, Noise, Report, State
 from bot.model.space import Term
@@ -84,14 +85,20 @@ def _pairs(found: ConfigurationChange) -> str:
 
 
 def reproductions(report: Report) -> Section | None:
-    """The exact commands of each flagged configuration."""
+    """The exact commands of each flagged configuration; what the first one sets up serves the others."""
     default = words.default_options(report)
     blocks: list[Block] = []
+    done: tuple[str, ...] = ()
     for one in report.reproduce[:MOST_REPRODUCED]:
         if not one.commands:
             continue
-        listing = shell(one.commands)
-        blocks.append(prose(words.configuration(one.options, default), ":"))
+        # The last line is always shown.
+        both = zip(one.commands[:-1], done, strict=False)
+        known = sum(1 for _ in takewhile(lambda two: two[0] == two[1], both))
+        done = done or one.commands
+        listing = shell(one.commands[known:])
+        then = " in the same worktrees:" if known else ":"
+        blocks.append(prose(words.configuration(one.options, default), then))
         long = len(listing.text) > LONGEST_SCRIPT
         blocks.append(prose("(too long to show here; it is in the report)") if long else listing)
     blocks += more(len(report.reproduce), MOST_REPRODUCED, "configuration")

@@ -12,10 +12,11 @@ import pytest
 from bot.flows import method_suspects
 from bot.flows.experience import Memory
 from bot.flows.job import Job
+from bot.flows.method_proof import Proof, prove
 from bot.flows.ports import Bench
 from bot.flows.pull_request import pull_request
 from bot.model.profiles import Method
-from bot.model.report import Report
+from bot.model.report import ConfigurationChange, Report
 from bot.model.space import Configuration
 from bot.model.subject import Subject
 from bot.model.trials import Side
@@ -198,6 +199,36 @@ def test_a_revert_that_is_not_possible_proves_nothing(note: str) -> None:
     (suspect,) = report.suspects.methods
     assert suspect.restored is None
     assert (note in report.notes) == bool(note)
+
+
+def known_from(interval: tuple[float, float]) -> Proof:
+    """The proof of a method whose revert restores all of a change of 20 %, of which this is known."""
+    made, _ = job()
+    configuration = made.subject.space.default
+    change = ConfigurationChange(
+        options=made.subject.space.as_dict(configuration),
+        metric="cpu",
+        ratio=1.2,
+        interval=interval,
+        pairs=1,
+        state="slower",
+    )
+    reverted = replace(made, open_reverted=Proving(1.0))
+    return prove(reverted, Method("find", "find.py"), configuration, change=change, seconds=20.0)
+
+
+def test_what_a_revert_restores_is_known_no_better_than_the_change_itself() -> None:
+    vague, exact = known_from((1.12, 1.29)), known_from((1.199, 1.201))
+    assert vague.interval is not None and exact.interval is not None
+    assert exact.restored == pytest.approx(vague.restored)
+    width = [high - low for low, high in (vague.interval, exact.interval)]
+    assert width[0] > 0.7 > 3 * width[1]
+
+
+def test_of_a_change_that_is_hardly_known_no_share_is_told_to_be_restored() -> None:
+    proof = known_from((1.02, 1.40))
+    assert proof.restored is None
+    assert "larger --budget" in proof.note
 
 
 def test_a_revert_without_time_for_pairs_proves_nothing_and_is_said() -> None:

@@ -151,7 +151,9 @@ def slower() -> tuple[ConfigurationChange, ...]:
 
 def reproduction(**options: OptionValue) -> Reproduction:
     """The commands of one flagged configuration."""
-    arguments = "--compress reduce_vars=true" + (" --toplevel" if options.get("toplevel") else "")
+    switches = [f" --{name}" for name, value in options.items() if value is True and name != "reduce_vars"]
+    passes = f",passes={options['passes']}" if "passes" in options else ""
+    arguments = f"--compress reduce_vars=true{passes}{''.join(switches)}"
     run = f"time node bin/terser {arguments} ../suspects-base/bench/bundle.js > /dev/null"
     return Reproduction(
         options=DEFAULT | options,

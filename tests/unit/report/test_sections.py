@@ -82,7 +82,9 @@ def test_the_blindest_options_come_first() -> None:
 def test_every_flagged_configuration_can_be_reproduced_by_pasting() -> None:
     found = builders.regression()
     listings = [b.text for b in section(found, "reproduce").blocks if isinstance(b, Listing)]
-    assert listings == ["\n".join(one.commands) for one in found.reproduce]
+    assert listings[0] == "\n".join(found.reproduce[0].commands)
+    for one, listing in zip(found.reproduce, listings, strict=True):
+        assert "\n".join(one.commands).endswith(listing)
 
 
 def test_a_script_too_long_to_show_is_not_shown_in_part() -> None:
@@ -166,3 +168,10 @@ def test_section_titles_need_no_escaping_because_a_summary_is_html() -> None:
         for part in view(found, fork=fork).sections:
             assert markdown(part.title) == part.title
             assert all(isinstance(b, Prose | Table | Listing) or b.kind == "bullets" for b in part.blocks)
+
+
+def test_what_the_first_configuration_sets_up_is_not_made_again_for_the_second() -> None:
+    blocks = section(builders.mixed(), "reproduce").blocks
+    first, second = (block for block in blocks if isinstance(block, Listing))
+    assert first.text.count("worktree add") == 2
+    assert second.text and "worktree" not in second.text
