@@ -154,7 +154,9 @@ class MachinesEstimator(PairedEstimator):
     def _plain(self, effect: Effect) -> Effect:
         term = self._rest(effect.term)
         aliases = dict.fromkeys(self._rest(alias) for alias in effect.aliases)
-        return effect.model_copy(update={"term": term, "aliases": tuple(a for a in aliases if a != term)})
+        spared = tuple(one for one in effect.spared if not self._kinds(one))  # of kinds, the notes tell
+        update = {"term": term, "aliases": tuple(a for a in aliases if a != term), "spared": spared}
+        return effect.model_copy(update=update)
 
     def _rest(self, term: Term) -> Term:
         return tuple(level for level in term if not level.startswith(self._mark))
