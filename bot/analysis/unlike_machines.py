@@ -118,21 +118,27 @@ class MachinesEstimator(PairedEstimator):
         return _sized(effect, changes)
 
     def changes(self, metric: str, term: Term, named: Sequence[Effect]) -> list[RunnerChange]:
-        """What the pairs of each kind of machine say of a term, without what other named effects explain."""
-        levels = [self.space.level_of[text] for text in term]
-        covers = np.array([all(self.space.holds(v, c) for v in levels) for c in self.configurations], bool)
-        others = np.zeros(len(self.configurations))
-        for effect in named:
-            if effect.metric == metric and self._rest(effect.term) != term:
-                own = [self.space.level_of[text] for text in effect.term]
-                held = [all(self.space.holds(v, c) for v in own) for c in self.configurations]
-                others += math.log(effect.ratio) * np.array(held, float)
+        """What the pairs of each kind of machine say of a term, without what other named effects explain.
+
+        Of a term that another one spares, what is seen is told, and nothing of it of the other one.
+        """
+        covers, others = self._held(term), np.zeros(len(self.configurations))
+        for effect in (e for e in named if e.metric == metric):
+            if self._rest(effect.term) == term:
+                for spared in effect.spared:
+                    covers &= ~self._held(spared)
+            elif term not in effect.spared:
+                others += math.log(effect.ratio) * self._held(effect.term)
         found = []
         for machine in self.machines:
             change = self._change(machine, metric, covers, others)
             if change is not None:
                 found.append(change)
         return found
+
+    def _held(self, term: Term) -> NDArray[np.bool_]:
+        """Rows that hold a term."""
+        return np.array([self.space.carries(term, c) for c in self.configurations], dtype=bool)
 
     def _change(
         self, machine: Machine, metric: str, covers: NDArray[np.bool_], others: Floats
