@@ -81,7 +81,13 @@ def influences(report: Report, rows: int) -> Section | None:
         for i in found[:rows]
     )
     table = Table(("Where", "Term", "Adds", "Share", "Model error"), cells, "llrrr")
-    return Section("influences", "Influences", (table, *more(len(found), rows, "influence")))
+    return Section("influences", "Influences", (table, *more(len(found), rows, "influence"), _EXPLAINED))
+
+
+_EXPLAINED = prose(
+    "Share: of what the term adds to the whole program; in a row of the whole program, of its mean cost. "
+    "Model error: how far off predictions are for configurations that were held out."
+)
 
 
 def logs(report: Report) -> Section | None:

@@ -153,6 +153,7 @@ def test_what_later_analyses_find_has_its_place() -> None:
     assert rows(found, "influences") == [
         ["whole program", "`a` on", "+100 ms (+50 ms to +200 ms)", "30 %", "5 %"]
     ]
+    assert "of what the term adds to the whole program" in str(section(found, "influences").blocks[-1])
 
 
 def test_paths_that_moved_by_themselves_are_told_by_their_nearest_callers() -> None:
