@@ -37,4 +37,5 @@ def told_point(
         probability=found.probability,
         shape=found.shape,
         accepted=accepted,
+        spared=found.spared,
     )

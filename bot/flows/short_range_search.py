@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
 from bot.analysis.explanations.findings import Found, steps_of, told
 from bot.analysis.explanations.scales import ODD, Scales, learn
+from bot.analysis.explanations.spared import spared
 from bot.flows.short_range_doubts import doubts
 from bot.flows.short_range_pool import Pool
 from bot.flows.short_range_wishes import Outlook, next_probes
@@ -83,7 +85,15 @@ class ShortRangeFinder:
         if self._evidence is None:
             return ()
         covers = self._covers([step.term for step in self._found])
-        found = told(self._found, self._evidence, covers, self.terms_, self.revisions)
+        missed = partial(
+            spared,
+            found=self._found,
+            evidence=self._evidence,
+            covers=covers,
+            holds=self._pool.holds,
+            levels=self.terms_.levels,
+        )
+        found = told(self._found, self._evidence, covers, self.terms_, self.revisions, spared=missed)
         # Only what is surely smaller is left out: by half a point less, an option's only step would be lost.
         return tuple(
             point for point in found if max(abs(end - 1.0) for end in point.ratio_interval) >= self._threshold

@@ -41,7 +41,8 @@ class ChangePoint:
     """A revision where the performance of a term moved.
 
     revision: the most probable one; interval: first and last revision that hold 90 % of the probability.
-    ratio: seconds from it on / seconds before it; probability: that this term moved in this interval.
+    ratio: seconds from it on / seconds before it; probability: that this term moved in this interval. spared:
+    terms within this one that it misses.
     """
 
     revision: int
@@ -52,6 +53,7 @@ class ChangePoint:
     ratio_interval: tuple[float, float]
     probability: float
     shape: Shape = "step"
+    spared: tuple[Term, ...] = ()
 
 
 class ChangePointSearch(Protocol):

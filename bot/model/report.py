@@ -91,7 +91,7 @@ class ChangePoint(Part):
     interval: the first and last revision it may be. label and subject (of its commit): for people.
     before: the last revision that lies before the interval. places: where the revision and its interval's
     ends lie in the range, from 0. shape: step; transient (start or end of an episode that passed).
-    accepted: as of an effect.
+    accepted, spared: as of an effect.
     """
 
     revision: str
@@ -109,6 +109,7 @@ class ChangePoint(Part):
     probability: float
     shape: Literal["step", "transient"] = "step"
     accepted: Acceptance | None = None
+    spared: tuple[tuple[str, ...], ...] = ()
 
 
 class Point(Part):

@@ -67,17 +67,17 @@ def within(levels: Term, *, capital: bool = False) -> Prose:
     return prose(with_, term(levels))
 
 
-def hit(effect: Effect, *, capital: bool = False) -> Prose:
+def hit(effect: Effect | ChangePoint, *, capital: bool = False) -> Prose:
     """Where an effect happens, and where in that it does not: "in every configuration but without `a`"."""
     return prose(within(effect.term, capital=capital), _but(effect))
 
 
-def suspect(effect: Effect) -> Prose:
+def suspect(effect: Effect | ChangePoint) -> Prose:
     """Its term, and where within that it does not happen."""
     return prose(term(effect.term), _but(effect))
 
 
-def _but(effect: Effect) -> Prose:
+def _but(effect: Effect | ChangePoint) -> Prose:
     not_ = " but " if not effect.term else ", but not "
     return (
         prose(not_, join([within(t) for t in effect.spared], ", ", " and ")) if effect.spared else prose("")

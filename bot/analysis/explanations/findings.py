@@ -200,9 +200,15 @@ def _plainer(found: Sequence[Found], level: Callable[[Term], float]) -> list[Fou
 
 
 def told(
-    found: Sequence[Found], evidence: Evidence, covers: Floats, terms: Terms, revisions: int
+    found: Sequence[Found],
+    evidence: Evidence,
+    covers: Floats,
+    terms: Terms,
+    revisions: int,
+    *,
+    spared: Callable[[Sequence[int], float], Term | None] = lambda _parts, _ratio: None,
 ) -> tuple[ChangePoint, ...]:
-    """The steps that are probable and clear, as change points.
+    """The steps that are probable and clear, as change points; spared: whom a step of this ratio misses.
 
     covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
     ratio: after over before in the median measured configuration that holds the term.
@@ -214,7 +220,9 @@ def told(
         parts = [k for k, s in enumerate(found) if (s.at, s.term) == (step.at, step.term) and s in kept]
         middle, interval = _ratio(found, parts, evidence, covers)
         shape = shape_of(step, kept, revisions)
-        points.append(change_point(step, terms, ratio=middle, ratio_interval=interval, shape=shape))
+        point = change_point(step, terms, ratio=middle, ratio_interval=interval, shape=shape)
+        missed = spared(parts, middle)
+        points.append(point if missed is None else replace(point, spared=(terms.named(missed),)))
     return tuple(points)
 
 

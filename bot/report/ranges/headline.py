@@ -81,7 +81,7 @@ def _title(report: Report, first: moves.Course) -> Prose:
     if first.end is not None:
         when = prose("from ", moves.called(point), " until ", moves.called(first.end))
     title = prose(
-        verb.lower() if others else verb, " ", words.within(point.term), " ", when,
+        verb.lower() if others else verb, " ", words.hit(point), " ", when,
         f": {percent(point.ratio)} ", spoken.noun,
     )  # fmt: skip
     if first.end is None and first.eased is not None:
@@ -103,7 +103,7 @@ def _sentence(course: moves.Course) -> Prose:
         moves.revision(point),
         prose(" (or another of ", several, ")") if several.spans else "",
         ": ",
-        words.within(point.term),
+        words.hit(point),
         " ",
         moves.amount(point, emphasised=True),
         f", {probability(point.probability)}",

@@ -57,7 +57,7 @@ def _cells(point: ChangePoint) -> tuple[Prose, ...]:
     several, also = moves.span(point), words.aliases(point.aliases)
     return (
         prose(moves.revision(point), prose(" (or another of ", several, ")") if several.spans else ""),
-        prose(words.term(point.term), " " if also.spans else "", also),
+        prose(words.suspect(point), " " if also.spans else "", also),
         moves.amount(point),
         prose(probability(point.probability)),
     )

@@ -203,3 +203,23 @@ def test_the_same_seed_asks_the_same_and_asking_twice_changes_nothing() -> None:
 
 def test_a_range_of_one_revision_asks_nothing() -> None:
     assert not search(System(flags(3), {}), revisions=1).wishes()
+
+
+class Shared(System):
+    """Any of three options leads through code that became a fifth slower."""
+
+    def seconds(self, probe: Probe) -> float:
+        before = super().seconds(probe)
+        return before * (1.2 if probe.revision >= 9 and any(probe.configuration[:3]) else 1.0)
+
+
+def test_who_uses_none_of_the_options_that_lead_through_the_changed_code_is_told_to_be_spared() -> None:
+    (point,) = search(Shared(flags(4), {}, noise=0.002)).change_points_
+    assert (point.revision, point.term) == (9, ())
+    assert point.spared == (("!o0", "!o1", "!o2"),)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_change_of_everything_spares_nobody(noise: float) -> None:
+    points = search(System(flags(5), {(9, ()): 0.2, (15, ("o1",)): -0.2}, noise=noise)).change_points_
+    assert [point.spared for point in points] == [(), ()]

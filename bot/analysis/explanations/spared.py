@@ -1,0 +1,99 @@
+"""Whom a told step misses: configurations that hold its term and did not move, by what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.change_points.terms import Term
+from bot.analysis.explanations.cells import Floats
+from bot.analysis.explanations.evidence import Evidence
+from bot.analysis.explanations.findings import Found
+from bot.model.space import Level
+
+MISSED, HIT = 1 / 3, 2 / 3
+"""Shares of a step's size: who moves less than the one is missed, who moves more than the other is hit."""
+SURELY = 4.0
+"""Standard errors by which a missed configuration's move is off the step."""
+FEWEST = 2
+"""Configurations that are hit: one could be the odd one itself."""
+MOST_LEVELS = 4
+
+Bools = NDArray[np.bool_]
+
+
+def spared(
+    parts: Sequence[int],
+    ratio: float,
+    *,
+    found: Sequence[Found],
+    evidence: Evidence,
+    covers: Floats,
+    holds: Bools,
+    levels: Sequence[Level],
+) -> Term | None:
+    """A term that all missed configurations hold and no other one does; None: nobody is, or none says it.
+
+    Names are pairs of levels at most: where any of three options leads through the changed code, everything
+    is told, and who uses none of them is missed. parts: the step, in seconds and as a share; ratio: as it is
+    told. covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
+    holds: the levels of each configuration, (n_configurations, n_levels).
+    """
+    missed: list[int] = []
+    others: list[int] = []
+    hit = 0
+    for c in np.unique(evidence.table.configuration).tolist():
+        if not covers[parts[0]][c]:
+            continue
+        share, doubt = _moved(c, parts, found, evidence, covers=covers, ratio=ratio)
+        if abs(share - 1.0) > SURELY * doubt and share < MISSED:
+            missed.append(c)
+        else:
+            others.append(c)
+            hit += share > HIT
+    if not missed or hit < FEWEST:
+        return None
+    common = np.flatnonzero(holds[missed].all(axis=0)).tolist()
+    if holds[others][:, common].all(axis=1).any():
+        return None
+    # What most of the others hold, too, says least of who is missed.
+    for level in sorted(common, key=lambda k: -int(holds[others, k].sum())):
+        rest = [k for k in common if k != level]
+        if rest and not holds[others][:, rest].all(axis=1).any():
+            common = rest
+    return tuple(levels[k] for k in common) if len(common) <= MOST_LEVELS else None
+
+
+def _moved(
+    c: int,
+    parts: Sequence[int],
+    found: Sequence[Found],
+    evidence: Evidence,
+    *,
+    covers: Floats,
+    ratio: float,
+) -> tuple[float, float]:
+    """Which share of a step a configuration moved by, and its standard error; NaN: nobody knows.
+
+    From the nearest trials before and after; where another step is told between them, it is not known.
+    """
+    table, step = evidence.table, found[parts[0]]
+    mine = table.configuration == c
+    before, after = mine & (table.revision < step.low), mine & (table.revision >= step.high)
+    if not before.any() or not after.any():
+        return np.nan, np.inf
+    one = int(np.flatnonzero(before)[-1])
+    two = int(np.flatnonzero(after)[0])
+    between = range(int(table.revision[one]) + 1, int(table.revision[two]) + 1)
+    told = [k for k, s in enumerate(found) if s.clear and s.told and s.at in between and k not in parts]
+    if any(covers[k][c] for k in told):
+        return np.nan, np.inf
+    level = float(table.level()[one])
+    whole = step.size * (level if step.share else evidence.scales.unit)
+    if len(parts) > 1:  # a share less and an amount more would have moved it as it did, whatever that is
+        whole = (ratio - 1.0) * float(table.value[one])
+    counts = table.count[[one, two]]
+    doubt = evidence.scales.noise * level * np.sqrt(sum(1.0 / n for n in counts.tolist() if n))
+    return float(table.value[two] - table.value[one]) / whole, float(doubt / abs(whole))
