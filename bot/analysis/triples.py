@@ -34,32 +34,28 @@ def with_triples(
     """
     levels, covers = level_covers(space, configurations)
     seen = np.isfinite(variance)
-    ready, rows = readiness(levels), {str(level): row for row, level in enumerate(levels)}
+    ready = readiness(levels)
     known = {np.packbits(cover).tobytes() for cover in found.covers}
     unit = MASS / max(math.comb(len(space.options), 3), 1)
-    grown: dict[bytes, tuple[Term, NDArray[np.bool_], float]] = {}
+    grown: dict[bytes, tuple[NDArray[np.bool_], dict[Term, float]]] = {}
     for pair in _suspicious(found, location, np.where(seen, 1.0 / variance, 0.0)):
-        for level in levels:
-            term = _extended(found.terms[pair], level, space)
-            cover = found.covers[pair] & covers[rows[str(level)]]
+        for level, held in zip(levels, covers, strict=True):
+            term, cover = _extended(found.terms[pair], level, space), found.covers[pair] & held
             key = np.packbits(cover).tobytes()
             if term and key not in known and (cover & seen).sum() >= PAIR_COVER:
-                mass = unit * math.prod(ready[name] for name in term)
-                grown[key] = min(grown.get(key, (term, cover, mass)), (term, cover, mass), key=lambda g: g[0])
+                _, masses = grown.setdefault(key, (cover, {}))
+                masses[term] = unit * math.prod(ready[name] for name in term)
     if not grown:
         return found
-    terms, held, masses = zip(*grown.values(), strict=True)
+    new = [Group(*zip(*sorted(masses.items()), strict=True)) for _, masses in grown.values()]
     triple: Kind = "triple"
     return replace(
         found,
-        terms=(*found.terms, *terms),
-        kinds=(*found.kinds, *[triple] * len(terms)),
-        covers=np.concatenate([found.covers, np.array(held)]),
-        prior=np.concatenate([found.prior * (1.0 - MASS), masses]),
-        groups=(
-            *(Group(g.terms, tuple(m * (1.0 - MASS) for m in g.masses)) for g in found.groups),
-            *(Group((term,), (mass,)) for term, mass in zip(terms, masses, strict=True)),
-        ),
+        terms=(*found.terms, *(group.terms[0] for group in new)),
+        kinds=(*found.kinds, *[triple] * len(new)),
+        covers=np.concatenate([found.covers, np.array([cover for cover, _ in grown.values()])]),
+        prior=np.concatenate([found.prior * (1.0 - MASS), [sum(group.masses) for group in new]]),
+        groups=(*(Group(g.terms, tuple(m * (1.0 - MASS) for m in g.masses)) for g in found.groups), *new),
     )
 
 

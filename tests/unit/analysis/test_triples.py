@@ -81,3 +81,15 @@ def test_without_three_options_there_is_no_third_level() -> None:
     configurations: list[Configuration] = [(a, b) for a in (False, True) for b in (False, True)]
     plain = candidates(flags(2), configurations, never)
     assert with_triples(plain, flags(2), configurations, np.zeros(4), np.ones(4)) is plain
+
+
+def test_three_levels_that_the_sample_cannot_tell_apart_are_told_as_such() -> None:
+    rng = np.random.default_rng(4)
+    configurations = [c for c in sample(SPACE, 128, rng) if c[2] == c[3]]
+    location = np.where(holds(SPACE, ("a", "b", "c"), configurations), 0.1, 0.0)
+    plain = candidates(SPACE, configurations, never)
+    n = len(configurations)
+    found = with_triples(plain, SPACE, configurations, location, np.full(n, 1e-4))
+    (told,) = (found.told(i) for i, term in enumerate(found.terms) if term == ("a", "b", "c"))
+    assert [term for term, _ in told.alike] == [("a", "b", "d")]
+    assert told.share == pytest.approx(0.5)
