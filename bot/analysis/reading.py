@@ -65,15 +65,12 @@ class Reading:
         """Terms within a named effect's where nothing of the kind is seen: another one takes it back."""
         if self.fit is None:
             return []
-        inside = self.found.covers[effect.top]
         return [
             self.found.told(other.top).term
             for other in self.fit.effects
-            if self._attributed(other)
-            and other.own * effect.size < 0.0
+            if effect.top in other.around
+            and self._attributed(other)
             and other.size * np.sign(effect.size) < self.watch.margin
-            and self.found.covers[other.top].sum() < inside.sum()
-            and np.all(inside[self.found.covers[other.top]])
         ]
 
     def _attributed(self, effect: SingleEffect) -> bool:

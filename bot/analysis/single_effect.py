@@ -30,9 +30,9 @@ class SingleEffect:
     presence: probability. posterior: over candidates given presence, shape (n_terms,). top: the most probable
     candidate. size: median log ratio given the top candidate; interval: its central 90 %; both are medians of
     the measured configurations that hold it. each: log ratio in each configuration, (n_configurations,).
-    fixed: whether it is the same amount, rather than the same share, in all that hold it. own: the size
-    without what it takes a part of back: effects of the other direction that hold wherever it holds. `size`
-    and `interval` are what is seen there, the sum of all these.
+    fixed: whether it is the same amount, rather than the same share, in all that hold it. around: top
+    candidates of the effects of the other direction that hold wherever it holds, and in more. own: the size
+    without these; `size` and `interval` are what is seen there, the sum of all.
     """
 
     presence: float
@@ -43,6 +43,7 @@ class SingleEffect:
     each: Floats
     fixed: bool
     own: float
+    around: tuple[int, ...] = ()
 
     @property
     def takes_back(self) -> bool:
@@ -72,13 +73,15 @@ class Fitted:
         found: list[SingleEffect] = []
         for i in sorted(range(len(tops)), key=lambda i: -self.states[i][0]):
             twins = [j for j, top in enumerate(tops) if top == tops[i] and self.states[j][0] > THERE]
-            if i in twins[1:] and any(e.top == tops[i] for e in found):
+            if i in twins and any(effect.top == tops[i] for effect in found):
                 continue
             same = twins if i in twins else [i]
             others = self.parts.sum(axis=0) - self.parts[same].sum(axis=0)
             effect = self._alone(i, same, others)
-            around = self.parts[[j for j, top in enumerate(tops) if self._around(effect, j, top)]].sum(axis=0)
-            found.append(self._seen(effect, others - around, around) if around.any() else effect)
+            around = [j for j, top in enumerate(tops) if self._around(effect, j, top)]
+            if around:
+                effect = replace(self._seen(effect, others, around), around=tuple(tops[j] for j in around))
+            found.append(effect)
         return found
 
     def _alone(self, i: int, same: Sequence[int], others: Floats) -> SingleEffect:
@@ -111,12 +114,12 @@ class Fitted:
         wider = bool(np.all(cover[inside])) and cover.sum() > inside.sum()
         return wider and float(np.median(self.parts[other][inside])) * effect.own < 0.0
 
-    def _seen(self, effect: SingleEffect, others: Floats, around: Floats) -> SingleEffect:
+    def _seen(self, effect: SingleEffect, others: Floats, around: Sequence[int]) -> SingleEffect:
         """The effect with what is seen where it holds, that of the effects around it included."""
-        inside = self.covers[effect.top] > 0
-        start = float(np.median((effect.each + around)[inside]))
+        inside, more = self.covers[effect.top] > 0, self.parts[around].sum(axis=0)
+        start = float(np.median((effect.each + more)[inside]))
         share = laws(None, len(inside))[0]
-        size, interval = self._size(others, inside, share, start)
+        size, interval = self._size(others - more, inside, share, start)
         return replace(effect, size=size, interval=interval)
 
     def _size(

@@ -78,10 +78,10 @@ def suspect(effect: Effect | ChangePoint) -> Prose:
 
 
 def _but(effect: Effect | ChangePoint) -> Prose:
-    not_ = " but " if not effect.term else ", but not "
-    return (
-        prose(not_, join([within(t) for t in effect.spared], ", ", " and ")) if effect.spared else prose("")
-    )
+    if not effect.spared:
+        return prose("")
+    spared = join([within(t) for t in effect.spared], ", ", " and ")
+    return prose(", but not " if effect.term else " but ", spared)
 
 
 def aliases(terms: tuple[Term, ...]) -> Prose:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Found
+from bot.analysis.explanations.findings import Bools, Found
 from bot.model.space import Level
 
 MISSED, HIT = 1 / 3, 2 / 3
@@ -20,8 +19,6 @@ SURELY = 4.0
 FEWEST = 2
 """Configurations that are hit: one could be the odd one itself."""
 MOST_LEVELS = 4
-
-Bools = NDArray[np.bool_]
 
 
 def spared(
