@@ -80,6 +80,7 @@ def configurations(report: Report) -> str:
 
 def _effect_label(report: Report, effect: Effect) -> str:
     label = shorten(str(words.term(effect.term)), LABEL_LENGTH)
+    label += ", some spared" if effect.spared else ""  # the table has the room to say who
     return label if effect.metric == report.primary_metric else f"{label}, {words.metric(effect.metric).noun}"
 
 

@@ -76,7 +76,7 @@ def _marks(report: Report) -> list[_Mark]:
 def _alt(report: Report, shown: list[Series], revisions: int) -> str:
     noun = words.metric(report.primary_metric).noun
     said = [
-        f"{c.number}: {percent(c.point.ratio)} {words.within(c.point.term)} {moves.since(c.point)}"
+        f"{c.number}: {percent(c.point.ratio)} {words.hit(c.point)} {moves.since(c.point)}"
         for c in moves.courses(report)[:20]
     ]
     return "; ".join([f"{noun} of {count(len(shown), 'configuration')} over {revisions:,} revisions", *said])

@@ -90,6 +90,10 @@ def test_nothing_to_draw_draws_nothing() -> None:
     assert "<svg" not in page(builders.equal())
 
 
+def test_the_picture_of_suspects_says_that_somebody_is_spared() -> None:
+    assert "every configuration, some spared" in pictures.effects(builders.spared())
+
+
 def test_ratios_that_are_not_numbers_are_left_out_of_pictures() -> None:
     broken = effect("a", ratio=1.0).model_copy(update={"ratio": float("nan")})
     assert pictures.effects(report(suspects={"options": (broken,)})) == ""
