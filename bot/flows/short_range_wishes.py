@@ -22,6 +22,9 @@ DRAWS = 96
 """Explanations that are compared."""
 ENOUGH, IN_DOUBT = 0.05, 0.005
 """Nats a trial has to teach; and while a clear step has no sure name."""
+CALM = 0.02
+"""Relative noise up to which that holds. A trial with twice the noise teaches a quarter of the same step, and
+four of them may be worth making: a search that stops there has learnt nothing and has trials left."""
 INTERESTING, MOST_INTERESTING, NOTICED = 0.1, 7, 0.02
 """Share of draws with a step (of such a size, in units) at a revision from which on new configurations are
 compared there; and at how many revisions."""
@@ -70,9 +73,12 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Pro
     often = sorted((r for r, n in steps.items() if n >= INTERESTING * len(draws)), key=lambda r: -steps[r])
     places = {0, revisions - 1} | {p for r in often[:MOST_INTERESTING] for p in (r - 1, r)}
     contrasts = _contrasts(outlook, usable, sorted(places))
+    enough = IN_DOUBT if in_doubt else ENOUGH
+    if outlook.cells.repeats:
+        enough *= min(CALM / outlook.evidence.scales.noise, 1.0) ** 2
     if len(contrasts.configuration):
         for number, worth in most_telling(expected, contrasts, max(batch - len(outlook.doubts) // 2, 0)):
-            if worth >= (IN_DOUBT if in_doubt else ENOUGH):
+            if worth >= enough:
                 wished += contrasts.wished[number]
     return [Probe(pool.configurations[c], r) for c, r in dict.fromkeys(wished)]
 

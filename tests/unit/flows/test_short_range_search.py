@@ -65,6 +65,13 @@ def test_where_nothing_changes_the_search_ends_and_nothing_is_found(noise: float
     assert not finder.wishes() and not finder.change_points_ and len(system.asked) < 300
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_search_by_very_noisy_trials_goes_on_until_it_has_found_what_moves(seed: int) -> None:
+    steps: Steps = {(3, ()): 0.1}
+    finder = search(System(flags(2), steps, noise=0.06, seed=seed), revisions=6, most=120, seed=seed)
+    assert told(finder.change_points_) == set(steps)
+
+
 def test_changes_below_the_threshold_are_not_told() -> None:
     assert not search(System(flags(5), {(9, ()): 0.004, (15, ("o1",)): -0.006})).change_points_
 
