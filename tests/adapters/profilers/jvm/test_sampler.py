@@ -20,7 +20,7 @@ from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, p
 from tests.adapters.scripts import script
 
 ONCE = {"seconds": 0.0}
-"""Of a target: one recording and no more, where what is asked does not depend on how many samples there are."""
+"""Of a target: one recording and no more, where nothing depends on how many samples there are."""
 
 
 def costs(profile: Profile) -> Mapping[str, MethodCost]:
