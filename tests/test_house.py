@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONGEST
+
 ROOT = Path(__file__).resolve().parents[1]
 BOT = sorted((ROOT / "bot").rglob("*.py"))
 MOST_LINES = 300
@@ -210,3 +212,8 @@ def test_links_between_pages_lead_somewhere(page: str) -> None:
     path = ROOT / page
     links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_the_longest_tests_are_there() -> None:
+    there = "".join(path.read_text("utf-8") for path in (ROOT / "tests" / "end_to_end").glob("test_*.py"))
+    assert [name for name in LONGEST if f"def {name}(" not in there] == []

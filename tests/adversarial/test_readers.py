@@ -19,7 +19,8 @@ from bot.model.sites import Account
 from tests.adapters.workbench import soon
 from tests.adversarial import readers
 from tests.adversarial.readers import Facts
-from tests.end_to_end.builders import NOT_ROOT, PATIENCE
+from tests.end_to_end.builders import NOT_ROOT
+from tests.nursery import PATIENCE
 
 ROOT = os.geteuid() == 0
 ACCOUNT = Account(64801, 64801)

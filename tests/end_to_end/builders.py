@@ -11,16 +11,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.adapters.repositories import commit, git, new_repository
+from tests.nursery import CODE, PATIENCE, Nursery
 
 CONFIG = ".github/suspects.yml"
 ROOT = os.geteuid() == 0
-PATIENCE = 600.0
-"""Only for a failing test: no run here takes so long even on a slow machine that has other work."""
-CODE = Path(__file__).resolve().parents[2]
-"""The code beside these tests is run, whatever is installed."""
 FLAGS = ("alpha", "beta", "gamma")
 SAY = 'echo "turns: $turns"\n'
 TURNS = [{"turns": {"regex": r"turns: (\d+)"}}]
@@ -93,10 +91,14 @@ class Ended:
 
 
 class Place:
-    """A repository and the folders `tmp` (TMPDIR of the command) and `out`, which everyone may enter."""
+    """A repository and the folders `tmp` (TMPDIR of the command) and `out`, which everyone may enter.
 
-    def __init__(self, folder: Path) -> None:
+    nursery: has the command loaded, and starts it where nothing depends on how it is started.
+    """
+
+    def __init__(self, folder: Path, nursery: Nursery | None = None) -> None:
         self.folder = folder
+        self._nursery = nursery
         self.repository = new_repository(folder / "repo")
         self.temp = folder / "tmp"
         self.out = folder / "out"
@@ -123,18 +125,10 @@ class Place:
         before: Sequence[str] = (),
     ) -> subprocess.Popen[str]:
         """The command, running; `before`: a command it is started by."""
-        surroundings = {
-            "PATH": os.environ["PATH"],
-            "LC_ALL": "C.UTF-8",
-            "TMPDIR": str(self.temp),
-            "HOME": str(self.folder),
-            "PYTHONPATH": str(CODE),
-            **(env or {}),
-        }
         return subprocess.Popen(
             [*before, sys.executable, "-m", "bot", *arguments],
             cwd=cwd or self.repository,
-            env=surroundings,
+            env=self._surroundings(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -148,9 +142,22 @@ class Place:
             out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
+        return self._checked(process.returncode, out, err, clean=clean)
+
+    def _surroundings(self, env: Mapping[str, str] | None) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "LC_ALL": "C.UTF-8",
+            "TMPDIR": str(self.temp),
+            "HOME": str(self.folder),
+            "PYTHONPATH": str(CODE),
+            **(env or {}),
+        }
+
+    def _checked(self, code: int, out: str, err: str, *, clean: bool) -> Ended:
         report = self.out / "report.json"
         found = json.loads(report.read_text()) if report.exists() else None
-        ended = Ended(process.returncode, out, err, found)
+        ended = Ended(code, out, err, found)
         assert "Traceback" not in ended.said, ended.said
         assert "internal error" not in ended.said, ended.said
         assert left(self.folder) == {}, ended.said
@@ -158,9 +165,22 @@ class Place:
             assert {path.name for path in self.temp.iterdir()} <= {f"suspects-setup-{os.geteuid()}"}
         return ended
 
-    def suspects(self, *arguments: str, **how: Any) -> Ended:
+    def suspects(
+        self,
+        *arguments: str,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        before: Sequence[str] = (),
+    ) -> Ended:
         """The command from start to end."""
-        return self.finish(self.start(*arguments, **how))
+        # What Python itself reads of the environment, it has read when the nursery began.
+        if self._nursery is None or before or any(name.startswith(("PYTHON", "LC_")) for name in env or ()):
+            return self.finish(self.start(*arguments, cwd=cwd, env=env, before=before))
+        with TemporaryDirectory() as folder:
+            files = {name: f"{folder}/{name}" for name in ("out", "err")}
+            ended = self._nursery.start(arguments, cwd or self.repository, self._surroundings(env), **files)
+            out, err = (Path(path).read_text("utf-8", errors="replace") for path in files.values())
+        return self._checked(ended["status"], out, err, clean=True)
 
     def pr(self, *arguments: str, budget: str = "60s", **how: Any) -> Ended:
         """`suspects pr` on the last two commits, with a JSON report."""

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.end_to_end.builders import CODE, Place, config, shell
+from tests.end_to_end.builders import Place, config, shell
+from tests.nursery import CODE
 
 COMMANDS = ["init", "check", "pr", "nightly", "bisect", "publish", "plan", "shard", "merge", "influences"]
 COMMANDS += ["assertions", "profiles", "rehearse", "dashboard", "history", "action"]
@@ -28,6 +29,11 @@ HERE = [
     "merge",
 ]
 HEAVY = ("matplotlib", "sklearn", "scipy", "numpy", "github", "pysat", "jinja2", "pyarrow")
+
+
+@pytest.fixture(scope="module")
+def nursery() -> None:
+    """There is none: these tests are about how the command starts and ends."""
 
 
 @pytest.mark.parametrize("command", [[], *([c] for c in HERE)])

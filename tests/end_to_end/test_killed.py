@@ -10,13 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.end_to_end.builders import CODE, NOT_ROOT, ROOT, STEADY, STEADY_TOO, Place, config, left, shell
+from tests.end_to_end.builders import NOT_ROOT, ROOT, STEADY, STEADY_TOO, Place, config, left, shell
 from tests.end_to_end.builders import wait_for_line as wait
+from tests.nursery import CODE
 
 BUILDING, MEASURING = "building base and head", "measuring"
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 SECONDS = 5.0
 """About how long a run takes here; later than its end is a moment too."""
+
+
+@pytest.fixture(scope="module")
+def nursery() -> None:
+    """There is none: these tests are about how the command starts and ends."""
 
 
 def open_file(place: Place, name: str) -> Path:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.builders import PATIENCE, Ended, Place, config, shell, wait_for_line
+from tests.end_to_end.builders import Ended, Place, config, shell, wait_for_line
+from tests.nursery import PATIENCE
 
 SIMULATED = """import os
 import numpy as np

@@ -1,4 +1,4 @@
-"""One nursery for all tests of a process: loading takes longer than a run."""
+"""Commands that also draw, from a process that has loaded what they draw with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.reliability.kills import Nursery
+from tests.nursery import Nursery
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,8 +17,10 @@ from bot.model.report import Report
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub
 from tests.github.operations import ALL, OPERATIONS
 from tests.github.test_publish import RUN
+from tests.nursery import CODE, Nursery
 
-CODE = Path(__file__).resolve().parents[2]
+__all__ = ["CODE", "Nursery"]  # the benchmark of reliability has both from here
+
 CONFIG = """
 program: {callable: "program:measure", revisions: 20}
 options: {alpha: {flag: -a}, beta: {flag: -b}, gamma: {flag: -c}}
@@ -39,35 +37,6 @@ def measure(revision, configurations):
     return seconds * slower * np.random.default_rng().lognormal(0, 0.005, len(configurations))
 '''
 FILES = {"--json": "report.json", "--markdown": "report.md", "--html": "report.html"}
-
-
-class Nursery:
-    """The process that starts and kills our commands."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.reliability.nursery"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=CODE,
-        )
-
-    def close(self) -> None:
-        """Lets it end."""
-        self._process.communicate()
-
-    def start(
-        self, words: Sequence[str], folder: Path, environ: dict[str, str], **end: Any
-    ) -> dict[str, Any]:
-        """Runs one command to its end, or to its killing (`at` an act, `after` seconds of CPU time)."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        given = {"PATH": os.environ["PATH"], "HOME": str(folder), "OPENBLAS_NUM_THREADS": "1", **environ}
-        asked = {"words": list(words), "folder": str(folder), "environ": given, **end}
-        self._process.stdin.write(json.dumps(asked) + "\n")
-        self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return answer
 
 
 @dataclass

@@ -14,7 +14,8 @@ from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
 from bot.model.history import Measurements
 from tests.adapters.stores.samples import run
-from tests.reliability.kills import MODES, Nursery
+from tests.nursery import Nursery
+from tests.reliability.kills import MODES
 
 FUTURE, PAST = datetime(2199, 1, 1, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.reliability.kills import FILES, MODES, Nursery
+from tests.nursery import Nursery
+from tests.reliability.kills import FILES, MODES
 
 SIZE = 512 << 10
 
@@ -40,7 +41,7 @@ def test_a_full_disk_is_one_line_and_room_lets_a_rerun_complete(
         log = tmp_path / "log"
         ballast, free = disk / "ballast", os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
         ballast.write_bytes(b"x" * (free - room))
-        ended = nursery.start(ground.words, ground.folder, ground.environ, log=str(log))
+        ended = nursery.start(ground.words, ground.folder, ground.environ, out=str(log), err=str(log))
         assert ended["status"] in (2, 3)
         assert "No space left on device" in log.read_text("utf-8").splitlines()[-1]
         ground.always()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.reliability.kills import MODES, Nursery, kill
+from tests.nursery import Nursery
+from tests.reliability.kills import MODES, kill
 
 
 @pytest.mark.parametrize("mode", MODES)

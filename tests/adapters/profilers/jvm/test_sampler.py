@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters import process
-from bot.adapters.profilers.jvm import toolchain
+from bot.adapters.profilers.jvm import sampler, toolchain
 from bot.adapters.profilers.jvm.recording import Recorded, take
 from bot.adapters.profilers.jvm.sampler import JvmSampler, served
 from bot.model.profiles import MethodCost, Profile
@@ -19,16 +19,20 @@ from tests.adapters.profilers.jvm.conftest import MakeJvmTarget
 from tests.adapters.profilers.jvm.programs import PRESS, RUN_PRESS, RUN_SMALL, program
 from tests.adapters.scripts import script
 
+ONCE = {"seconds": 0.0}
+"""Of a target: one recording and no more, where nothing depends on how many samples there are."""
+
 
 def costs(profile: Profile) -> Mapping[str, MethodCost]:
     return {method.name: cost for method, cost in profile.methods.items()}
 
 
 def test_a_recording_names_who_takes_the_time_and_the_agent_counts_the_calls(
-    make_jvm_target: MakeJvmTarget,
+    make_jvm_target: MakeJvmTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sampler, "MOST_ROUNDS_OF_FEW", 3)
     profile = JvmSampler().profile(make_jvm_target(PRESS, *RUN_PRESS))
-    assert profile.outcome == "ok"
+    assert profile.outcome == "ok" and len(profile.trials) == 3, "short trials are recorded again"
     known = costs(profile)
     assert known["shop.Press.burn"].self_share > 0.6
     assert profile.tool.version[:1].isdigit()
@@ -53,7 +57,7 @@ def test_a_recording_names_who_takes_the_time_and_the_agent_counts_the_calls(
 def test_what_the_program_set_itself_stays(make_jvm_target: MakeJvmTarget) -> None:
     body = 'if (!"yes of course".equals(System.getProperty("own"))) System.exit(9); burn(50);'
     env = {"JAVA_TOOL_OPTIONS": "'-Down=yes of course'"}
-    profile = JvmSampler().profile(make_jvm_target(program(body), *RUN_SMALL, env=env))
+    profile = JvmSampler().profile(make_jvm_target(program(body), *RUN_SMALL, env=env, **ONCE))
     assert (profile.outcome, costs(profile)["Small.main"].calls) == ("ok", 1)
 
 
@@ -61,7 +65,8 @@ def test_a_jvm_that_another_program_starts_is_seen_and_its_output_is_its_own(
     make_jvm_target: MakeJvmTarget,
 ) -> None:
     words = ("sh", "-c", 'test "$(java -cp classes Small)" = said && java -cp classes Small')
-    profile = JvmSampler().profile(make_jvm_target(program('burn(50); System.out.println("said");'), *words))
+    target = make_jvm_target(program('burn(50); System.out.println("said");'), *words, **ONCE)
+    profile = JvmSampler().profile(target)
     assert (profile.outcome, costs(profile)["Small.burn"].calls) == ("ok", 2)
 
 
@@ -73,7 +78,7 @@ def test_calls_of_many_threads_are_all_counted(make_jvm_target: MakeJvmTarget) -
     more = (
         "static int hit(int n) { switch (n % 3) { case 0: return 1; case 1: return n; default: return 2; } }"
     )
-    profile = JvmSampler().profile(make_jvm_target(program(body, more=more), *RUN_SMALL))
+    profile = JvmSampler().profile(make_jvm_target(program(body, more=more), *RUN_SMALL, **ONCE))
     assert costs(profile)["Small.hit"].calls == 800_000
 
 
@@ -130,7 +135,7 @@ def test_damaged_recordings_links_and_forged_counts_are_left_out_with_a_note(
     }
     burn(100);
     """
-    target = make_jvm_target(program(body), *RUN_SMALL)
+    target = make_jvm_target(program(body), *RUN_SMALL, **ONCE)
     profile = JvmSampler().profile(replace(target, words=(*target.words, str(target.scratch))))
     assert profile.outcome == "ok"
     assert costs(profile)["Small.burn"].calls == 1
@@ -183,7 +188,7 @@ def test_collections_count_to_who_allocates(make_jvm_target: MakeJvmTarget) -> N
         }
     """
     words = ("java", "-Xmx400m", "-XX:+UseSerialGC", "-cp", "classes", "Small")
-    target = make_jvm_target(program(body, more=more), *words)
+    target = make_jvm_target(program(body, more=more), *words, **ONCE)
     found = costs(JvmSampler(counts=False).profile(target))
     assert 0.6 < found["Small.fill"].self_share < 1.0001, "most of it is what the collector copies"
 
@@ -203,7 +208,7 @@ def test_what_compilers_and_collectors_did_is_shared_out_whole() -> None:
 def test_names_of_any_script_stay_in_one_line(make_jvm_target: MakeJvmTarget) -> None:
     body = "größe(); 数える(); Local local = new Local(); local.inner();"
     more = "static void größe() {} static void 数える() {} static class Local { void inner() {} }"
-    known = costs(JvmSampler().profile(make_jvm_target(program(body, more=more), *RUN_SMALL)))
+    known = costs(JvmSampler().profile(make_jvm_target(program(body, more=more), *RUN_SMALL, **ONCE)))
     assert {"Small.größe", "Small.数える", "Small.Local.inner"} <= set(known)
 
 

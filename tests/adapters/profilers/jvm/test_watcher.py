@@ -183,7 +183,7 @@ SHOP = """
     static double after(int turns) { return burnt(turns); }
     static double burnt(int turns) {
         double x = 0;
-        for (int i = 0; i < turns * 400; i++) x = Math.sqrt(x + i);
+        for (int i = 0; i < turns * 200; i++) x = Math.sqrt(x + i);
         return x;
     }
 """

@@ -1,12 +1,13 @@
 """Starts our commands again and again from one process that has loaded everything, and kills them at a point.
 
-    python -m tests.reliability.nursery
+    python -m tests.nursery [module ...]
 
-Reads one line of JSON for each start: {"words": [...], "folder": "...", "environ": {...}, "at": 17}
+Loading takes longer than most commands that tests start. Reads one line of JSON for each start:
+{"words": [...], "folder": "...", "environ": {...}, "out": "...", "err": "...", "at": 17}
 and answers with one: {"status": -9, "acts": 120, "seconds": 0.8}. A child is killed before its `at`-th act
 (opening a file to write, renaming, removing, a connection, a request, a process), or after so many seconds of
 CPU time (`after`); with neither it ends by itself. `jump`: seconds by which the clock of the wall jumps, to
-and fro, with each look at it. `log`: where its words go.
+and fro, with each look at it. `out`, `err`: files to which its words are added. The modules are loaded too.
 """
 
 from __future__ import annotations
@@ -15,12 +16,20 @@ import datetime
 import json
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
+
+CODE = Path(__file__).resolve().parents[1]
+"""The code beside these tests is run, whatever is installed."""
+PATIENCE = 600
+"""Only for a failing test: no command here takes so many seconds even on a slow machine with other work."""
 
 ACTS = frozenset(
     (
@@ -30,9 +39,41 @@ ACTS = frozenset(
 )
 LOADED = (
     *("bot.compose.bisecting", "bot.compose.measuring", "bot.compose.nightly", "bot.compose.remembering"),
-    *("bot.adapters.artifacts", "bot.adapters.github_checks", "bot.report.render", "bot.report.pictures"),
-    *("bot.commands.application", "bot.commands.action", "bot.commands.publish", "matplotlib.figure"),
+    *("bot.adapters.artifacts", "bot.adapters.github_checks", "bot.report.render"),
+    *("bot.commands.application", "bot.commands.action", "bot.commands.publish"),
 )
+PICTURES = ("bot.report.pictures", "matplotlib.figure")
+LEARNING = ("sklearn.linear_model", "sklearn.ensemble", "scipy.stats")
+
+
+class Nursery:
+    """The process that starts our commands, and kills them where it is told to."""
+
+    def __init__(self, modules: Sequence[str] = PICTURES) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.nursery", *modules],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=CODE,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # a child has no threads but its own
+        )
+
+    def close(self) -> None:
+        """Lets it end."""
+        self._process.communicate()
+
+    def start(
+        self, words: Sequence[str], folder: Path, environ: dict[str, str], **how: Any
+    ) -> dict[str, Any]:
+        """Runs one command to its end, or to its killing (`at` an act, `after` seconds of CPU time)."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        given = {"PATH": os.environ["PATH"], "HOME": str(folder), **environ}
+        asked = {"words": list(words), "folder": str(folder), "environ": given, **how}
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
 
 
 class Counter:
@@ -58,14 +99,7 @@ def child(asked: dict[str, Any], answer: int) -> None:
     """One command from its first to its last line."""
     from bot.__main__ import main
 
-    os.setsid()
-    os.chdir(asked["folder"])
-    os.environ.clear()
-    os.environ.update(asked["environ"])
-    with Path(asked.get("log", "said.log")).open("ab") as log:
-        for number in (1, 2):
-            os.dup2(log.fileno(), number)
-    sys.argv = ["suspects", *asked["words"]]
+    _settled(asked)
     counter = Counter(asked.get("at"))
     sys.addaudithook(counter)
     if asked.get("after"):
@@ -79,6 +113,23 @@ def child(asked: dict[str, Any], answer: int) -> None:
     finally:
         told = {"acts": counter.acts, "seconds": time.process_time() - began}
         os.write(answer, json.dumps(told).encode())
+
+
+def _settled(asked: dict[str, Any]) -> None:
+    """Makes this process as it would be had the command been started where it was asked for."""
+    os.setsid()
+    signal.alarm(PATIENCE)
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environ"])
+    tempfile.tempdir = None
+    log = str(Path(asked["folder"]) / "said.log")
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    for number, name in ((1, "out"), (2, "err")):
+        with Path(asked.get(name, log)).open("ab") as told:
+            os.dup2(told.fileno(), number)
+    sys.argv = ["suspects", *asked["words"]]
 
 
 def _jumping(seconds: float) -> None:
@@ -96,28 +147,24 @@ def _jumping(seconds: float) -> None:
             module.datetime = Jumping  # type: ignore[attr-defined]
 
 
-def serve() -> None:
-    """Until the standard input ends."""
-    for name in LOADED:
+def serve(modules: Sequence[str]) -> None:
+    """Until the standard input ends; a child returns, and ends as any command does."""
+    for name in (*LOADED, *modules):
         import_module(name)
     for line in sys.stdin:
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:
-            code = 1
-            try:
-                child(json.loads(line), writing)
-            except SystemExit as ended:
-                code = int(ended.code or 0)
-            finally:
-                os._exit(code)
+            os.close(reading)
+            return child(json.loads(line), writing)
         os.close(writing)
         _, status = os.waitpid(pid, 0)
         with os.fdopen(reading) as told:
             text = told.read()
         answer = {"status": os.waitstatus_to_exitcode(status), **json.loads(text or "{}")}
         print(json.dumps(answer), flush=True)  # noqa: T201
+    return None
 
 
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1:])
