@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
+from bot.model.at_fault import at_fault
 from bot.model.change_points import Observation
-from bot.model.space import Configuration, Space, Term
+from bot.model.space import Configuration, Level, Space, Term, Value
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,32 @@ def failing_runs(space: Space, observations: Sequence[Observation]) -> tuple[Fai
         failing = [configuration]
         found.append(FailingRun(first, last, _common(space, failing, _working(trials, first, last)), count))
     return tuple(found)
+
+
+def never_worked(space: Space, observations: Sequence[Observation]) -> list[str]:
+    """A note on values of options with which all trials failed, at every revision; empty: there are none."""
+    worked: dict[Configuration, bool] = {}
+    trials: dict[Configuration, int] = defaultdict(int)
+    for o in (o for o in observations if o.built):
+        worked[o.probe.configuration] = worked.get(o.probe.configuration, False) or o.value > 0
+        trials[o.probe.configuration] += 1
+    sides = [[space.as_dict(c) for c, w in worked.items() if w == side] for side in (False, True)]
+    if not sides[1] or not (broken := at_fault(*sides)):
+        return []
+    failed = sum(n for c, n in trials.items() if any(v.items() <= space.as_dict(c).items() for v in broken))
+    return [
+        f"Nothing works with {together(broken)}: all {failed} trials failed, at every revision tried."
+        " Nothing is known of it: mend how it is run, or forbid it by a constraint."
+    ]
+
+
+def together(broken: Sequence[Mapping[str, Value]]) -> str:
+    """Values at fault as levels; those that cannot be told apart joined by "and"."""
+    return ", ".join(" and ".join(f"`{_level(*chosen)}`" for chosen in v.items()) for v in broken)
+
+
+def _level(option: str, value: Value) -> Level:
+    return Level(option, ("off", "on")[value] if isinstance(value, bool) else "=", value)
 
 
 def _working(

@@ -115,7 +115,8 @@ def _taught(job: NightJob, measured: Sequence[Observation], trials: Measurements
     job.progress.stage("profiling the tip")
     seconds: dict[Configuration, list[float]] = defaultdict(list)
     for observation in measured:
-        if job.metric == "cpu" and job.partner is not None and observation.anchor > 0:
+        # The anchor of a failed pair says nothing.
+        if job.metric == "cpu" and job.partner is not None and observation.value > 0:
             seconds[observation.probe.configuration].append(observation.anchor)
     tip = named(job.revisions[-1])
     return job.teaching.teach(

@@ -98,7 +98,8 @@ class Asserting:
             models |= {(m.method, m.file): m for m in mined.models}
             notes += mined.notes
         proposed = self._proposed(before, wanted, models)
-        told = f"{len(models)} methods were mined at the tip; {_changes(proposed)}."
+        count = "1 method was" if len(models) == 1 else f"{len(models) or 'No'} methods were"
+        told = f"{count} mined at the tip; {_changes(proposed)}."
         return Asserted(proposed, bool(models), (*list(dict.fromkeys(notes))[-NOTES:], told))
 
     def _proposed(

@@ -9,13 +9,15 @@ from itertools import zip_longest
 import numpy as np
 
 from bot.analysis.hindsight import configurations
+from bot.flows.failing_runs import together
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
+from bot.model.at_fault import at_fault
 from bot.model.history import OUTCOMES
 from bot.model.profile_history import MOST_METHODS, ProfileRecorder, ProfileTable
 from bot.model.profiles import Profile
 from bot.model.report import RevisionRef
-from bot.model.space import Configuration, Space
+from bot.model.space import Configuration, Space, Value
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.covering import pair_wise
 from bot.sampling.feature_wise import feature_wise
@@ -144,6 +146,9 @@ class Profiling:
     _notes: Notes = field(default_factory=Notes)
     _longest: float = 0.0
     _failed: int = 0
+    _worked: dict[Configuration, bool] = field(default_factory=dict)
+    _broken: list[dict[str, Value]] = field(default_factory=list)
+    """Values with which profiles failed and none did well: they are left out."""
 
     def run(
         self, tip: RevisionRef, space: Space, seconds: Mapping[Configuration, Sequence[float]]
@@ -155,17 +160,21 @@ class Profiling:
         for wanted in self._in_order():
             if self.clock() + self._longest >= self._end:
                 break
+            options = space.as_dict(wanted.configuration)
+            if any(values.items() <= options.items() for values in self._broken):
+                continue
             profile = self._profile(wanted.configuration)
             if profile.outcome == "cut":
                 break
             self.recorder.add(
                 profile,
                 tip,
-                space.as_dict(wanted.configuration),
+                options,
                 drawn=wanted.drawn,
                 unprofiled=float(np.median(seconds.get(wanted.configuration, np.nan))),
             )
             self._take_in(profile)
+            self._blame(wanted.configuration, space, well=profile.outcome == "ok")
             if self._failed >= HOPELESS and not self.profiled:
                 return (*self._told(), "Methods were not profiled: trials fail under the profiler.")
         return self._told()
@@ -202,12 +211,23 @@ class Profiling:
             self._notes.say(f"Of each profile the {MOST_METHODS:,} methods with the largest shares are kept.")
         self._notes.say(*profile.notes)
 
+    def _blame(self, configuration: Configuration, space: Space, *, well: bool) -> None:
+        """What fails once more would take the time of what teaches something."""
+        self._worked[configuration] = well or self._worked.get(configuration, False)
+        sides = [
+            [space.as_dict(c) for c, worked in self._worked.items() if worked == side]
+            for side in (False, True)
+        ]
+        if not well and self.profiled:
+            self._broken = at_fault(*sides)
+
     def _told(self) -> tuple[str, ...]:
         """Of the profiles' notes the first few, and how many profiles there are."""
         failed = f"; {self._failed} failed" if self._failed else ""
+        without = f", and others with {together(self._broken)} were left out" if self._broken else ""
         return (
             *self._notes.told[:NOTES],
-            f"{self.profiled} profiles were made at the tip{failed}.",
+            f"{self.profiled} profiles were made at the tip{failed}{without}.",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from typing import Any
@@ -31,7 +31,7 @@ from bot.model.history import Measurements
 from bot.model.profile_history import MOST_METHODS, ProfileTable
 from bot.model.profiles import Method, MethodCost, Profile
 from bot.model.report import RevisionRef
-from bot.model.space import Configuration, Option, Space
+from bot.model.space import Configuration, Option, Space, Value
 from bot.model.trials import Outcome, Side
 from bot.sampling.constraints import ConstraintSolver
 from tests.flows.nights import MemoryStore, Moving, job
@@ -47,6 +47,7 @@ class FakeProfiler:
 
     takes: float = 1.0
     outcome: Outcome = "ok"
+    fails: Callable[[Mapping[str, Value]], bool] = lambda options: False
     asked: list[Configuration] = field(default_factory=list)
     now: float = 0.0
 
@@ -58,8 +59,9 @@ class FakeProfiler:
         self.asked.append(configuration)
         self.now += min(self.takes, seconds)
         note = (f"{len(self.asked)} samples are few.",)
-        if self.takes > seconds or self.outcome != "ok":
-            return Profile(TOOL, "cut" if self.takes > seconds else self.outcome, 0.1, notes=note)
+        outcome = "exit" if self.fails(SPACE.as_dict(configuration)) else self.outcome
+        if self.takes > seconds or outcome != "ok":
+            return Profile(TOOL, "cut" if self.takes > seconds else outcome, 0.1, notes=note)
         rng = np.random.default_rng(len(self.asked))
         return replace(profile(shop(SPACE.as_dict(configuration)), noise=0.02, rng=rng), notes=note)
 
@@ -221,6 +223,14 @@ def test_a_program_that_fails_under_the_profiler_is_given_up() -> None:
     assert len(profiler.asked) == HOPELESS
     assert "0 profiles were made at the tip; 3 failed." in found.notes
     assert "Methods were not profiled: trials fail under the profiler." in found.notes
+
+
+def test_what_fails_again_and_again_under_the_profiler_is_left_out() -> None:
+    profiler = FakeProfiler(fails=lambda options: options["fancy"] is True)
+    found = taught(teaching(profiler, seconds=60.0))
+    failed = [c for c in profiler.asked if SPACE.as_dict(c)["fancy"]]
+    assert len(failed) < 6 < len(profiler.asked) - len(failed)
+    assert any("others with `fancy` were left out" in note for note in found.notes)
 
 
 def test_a_night_tells_the_influences_of_all_nights() -> None:

@@ -43,10 +43,8 @@ class CallBudget:
         """On methods that are left out and those that are sampled; target: share of the run."""
         notes = []
         if self.too_many:
-            notes.append(
-                f"{len(self.too_many)} methods are called too often to be timed within {target:.0%} of the "
-                f"run: {some(self.too_many)}."
-            )
+            too_often = f"called too often to be timed within {target:.0%} of the run"
+            notes.append(f"Not timed, because {too_often}: {some(self.too_many)}.")
         sampled = [method for method, every in self.every.items() if every > 1]
         if sampled:
             every = max(self.every.values())

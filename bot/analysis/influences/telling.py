@@ -14,6 +14,8 @@ MOST = 1000
 """Entries of a report; the system's and those of the costliest methods are kept."""
 NAMED = 5
 """Methods named in a note; more are counted."""
+HOPELESS = 10.0
+"""Relative error from which on its size tells nothing."""
 
 
 def entries(found: Sequence[TermInfluence], quantity: Quantity) -> tuple[Influence, ...]:
@@ -58,4 +60,5 @@ def _missing(learnt: Learnt) -> str:
     if learnt.state == "too rare":
         return f"{name} (seen too rarely)"
     floor = f", noise {100 * learnt.noise_floor:.1f} %" if math.isfinite(learnt.noise_floor) else ""
-    return f"{name} (error {100 * learnt.error:.0f} %{floor})"
+    error = f"{100 * learnt.error:.0f} %" if learnt.error < HOPELESS else f"over {100 * HOPELESS:.0f} %"
+    return f"{name} (error {error}{floor})"
