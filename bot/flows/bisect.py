@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bot.analysis.change_points.unexplained import Unexplained, unexplained
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.change_point_telling import told_point
-from bot.flows.failing_runs import failing_runs, never_worked
+from bot.flows.failing_runs import failing_runs, without_broken
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
 from bot.flows.range_trials import recorded
 from bot.flows.series import series
@@ -245,7 +245,7 @@ def _unexplained(job: RangeJob, left: Unexplained | None) -> list[str]:
 
 def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
     """Failed trials: as runs of failures of a term where there are such, else where they were."""
-    notes = never_worked(job.subject.space, observations)
+    observations, notes = without_broken(job.subject.space, observations)
     runs = [run for run in failing_runs(job.subject.space, observations) if run.term is not None]
     for run in (run for run in runs if run.trials > 1):
         first, last = job.revisions[run.first].label, job.revisions[run.last].label

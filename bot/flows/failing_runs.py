@@ -56,20 +56,31 @@ def failing_runs(space: Space, observations: Sequence[Observation]) -> tuple[Fai
     return tuple(found)
 
 
-def never_worked(space: Space, observations: Sequence[Observation]) -> list[str]:
-    """A note on values of options with which all trials failed, at every revision; empty: there are none."""
+def never_working(space: Space, observations: Sequence[Observation]) -> list[dict[str, Value]]:
+    """Values of options with which trials failed wherever they were tried, while others worked."""
     worked: dict[Configuration, bool] = {}
-    trials: dict[Configuration, int] = defaultdict(int)
     for o in (o for o in observations if o.built):
         worked[o.probe.configuration] = worked.get(o.probe.configuration, False) or o.value > 0
-        trials[o.probe.configuration] += 1
     sides = [[space.as_dict(c) for c, w in worked.items() if w == side] for side in (False, True)]
-    if not sides[1] or not (broken := at_fault(*sides)):
-        return []
-    failed = sum(n for c, n in trials.items() if any(v.items() <= space.as_dict(c).items() for v in broken))
-    return [
-        f"Nothing works with {together(broken)}: all {failed} trials failed, at every revision tried."
-        " Nothing is known of it: mend how it is run, or forbid it by a constraint."
+    return at_fault(*sides) if sides[1] else []
+
+
+def without_broken(space: Space, observations: Sequence[Observation]) -> tuple[list[Observation], list[str]]:
+    """The trials that have none of the values that never work, and a note on those that have.
+
+    That note is all that there is to say of them: which revisions they failed at tells nothing more.
+    """
+    broken = never_working(space, observations)
+    kept = [
+        o
+        for o in observations
+        if not any(values.items() <= space.as_dict(o.probe.configuration).items() for values in broken)
+    ]
+    if not broken:
+        return kept, []
+    return kept, [
+        f"Nothing works with {together(broken)}: all {len(observations) - len(kept)} trials failed, at every"
+        " revision tried. Nothing is known of it: mend how it is run, or forbid it by a constraint."
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bot.flows.failing_runs import FailingRun, failing_runs, never_worked
+from bot.flows.failing_runs import FailingRun, failing_runs, without_broken
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Option, Space
 
@@ -57,17 +57,18 @@ def test_failures_without_a_common_cause_are_not_explained() -> None:
 def test_what_never_works_is_told_by_the_value_that_all_failures_have() -> None:
     failing = [trial(text, r, math.nan) for text in ("100", "110", "101") for r in (2, 7)]
     working = [trial(text, r) for text in ("000", "010", "001", "011") for r in (2, 7)]
-    (note,) = never_worked(SPACE, [*failing, *working])
+    kept, (note,) = without_broken(SPACE, [*failing, *working])
+    assert kept == working
     assert note.startswith("Nothing works with `a`: all 6 trials failed, at every revision tried.")
 
 
 def test_nothing_is_said_of_an_option_that_began_to_work_or_where_nothing_works_at_all() -> None:
     texts = ("100", "110", "101")
     early, late = [trial(t, 2, math.nan) for t in texts], [trial(t, 7) for t in texts]
-    assert never_worked(SPACE, [*early, *late, trial("000", 2)]) == []
-    assert never_worked(SPACE, early) == []
+    assert without_broken(SPACE, [*early, *late, trial("000", 2)])[1] == []
+    assert without_broken(SPACE, early) == (early, [])
 
 
 def test_a_revision_that_is_not_built_says_nothing_of_options() -> None:
     unbuilt = [trial(t, 2, math.nan, built=False) for t in ("100", "110", "101")]
-    assert never_worked(SPACE, [*unbuilt, trial("000", 3)]) == []
+    assert without_broken(SPACE, [*unbuilt, trial("000", 3)])[1] == []
