@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bot.model.at_fault import at_fault, together_at_fault
 from bot.model.comment_commands import read_term, term_text
-from bot.model.report import Effect, Report
+from bot.model.report import ConfigurationChange, Effect, Report
 from bot.report import words
 from bot.report.formats import (
     Prose,
     count,
+    fraction,
     join,
     percent,
     probability,
@@ -23,18 +24,35 @@ LONGEST_ACCEPTED = 200
 
 def default(report: Report) -> Prose:
     """How the default configuration fares, in one sentence."""
-    found = next((c for c in report.configurations if c.default and c.metric == report.primary_metric), None)
+    found = _default(report)
     if found is None:
         return prose("The default configuration was not measured.")
     if found.ratio is None or found.state == "failed":
         reason = sentence((found.failure or "no pair of runs ended well").rstrip(". "), limit=120)
         return prose("The default configuration ", strong("failed"), ": ", reason, ".")
     if found.state in ("same", "unclear"):
-        known = found.interval is None or found.interval[0] <= 1.0 <= found.interval[1]
-        same = "did not change" if known else "hardly changed"
+        same = "hardly changed" if _moved(found) else "did not change"
+        if _moved(found) and abs(found.ratio - 1.0) >= report.threshold:
+            same = f"moved by about the threshold of {fraction(report.threshold)}"
         said = same if found.state == "same" else "is unclear"
         return prose(f"The default configuration {said}: ", words.amount(found), ".")
     return prose("Default configuration: ", words.amount(found, emphasised=True), ".")
+
+
+def default_may_be_worse(report: Report) -> bool:
+    """Whether the default configuration seems worse by what is worth telling, though it is not sure."""
+    found = _default(report)
+    if found is None or found.ratio is None or found.state not in ("same", "unclear"):
+        return False
+    return _moved(found) and abs(found.ratio - 1.0) >= report.threshold and words.worse(report, found)
+
+
+def _default(report: Report) -> ConfigurationChange | None:
+    return next((c for c in report.configurations if c.default and c.metric == report.primary_metric), None)
+
+
+def _moved(found: ConfigurationChange) -> bool:
+    return found.interval is not None and not found.interval[0] <= 1.0 <= found.interval[1]
 
 
 def hit(effect: Effect, *, capital: bool = True) -> Prose:

@@ -70,6 +70,12 @@ def _regression(report: Report) -> Headline:
 def _improvement(report: Report) -> Headline:
     found = alarms(report, bad=False)
     action = prose("nothing; this pull request makes it cheaper.")
+    if claims.default_may_be_worse(report):
+        action = prose(
+            "what is named needs nothing; but the default configuration may have become worse. To be sure, "
+            "give it more time: comment ", code("/suspects rerun 10m"), f" ({COMMANDS}), or raise ",
+            code("budget"), ".",
+        )  # fmt: skip
     return Headline("good", "🟢", _title(report, found, bad=False), _lead(report, found), action)
 
 
