@@ -182,7 +182,7 @@ class DuetRange:
                 self._controls.append(revision / anchor)
             return Observation(probe, revision / anchor, anchor=anchor)
         self._failure = self._failure or self._example(pair)
-        return Observation(probe, math.nan)
+        return Observation(probe, math.nan, anchor=anchor if pair.first.ok and anchor > 0 else 0.0)
 
     def _example(self, pair: Pair) -> str:
         """One sentence on a failed pair."""

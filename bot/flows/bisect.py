@@ -245,7 +245,7 @@ def _unexplained(job: RangeJob, left: Unexplained | None) -> list[str]:
 
 def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
     """Failed trials: as runs of failures of a term where there are such, else where they were."""
-    observations, notes = without_broken(job.subject.space, observations)
+    observations, notes = without_broken(job.subject.space, observations, paired=job.partner is not None)
     runs = [run for run in failing_runs(job.subject.space, observations) if run.term is not None]
     for run in (run for run in runs if run.trials > 1):
         first, last = job.revisions[run.first].label, job.revisions[run.last].label

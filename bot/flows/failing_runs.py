@@ -56,32 +56,38 @@ def failing_runs(space: Space, observations: Sequence[Observation]) -> tuple[Fai
     return tuple(found)
 
 
-def never_working(space: Space, observations: Sequence[Observation]) -> list[dict[str, Value]]:
-    """Values of options with which trials failed wherever they were tried, while others worked."""
-    worked: dict[Configuration, bool] = {}
-    for o in (o for o in observations if o.built):
-        worked[o.probe.configuration] = worked.get(o.probe.configuration, False) or o.value > 0
-    sides = [[space.as_dict(c) for c, w in worked.items() if w == side] for side in (False, True)]
-    return at_fault(*sides) if sides[1] else []
+def blamed(space: Space, worked: Mapping[Configuration, bool]) -> list[dict[str, Value]]:
+    """Values of options with which nothing worked, while something did; worked: by configuration."""
+    failed, well = ([space.as_dict(c) for c, w in worked.items() if w == side] for side in (False, True))
+    return at_fault(failed, well) if well else []
 
 
-def without_broken(space: Space, observations: Sequence[Observation]) -> tuple[list[Observation], list[str]]:
+def without_broken(
+    space: Space, observations: Sequence[Observation], *, paired: bool
+) -> tuple[list[Observation], list[str]]:
     """The trials that have none of the values that never work, and a note on those that have.
 
     That note is all that there is to say of them: which revisions they failed at tells nothing more.
+    paired: whether each ran beside the anchor. Where that worked the program does, with an option that
+    is new there.
     """
-    broken = never_working(space, observations)
-    kept = [
-        o
-        for o in observations
-        if not any(values.items() <= space.as_dict(o.probe.configuration).items() for values in broken)
-    ]
+    worked: dict[Configuration, bool] = defaultdict(bool)
+    for o in (o for o in observations if o.built):
+        worked[o.probe.configuration] |= o.value > 0 or (paired and o.anchor > 0)
+    broken = blamed(space, worked)
     if not broken:
-        return kept, []
+        return list(observations), []
+    kept = [o for o in observations if not held(space, o.probe.configuration, broken)]
     return kept, [
         f"Nothing works with {together(broken)}: all {len(observations) - len(kept)} trials failed, at every"
         " revision tried. Nothing is known of it: mend how it is run, or forbid it by a constraint."
     ]
+
+
+def held(space: Space, configuration: Configuration, broken: Sequence[Mapping[str, Value]]) -> bool:
+    """Whether a configuration has values at fault."""
+    options = space.as_dict(configuration)
+    return any(values.items() <= options.items() for values in broken)
 
 
 def together(broken: Sequence[Mapping[str, Value]]) -> str:

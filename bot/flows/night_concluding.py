@@ -87,7 +87,7 @@ def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) 
 
 def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     """What a reader must know of tonight's trials: what does not work, and which revisions failed."""
-    _, notes = without_broken(job.subject.space, measured)
+    _, notes = without_broken(job.subject.space, measured, paired=job.partner is not None)
     tip = f"`{job.revisions[-1].label}`"
     there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
     if there and not any(o.value > 0 for o in there):

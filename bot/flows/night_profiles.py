@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -9,10 +10,9 @@ from itertools import zip_longest
 import numpy as np
 
 from bot.analysis.hindsight import configurations
-from bot.flows.failing_runs import together
+from bot.flows.failing_runs import blamed, held, together
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
-from bot.model.at_fault import at_fault
 from bot.model.history import OUTCOMES
 from bot.model.profile_history import MOST_METHODS, ProfileRecorder, ProfileTable
 from bot.model.profiles import Profile
@@ -146,7 +146,7 @@ class Profiling:
     _notes: Notes = field(default_factory=Notes)
     _longest: float = 0.0
     _failed: int = 0
-    _worked: dict[Configuration, bool] = field(default_factory=dict)
+    _worked: defaultdict[Configuration, bool] = field(default_factory=lambda: defaultdict(bool))
     _broken: list[dict[str, Value]] = field(default_factory=list)
     """Values with which profiles failed and none did well: they are left out."""
 
@@ -160,8 +160,7 @@ class Profiling:
         for wanted in self._in_order():
             if self.clock() + self._longest >= self._end:
                 break
-            options = space.as_dict(wanted.configuration)
-            if any(values.items() <= options.items() for values in self._broken):
+            if held(space, wanted.configuration, self._broken):
                 continue
             profile = self._profile(wanted.configuration)
             if profile.outcome == "cut":
@@ -169,12 +168,14 @@ class Profiling:
             self.recorder.add(
                 profile,
                 tip,
-                options,
+                space.as_dict(wanted.configuration),
                 drawn=wanted.drawn,
                 unprofiled=float(np.median(seconds.get(wanted.configuration, np.nan))),
             )
             self._take_in(profile)
-            self._blame(wanted.configuration, space, well=profile.outcome == "ok")
+            # What fails once more would take the time of what teaches something.
+            self._worked[wanted.configuration] |= profile.outcome == "ok"
+            self._broken = blamed(space, self._worked)
             if self._failed >= HOPELESS and not self.profiled:
                 return (*self._told(), "Methods were not profiled: trials fail under the profiler.")
         return self._told()
@@ -210,16 +211,6 @@ class Profiling:
         if len(profile.methods) > MOST_METHODS:
             self._notes.say(f"Of each profile the {MOST_METHODS:,} methods with the largest shares are kept.")
         self._notes.say(*profile.notes)
-
-    def _blame(self, configuration: Configuration, space: Space, *, well: bool) -> None:
-        """What fails once more would take the time of what teaches something."""
-        self._worked[configuration] = well or self._worked.get(configuration, False)
-        sides = [
-            [space.as_dict(c) for c, worked in self._worked.items() if worked == side]
-            for side in (False, True)
-        ]
-        if not well and self.profiled:
-            self._broken = at_fault(*sides)
 
     def _told(self) -> tuple[str, ...]:
         """Of the profiles' notes the first few, and how many profiles there are."""

@@ -27,7 +27,7 @@ class Observation:
     probe: what was really measured (a table serves the nearest configuration it has).
     value: seconds, or a ratio to the same configuration at an anchor revision; NaN: the trial failed.
     built: whether the revision could be built at all; if not, no configuration can be measured there.
-    anchor: of a ratio, the anchor's own value.
+    anchor: of a ratio, the anchor's own value; 0: the anchor failed.
     """
 
     probe: Probe

@@ -115,6 +115,16 @@ def test_a_revision_that_does_not_build_and_one_that_fails_have_no_value(shop: S
     assert any("failed trial, at r1" in note and "oh no" in note for note in bench.notes())
 
 
+def test_of_a_failed_pair_it_is_known_whether_the_anchor_worked(shop: Shop, opened: Open) -> None:
+    fails = "[ $# = 1 ] && exit 3"
+    shop.revisions(printing(10, fails), printing(20))
+    (found,) = opened().measure([Probe(FAST, 0)])
+    assert math.isnan(found.value) and found.anchor == 4.0
+    shop.revisions(printing(10), printing(20, fails))
+    (found,) = opened().measure([Probe(FAST, 0)])
+    assert math.isnan(found.value) and found.anchor == 0.0
+
+
 def test_all_that_cannot_be_built_is_still_answered(shop: Shop, opened: Open) -> None:
     shop.revisions("exit 1\n", printing(20))
     (found,) = opened().measure([Probe(SLOW, 0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from bot.flows.failing_runs import FailingRun, failing_runs, without_broken
 from bot.model.change_points import Observation, Probe
@@ -57,7 +58,7 @@ def test_failures_without_a_common_cause_are_not_explained() -> None:
 def test_what_never_works_is_told_by_the_value_that_all_failures_have() -> None:
     failing = [trial(text, r, math.nan) for text in ("100", "110", "101") for r in (2, 7)]
     working = [trial(text, r) for text in ("000", "010", "001", "011") for r in (2, 7)]
-    kept, (note,) = without_broken(SPACE, [*failing, *working])
+    kept, (note,) = without_broken(SPACE, [*failing, *working], paired=False)
     assert kept == working
     assert note.startswith("Nothing works with `a`: all 6 trials failed, at every revision tried.")
 
@@ -65,10 +66,17 @@ def test_what_never_works_is_told_by_the_value_that_all_failures_have() -> None:
 def test_nothing_is_said_of_an_option_that_began_to_work_or_where_nothing_works_at_all() -> None:
     texts = ("100", "110", "101")
     early, late = [trial(t, 2, math.nan) for t in texts], [trial(t, 7) for t in texts]
-    assert without_broken(SPACE, [*early, *late, trial("000", 2)])[1] == []
-    assert without_broken(SPACE, early) == (early, [])
+    assert without_broken(SPACE, [*early, *late, trial("000", 2)], paired=False)[1] == []
+    assert without_broken(SPACE, early, paired=False) == (early, [])
 
 
 def test_a_revision_that_is_not_built_says_nothing_of_options() -> None:
     unbuilt = [trial(t, 2, math.nan, built=False) for t in ("100", "110", "101")]
-    assert without_broken(SPACE, [*unbuilt, trial("000", 3)])[1] == []
+    assert without_broken(SPACE, [*unbuilt, trial("000", 3)], paired=False)[1] == []
+
+
+def test_an_option_that_is_new_at_the_anchor_is_not_said_to_be_broken() -> None:
+    failing = [trial(text, 2, math.nan) for text in ("100", "110", "101")]
+    beside = [replace(o, anchor=0.3) for o in failing], [replace(o, anchor=0.0) for o in failing]
+    assert without_broken(SPACE, [*beside[0], trial("000", 2)], paired=True)[1] == []
+    assert len(without_broken(SPACE, [*beside[1], trial("000", 2)], paired=True)[1]) == 1
