@@ -25,7 +25,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from benchmarks.reliability.table import markdown
 from tests.github.fault_matrix import FOR_GOOD, KINDS, LASTING, clean, tried
 from tests.github.operations import OPERATIONS
-from tests.reliability.kills import CODE, MODES, Nursery, kill
+from tests.nursery import CODE, Nursery
+from tests.reliability.kills import MODES, kill
 
 RESULTS = Path(__file__).parent / "results"
 BATCH = 20

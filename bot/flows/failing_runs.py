@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
-from bot.model.at_fault import at_fault
+from bot.model.at_fault import at_fault, held
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space, Term, Value
 
@@ -77,17 +77,11 @@ def without_broken(
     broken = blamed(space, worked)
     if not broken:
         return list(observations), []
-    kept = [o for o in observations if not held(space, o.probe.configuration, broken)]
+    kept = [o for o in observations if not held(space.as_dict(o.probe.configuration), broken)]
     return kept, [
         f"Nothing works with {together(broken)}: all {len(observations) - len(kept)} trials failed, at every"
         " revision tried. Nothing is known of it: mend how it is run, or forbid it by a constraint."
     ]
-
-
-def held(space: Space, configuration: Configuration, broken: Sequence[Mapping[str, Value]]) -> bool:
-    """Whether a configuration has values at fault."""
-    options = space.as_dict(configuration)
-    return any(values.items() <= options.items() for values in broken)
 
 
 def together(broken: Sequence[Mapping[str, Value]]) -> str:

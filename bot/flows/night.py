@@ -115,7 +115,7 @@ def _taught(job: NightJob, measured: Sequence[Observation], trials: Measurements
     job.progress.stage("profiling the tip")
     seconds: dict[Configuration, list[float]] = defaultdict(list)
     for observation in measured:
-        # The anchor of a failed pair says nothing.
+        # A failed pair's configuration teaches nothing, whatever the anchor took in it.
         if job.metric == "cpu" and job.partner is not None and observation.value > 0:
             seconds[observation.probe.configuration].append(observation.anchor)
     tip = named(job.revisions[-1])

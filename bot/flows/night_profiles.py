@@ -10,9 +10,10 @@ from itertools import zip_longest
 import numpy as np
 
 from bot.analysis.hindsight import configurations
-from bot.flows.failing_runs import blamed, held, together
+from bot.flows.failing_runs import blamed, together
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
+from bot.model.at_fault import held
 from bot.model.history import OUTCOMES
 from bot.model.profile_history import MOST_METHODS, ProfileRecorder, ProfileTable
 from bot.model.profiles import Profile
@@ -160,7 +161,7 @@ class Profiling:
         for wanted in self._in_order():
             if self.clock() + self._longest >= self._end:
                 break
-            if held(space, wanted.configuration, self._broken):
+            if held(space.as_dict(wanted.configuration), self._broken):
                 continue
             profile = self._profile(wanted.configuration)
             if profile.outcome == "cut":

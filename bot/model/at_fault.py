@@ -39,6 +39,11 @@ def at_fault(
     return found
 
 
+def held(options: Mapping[Option, Value], broken: Iterable[Mapping[Option, Value]]) -> bool:
+    """Whether a configuration has values at fault, all of those that are told together."""
+    return any(values.items() <= options.items() for values in broken)
+
+
 def together_at_fault(
     failed: Sequence[Mapping[Option, Value]], worked: Sequence[Mapping[Option, Value]]
 ) -> dict[Option, Value]:

@@ -31,10 +31,7 @@ def default(report: Report) -> Prose:
         reason = sentence((found.failure or "no pair of runs ended well").rstrip(". "), limit=120)
         return prose("The default configuration ", strong("failed"), ": ", reason, ".")
     if found.state in ("same", "unclear"):
-        same = "hardly changed" if _moved(found) else "did not change"
-        if _moved(found) and abs(found.ratio - 1.0) >= report.threshold:
-            same = f"moved by about the threshold of {fraction(report.threshold)}"
-        said = same if found.state == "same" else "is unclear"
+        said = _unproven(report, found) if found.state == "same" else "is unclear"
         return prose(f"The default configuration {said}: ", words.amount(found), ".")
     return prose("Default configuration: ", words.amount(found, emphasised=True), ".")
 
@@ -42,13 +39,23 @@ def default(report: Report) -> Prose:
 def default_may_be_worse(report: Report) -> bool:
     """Whether the default configuration seems worse by what is worth telling, though it is not sure."""
     found = _default(report)
-    if found is None or found.ratio is None or found.state not in ("same", "unclear"):
+    if found is None or found.state not in ("same", "unclear"):
         return False
-    return _moved(found) and abs(found.ratio - 1.0) >= report.threshold and words.worse(report, found)
+    return _reaches_threshold(report, found) and words.worse(report, found)
 
 
 def _default(report: Report) -> ConfigurationChange | None:
     return next((c for c in report.configurations if c.default and c.metric == report.primary_metric), None)
+
+
+def _unproven(report: Report, found: ConfigurationChange) -> str:
+    if _reaches_threshold(report, found):
+        return f"moved by about the threshold of {fraction(report.threshold)}"
+    return "hardly changed" if _moved(found) else "did not change"
+
+
+def _reaches_threshold(report: Report, found: ConfigurationChange) -> bool:
+    return _moved(found) and found.ratio is not None and abs(found.ratio - 1.0) >= report.threshold
 
 
 def _moved(found: ConfigurationChange) -> bool:

@@ -71,11 +71,10 @@ def _improvement(report: Report) -> Headline:
     found = alarms(report, bad=False)
     action = prose("nothing; this pull request makes it cheaper.")
     if claims.default_may_be_worse(report):
-        action = prose(
+        worse = (
             "what is named needs nothing; but the default configuration may have become worse. To be sure, "
-            "give it more time: comment ", code("/suspects rerun 10m"), f" ({COMMANDS}), or raise ",
-            code("budget"), ".",
-        )  # fmt: skip
+        )
+        action = _more_time(worse)
     return Headline("good", "🟢", _title(report, found, bad=False), _lead(report, found), action)
 
 
@@ -112,16 +111,20 @@ def _broken(report: Report, lead: tuple[Prose, ...]) -> Headline:
     return Headline("bad", "🟠", title, lead, action)
 
 
+def _more_time(why: str) -> Prose:
+    return prose(
+        why, "give it more time: comment ", code("/suspects rerun 10m"), f" ({COMMANDS}), or raise ",
+        code("budget"), ".",
+    )  # fmt: skip
+
+
 def _inconclusive(report: Report) -> Headline:
     lead = [claims.default(report)]
     suspect = next((e for e in report.suspects.options if words.worse(report, e)), None)
     if suspect is not None:
         lead.append(prose("Most suspicious, but not proven: ", claims.hit(suspect, capital=False)))
     settling = _said(report, "would settle it", "to settle it")
-    action = prose(
-        "for a clear answer give it more time: comment ", code("/suspects rerun 10m"), f" ({COMMANDS})"
-        ", or raise ", code("budget"), "."
-    )  # fmt: skip
+    action = _more_time("for a clear answer ")
     title = prose("Not clear: a slow-down could not be ruled out")
     return Headline("unclear", "🟡", title, (*lead, *settling), None if settling else action)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bot.model.at_fault import at_fault
+from bot.model.at_fault import at_fault, held
 from bot.model.space import Configuration, Value
 from bot.model.trials import Pair, Track, Wish
 
@@ -105,7 +105,7 @@ class Schedule:
             self._broken = at_fault(self._options(worked=False), self._options(worked=True))
 
     def _hopeless(self, configuration: Configuration) -> bool:
-        return any(all(configuration[i] == v for i, v in values.items()) for values in self._broken)
+        return held(dict(enumerate(configuration)), self._broken)
 
     def _options(self, *, worked: bool) -> list[dict[int, Value]]:
         """The values of the configurations of which pairs ended well, or all failed."""

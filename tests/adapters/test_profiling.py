@@ -192,7 +192,7 @@ def test_what_is_called_too_often_is_not_watched(shelf: Shelf, native: bool) -> 
     work = Method("work", "work.c") if native else Method("work:slow", "work.py")
     profile = shelf.profiler().watch("head", (True,), [work], coarse(10**10, work))
     assert not profile.series
-    assert any("alled too often" in note for note in profile.notes)
+    assert any("called too often" in note for note in profile.notes)
 
 
 def test_more_overhead_than_was_asked_for_is_told(shelf: Shelf) -> None:
@@ -213,7 +213,7 @@ def test_calls_that_were_not_counted_are_watched_once_to_know_what_can_be_watche
     blind = Profile(COUNTED, "ok", 1e6, {work: MethodCost(1.0), rare: MethodCost(0.0)})
     profile = shelf.profiler().watch("head", (False,), [work, rare], blind)
     assert profile.outcome == "ok"
-    assert any("alled too often" in note or note.startswith("One in") for note in profile.notes)
+    assert any("called too often" in note or note.startswith("One in") for note in profile.notes)
 
 
 def test_a_program_that_fails_without_a_profiler_is_not_watched(shelf: Shelf) -> None:

@@ -17,9 +17,7 @@ from bot.model.report import Report
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub
 from tests.github.operations import ALL, OPERATIONS
 from tests.github.test_publish import RUN
-from tests.nursery import CODE, Nursery
-
-__all__ = ["CODE", "Nursery"]  # the benchmark of reliability has both from here
+from tests.nursery import Nursery
 
 CONFIG = """
 program: {callable: "program:measure", revisions: 20}

@@ -34,6 +34,6 @@ def affordable(
     if not left:
         return kept, []
     return kept, [
-        f"Called too often to be watched within {overhead:.0%} overhead, and only counted, by the coarse "
-        f"profile: {len(left)} of the methods (first: {left[0].name}, {costs[left[0]]} calls)."
+        f"Methods called too often to be watched within {overhead:.0%} overhead (first: {left[0].name}, "
+        f"{costs[left[0]]} calls) are only counted, by the coarse profile: {len(left)} in all."
     ]

@@ -105,4 +105,4 @@ def test_calls_that_cost_too_much_are_not_timed(
     often = replace(COARSE, methods={BURN: MethodCost(1.0, calls=100_000_000)})
     profile = JvmTimer(often).profile(make_jvm_target(WARY, *RUN_SMALL, env=newest_java), [BURN])
     assert profile.outcome == "ok" and not profile.series
-    assert any("alled too often" in note for note in profile.notes)
+    assert any("called too often" in note for note in profile.notes)
