@@ -79,7 +79,7 @@ class LayeredStore:
         names = sorted(self._listed())
         for start in range(0, len(names), CHUNK):
             self._bring(names[start : start + CHUNK])
-        return [self._described(name, thoroughly=False) for name in names]
+        return sorted((self._described(name, thoroughly=False) for name in names), key=_age)
 
     def verify(self) -> Sequence[Segment]:
         """All segments, each read to its last row in each place, oldest first; damaged ones are set aside.
@@ -96,7 +96,7 @@ class LayeredStore:
                     contents = {}
                     self._told[f"{error}."] = None
                 found |= {(name, number): self._verified(name, place, contents) for name in chunk}
-        return [found[key] for key in sorted(found)]
+        return sorted((found[key] for key in sorted(found)), key=_age)
 
     def _verified(self, name: str, place: Place, contents: Mapping[str, bytes]) -> Segment:
         try:
@@ -246,3 +246,9 @@ class LayeredStore:
             else:
                 return content
         raise problem
+
+
+def _age(segment: Segment) -> tuple[str, float]:
+    """What orders segments: names tell seconds, and of two runs in one second only their heads know more."""
+    second = segment.name.partition("-")[0]
+    return second, segment.run.started.timestamp() if segment.run is not None else 0.0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from bot.model.history import Measurements, Selection
 from bot.model.machines import FingerprintTable
 from tests.adapters.stores.conftest import Ground
 from tests.adapters.stores.samples import (
+    FIRST,
     durations,
     fingerprints,
     profile_meaning,
@@ -177,6 +180,16 @@ def test_a_damaged_segment_can_be_appended_again(ground: Ground) -> None:
     ground.spoil(name, b"PAR1")
     ground.store().append(run())
     assert same(ground.store().read(), run())
+
+
+def test_runs_that_began_in_the_same_second_are_listed_oldest_first(ground: Ground) -> None:
+    store = ground.store()
+    for number in (3, 0, 2, 1):
+        found = run(number)
+        started = FIRST + timedelta(milliseconds=number)
+        store.append(replace(found, runs=(found.runs[0].model_copy(update={"started": started}),)))
+    for listed in (ground.store().segments(), ground.store().verify()):
+        assert [s.run.id for s in listed if s.run] == ["run-0", "run-1", "run-2", "run-3"]
 
 
 def test_segments_of_a_later_kind_are_kept_and_not_read(ground: Ground) -> None:
