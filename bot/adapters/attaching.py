@@ -47,6 +47,8 @@ MOST_CALLS = 25_000
 """Of a thread that are recorded in a window; with as many, what they cost is weighed against CPU time."""
 MOST_CHANGED = 16
 """Bytes at the begin of a function that a hook overwrites."""
+GUEST = "frida-agent"
+"""In the name of the file that Frida's code is mapped from."""
 POLL_SECONDS = 0.02
 
 
@@ -237,13 +239,17 @@ class AttachedProfiler:
     def _still(self, changing: Sequence[int]) -> AbstractContextManager[None]:
         """No thread is in code that changes, or in what is called from there and goes with it."""
         assert self._session is not None
-        known = frozenset(self._process.mapped)
+        before, now = self._process.space, running(self._pid).space  # libraries may have come since
         guests = self._threads() - set(self._session.threads())  # anew: Frida's own may begin at any time
 
         def moving(address: int) -> bool:
             if any(begin <= address < begin + MOST_CHANGED for begin in changing):
                 return True
-            return self._process.space.spot(address).path not in known
+            file = now.spot(address).path
+            stays = (
+                bool(file) and GUEST not in file
+            )  # what has no file may be Frida's, unless it was there before
+            return not stays and not before.covers(address)
 
         return standstill(lambda: sorted(self._threads() - guests), moving)
 

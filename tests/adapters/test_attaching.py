@@ -8,16 +8,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from bot.adapters import attaching
 from bot.adapters.attaching import AttachedProfiler
 from bot.adapters.profilers.native import stacks
 from bot.adapters.profilers.native.frida_session import Functions, Session
-from bot.adapters.profilers.native.running import cpu_seconds
+from bot.adapters.profilers.native.running import Running, cpu_seconds, running
+from bot.adapters.profilers.native.samples import AddressSpace
 from bot.model.profiles import Method, Profile, Tool
 
 SERVER = """
@@ -145,6 +148,25 @@ def test_the_window_begins_when_the_hooks_are_there(
 
     monkeypatch.setattr(Session, "watch", slowly)
     with attached(serve(), tmp_path, most=0.5) as profiler:
+        assert watched(profiler, SMALL).series
+
+
+def test_a_server_may_wait_in_a_library_that_came_after_we_looked_at_it(
+    serve: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Running] = []
+
+    def look(pid: int) -> Running:  # first as soon as it was started, before its loader ran
+        found = running(pid)
+        space = AddressSpace()
+        for start, (end, offset, path) in zip(found.space.starts, found.space.mapped, strict=True):
+            if looks or path == found.program:
+                space.map(start, end, offset, path)
+        looks.append(replace(found, space=space, mapped=frozenset({path for _, _, path in space.mapped})))
+        return looks[-1]
+
+    monkeypatch.setattr(attaching, "running", look)
+    with attached(serve(), tmp_path) as profiler:
         assert watched(profiler, SMALL).series
 
 

@@ -55,11 +55,16 @@ class AddressSpace:
 
     def spot(self, address: int) -> Spot:
         """Where an address lies."""
-        place = bisect_right(self.starts, address) - 1
-        if place >= 0 and address < self.mapped[place][0]:
+        if self.covers(address):
+            place = bisect_right(self.starts, address) - 1
             _, offset, path = self.mapped[place]
             return Spot(path, address - self.starts[place] + offset)
         return Spot("", 0)
+
+    def covers(self, address: int) -> bool:
+        """Whether anything is mapped there, with or without a file."""
+        place = bisect_right(self.starts, address) - 1
+        return place >= 0 and address < self.mapped[place][0]
 
     def copy(self) -> AddressSpace:
         """That of a forked child."""
