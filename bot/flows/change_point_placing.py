@@ -20,6 +20,10 @@ CONFIRMED, EXPECTED, MOST_AGAIN, CONFIRMATIONS = 3.7, 20.0, 40, 2
 """Scales that fresh trials on both sides of a step must differ; (squared, halved) what is planned for."""
 ELSEWHERE = 12
 """Fresh configurations that confirm a step at most."""
+KNOWN = 4.0
+"""Trials that what was known of a configuration's noise counts for, against those that confirm."""
+NORMAL = 0.6745
+"""Median absolute value of a standard normal."""
 MEDIAN = 1.25
 """How much wider the error of a median is than that of a mean."""
 
@@ -192,6 +196,10 @@ class Placing(Asker):
         before, after, noise = self._fresh(step, where, start)
         if not len(before) or not len(after):
             return 0.0
+        # What was known of the noise, and what these trials show of it: there are noisier configurations.
+        around = np.concatenate([before - np.median(before), after - np.median(after)])
+        own, more = float(np.median(np.abs(around))) / NORMAL, max(len(around) - 2, 0)
+        noise = math.sqrt((KNOWN * noise**2 + more * own**2) / (KNOWN + more))
         error = MEDIAN * noise * math.sqrt(1.0 / len(before) + 1.0 / len(after))
         return float(np.sign(step.size) * (np.median(after) - np.median(before)) / error)
 
@@ -213,6 +221,8 @@ class Placing(Asker):
         mine = c == self.log.place.get(where, -1)
         held = self.log.holding(where)[None, :]
         unit = self.level(where) if self.log.relative else 1.0
+        if self.log.logarithmic:
+            y = unit * np.log(y)
         for other in self.model.steps:
             if other is not step and other.settled and self.model.terms.cover(other.term, held)[0]:
                 y = y - other.size * unit * (r >= other.at)

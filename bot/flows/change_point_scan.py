@@ -172,7 +172,7 @@ class Scan:
         for relative in (False, True):
             self._use(relative, [])
             look([replace(step, settled=False, confirmed=None) for step in known])
-            found.append((model.fit() + STEP_COSTS * len(model.steps), list(model.steps)))
+            found.append((model.misfit() + STEP_COSTS * len(model.steps), list(model.steps)))
         relative = found[1][0] < found[0][0] - RELUCTANCE
         changed = relative != before
         self._use(relative, known if known and not changed else found[relative][1])

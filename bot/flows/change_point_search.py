@@ -35,8 +35,8 @@ class ChangePointFinder:
     """Change points over revisions and terms by active measurement; satisfies `ChangePointSearch`.
 
     Model: a trial's seconds are its configuration's level plus the sizes of all steps before its revision
-    whose term it holds (or, where that fits better, steps are shares of the level), with noise whose scale
-    is learned. A matched filter over all trials proposes steps; each is then named by contrasts between
+    whose term it holds (or, where that fits better, all of these multiply), with noise whose scale is
+    learned. A matched filter over all trials proposes steps; each is then named by contrasts between
     configurations measured just before and after it, chosen by expected information, and placed by bisection;
     what is explained is taken out, and the rest is looked at again, until nothing stands out in fresh
     configurations. See docs/how-it-decides.md.
@@ -63,7 +63,7 @@ class ChangePointFinder:
     ) -> None:
         self.space, self.revisions = space, revisions
         terms = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
-        self.log_ = TrialLog(space, terms.levels)
+        self.log_ = TrialLog(space, terms.levels, logs=True)
         self.model_ = StepModel(self.log_, terms)
         self._configurator = Configurator(space, solver, rng=rng, candidates=candidates)
         most = math.inf if trials is None else trials
@@ -149,6 +149,8 @@ class ChangePointFinder:
                 if step in self.model_.steps:
                     yield from self._inquiry.settle(step)
                     self._inquiry.tidy()
+        if not self.model_.exact:
+            self.log_.learn_scale()  # of all trials: some configurations are far noisier than others
         self._inquiry.drop_unproven()
 
     def _sweep(self) -> None:

@@ -117,6 +117,20 @@ class StepModel:
         walk = self._walk()
         return float((w * y**2).sum() if walk is None else y @ walk.precise(y))
 
+    def misfit(self) -> float:
+        """Weighted sum of squared log residuals that the best sizes leave: the same measure in any unit.
+
+        Trials that took far too long are further from a sum in seconds than from one in logs.
+        """
+        left = self.fit()
+        c, _, y, sd = self.log.columns()
+        rest = self.residual()
+        if self._walk() is not None or not ((y > 0) & (y > rest)).all():
+            return left
+        logs = rest if self.log.logarithmic else np.log(y / (y - rest))
+        relative = sd / self.log.means()[c] if not self.log.relative else sd
+        return float(((logs / relative) ** 2).sum())
+
     def _sizes(self, x: Floats, y: Floats, c: Ints, w: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Sizes of columns that explain centred values best, and their standard errors, (k,) each."""
         if self.exact:  # products would leave 1e-5 of a step where terms are nearly the same: more than noise

@@ -32,10 +32,11 @@ class TrialLog:
 
     configurations: in order of appearance; holds: bool, (n_configurations, n_levels).
     scale: relative standard deviation of one trial. relative: whether effects are shares of a
-    configuration's level (ratios) rather than seconds.
+    configuration's level (ratios) rather than seconds. logs: whether relative effects are of logs with noise,
+    too: shares of a mean are told apart less well where steps are large, but disturbed less by odd trials.
     """
 
-    def __init__(self, space: Space, levels: Sequence[Level]) -> None:
+    def __init__(self, space: Space, levels: Sequence[Level], *, logs: bool = False) -> None:
         self.levels = tuple(levels)
         self.configurations: list[Configuration] = []
         self.place: dict[Configuration, int] = {}
@@ -46,6 +47,7 @@ class TrialLog:
         self.walk = 0.0
         """Relative standard deviation of what each revision moves values by; 0: they do not walk."""
         self.relative = False
+        self._logs = logs
         self.left_out: set[int] = set()
         """Configurations whose trials do not count."""
         self.unusable: set[tuple[int, int]] = set()
@@ -185,11 +187,8 @@ class TrialLog:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether relative effects are of logs: means depend on where a configuration was measured.
-
-        With noise that is little beside it, and means are less disturbed by odd trials.
-        """
-        return self.relative and self.scale <= EXACT and bool((self._y > 0).all())
+        """Whether relative effects are of logs: means depend on where a configuration was measured."""
+        return self.relative and (self._logs or self.scale <= EXACT) and bool((self._y > 0).all())
 
     def _noise(self) -> Floats:
         """Standard deviation of each trial in seconds, (n,)."""
@@ -211,8 +210,7 @@ class TrialLog:
 
     def since(self, count: int) -> tuple[Ints, Ints, Floats, Floats]:
         """Configuration, revision, seconds and standard deviation of the trials after the first `count`."""
-        c = self._c[count:]
-        return c, self._r[count:], self._y[count:], self.scale * self.means()[c]
+        return self._c[count:], self._r[count:], self._y[count:], self._noise()[count:]
 
     def forget(self) -> None:
         """Trials, scale or unit changed: compute the columns again."""

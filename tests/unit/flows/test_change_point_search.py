@@ -55,13 +55,14 @@ def search(
     revisions: int = REVISIONS,
     candidates: Sequence[Configuration] | None = None,
     most: int = 20_000,
+    trials: int | None = None,
 ) -> Sequence[ChangePoint]:
     solver = ConstraintSolver(system.space)
     finder = ChangePointFinder(
-        system.space, revisions, solver, rng=np.random.default_rng(7), candidates=candidates
+        system.space, revisions, solver, rng=np.random.default_rng(7), candidates=candidates, trials=trials
     )
     asked = 0
-    while (wishes := finder.wishes()) and asked < most:
+    while (wishes := finder.wishes()) and asked < (trials or most):
         assert all(solver.valid(p.configuration) and 0 <= p.revision < revisions for p in wishes)
         asked += len(wishes)
         finder.partial_fit([(answer or system.observe)(p) for p in wishes])
@@ -230,3 +231,51 @@ def test_asking_twice_gives_the_same_wishes_and_history_is_welcome() -> None:
     (found,) = finder.change_points_
     assert found.ratio == pytest.approx(1 + 0.4 / 2.0, rel=0.2)
     assert found.interval == (100, 100)
+
+
+class Multiplied(System):
+    """Each option multiplies the time, by up to `spread`, and so do steps (their sizes are shares)."""
+
+    def __init__(self, space: Space, steps: Steps, *, spread: float, seed: int, first: int = 0) -> None:
+        super().__init__(space, steps, noise=0.02, seed=seed)
+        self.factors, self.first = np.geomspace(1.1, spread, len(space.options)), first
+
+    def seconds(self, probe: Probe) -> float:
+        time = float(np.prod(self.factors[[value is True for value in probe.configuration]]))
+        for (at, term), share in self.steps.items():
+            if probe.revision >= at and all(self.holds(t, probe.configuration) for t in term):
+                time *= 1.0 + share
+        return time * math.exp(self.noise * float(self.rng.standard_normal()))
+
+    def observe(self, probe: Probe) -> Observation:
+        built = probe.revision >= self.first
+        return super().observe(probe) if built else Observation(probe, math.nan, built=False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_changes_are_found_where_options_make_a_program_take_a_million_times_as_long(seed: int) -> None:
+    steps: Steps = {(40, ()): 0.25, (110, ("o6",)): 0.35, (160, ()): -0.2, (230, ("o1",)): 0.3}
+    system = Multiplied(flags(8), steps, spread=20.0, seed=seed)
+    assert told(search(system)) == set(steps)
+    assert len(system.asked) < 1500
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_is_asked_about_where_no_trial_near_it_tells_its_size(seed: int) -> None:
+    steps: Steps = {(9, ()): -0.25, (126, ()): 0.2}
+    found = search(Multiplied(flags(8), steps, spread=1.5, seed=seed, first=4))
+    assert told(found) == set(steps)
+
+
+class Uneven(Multiplied):
+    """Of its configurations some are ten times as noisy as others, and all now and then far off."""
+
+    def seconds(self, probe: Probe) -> float:
+        noisy = sum(7919 * (i + 1) for i, value in enumerate(probe.configuration) if value is True) % 17 / 17
+        self.noise = 0.0
+        return super().seconds(probe) * math.exp((0.005 + 0.06 * noisy) * float(self.rng.standard_t(4)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_where_some_configurations_are_far_noisier_than_others_nothing_is_found(seed: int) -> None:
+    assert not search(Uneven(flags(10), {}, spread=1.6, seed=seed), trials=1500)
