@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.analysis.look import needed_score, standing_out
+from bot.analysis.pairs import Floats
 from bot.analysis.reading import Reading
 
 NONE_BOUND, NONE_MARGINS = 0.03, 3.0
@@ -56,9 +57,14 @@ def until_alarm(reading: Reading) -> float:
     watch, found = reading.watch, reading.found
     stakes = watch.bettor.stakes
     start = watch.log_bound - np.log(watch.found.prior) + stakes
-    won = watch.bettor.log_evidence[:, 0] + stakes
-    by_bets = np.where(won > 0.0, start / np.maximum(won, 1e-9), np.inf).min()
-    scores = standing_out(found, watch.log.values, watch.scale, watch.margin)[:, 0]
-    needed = needed_score(watch.look_alpha, found.prior)
-    by_look = np.where(scores > 0.0, needed / np.maximum(scores, 1e-9), np.inf).min() ** 2
-    return float(max(by_bets, by_look))
+    won = watch.bettor.log_evidence[:, :2] + stakes
+    by_bets = _fold(start, won)
+    scores = standing_out(found, watch.log.values, watch.scale, watch.margin)
+    by_look = _fold(needed_score(watch.look_alpha, found.prior), scores) ** 2
+    return float(np.maximum(by_bets, by_look).min())
+
+
+def _fold(needed: Floats, reached: Floats) -> Floats:
+    """How many times the leader of harm and of benefit has to grow, (2,); infinite where none grows."""
+    folds = np.where(reached > 0.0, needed[:, None] / np.maximum(reached, 1e-9), np.inf)
+    return np.asarray(folds.min(axis=0))
