@@ -11,14 +11,18 @@ _ERROR = re.compile(
     r"""^\s*(?:Uncaught\s|Exception\ in\ thread\ \S+\s)?
         (?: [\w.$]*(?:Error|Exception)\b(?::|\s*\[|$)   # Python, JavaScript, the JVM
           | (?:fatal|error|panic)(?:\ error)?:          # most of what is compiled
-          | thread\ '.*'\ .*panicked\ at )              # Rust
+          | thread\ '.*'\ .*panicked\ at                # Rust
+          | \S+:\d+(?::\d+)?:\s+(?:fatal\ )?(?:error:|ERROR\b) )  # compilers: where, then what
     """,
     re.VERBOSE,
 )
 
+_OURS = re.compile(r"(?:/[^\s/:'\"]+)*/suspects-run-\w+/(?:suspects-\w+/)?")
+"""The folder of a run: it is another one each time, and tells a reader nothing."""
+
 
 def error_line(output: bytes | bytearray) -> str:
     """The last line that names an error, whatever follows it (the lines of a stack, say); else the end."""
-    text = output[-SEARCHED:].decode(errors="replace").strip()
+    text = _OURS.sub("", output[-SEARCHED:].decode(errors="replace")).strip()
     named = [line.strip() for line in text.splitlines() if _ERROR.match(line)]
     return named[-1][:KEPT] if named else text[-KEPT:].strip()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bot.analysis.distributions import student_quantile
 from bot.analysis.pairs import PRIOR_PAIRS
 from bot.analysis.reading import ONE_SIDED, TOP, Reading
+from bot.analysis.settling import doubts, none_bound
 from bot.analysis.single_effect import SingleEffect
 from bot.analysis.terms import credible
 from bot.analysis.visible import visible
@@ -24,8 +25,6 @@ ALIASES = 12
 """Aliases told at most."""
 UNEQUAL = 1.5
 """Shares that differ by this factor are worth a word."""
-NONE_BOUND, NONE_MARGINS = 0.03, 3.0
-"""Verdict none: every level's upper bound lies below the larger of 3 % and three margins (contract)."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,10 @@ def judgement(
         changes += _changes(space, configurations, reading)
     # Percents of probability are what a reader sees; of what is as sure, the larger change first.
     options.sort(key=lambda e: (-round(e.probability, 2), -abs(math.log(e.ratio or 1.0))))
-    doubts = _doubts(readings)
-    verdict = _verdict(readings, settled=not doubts)
+    left = doubts(readings)
+    verdict = _verdict(readings, settled=not left)
     if verdict == "inconclusive":
-        notes += doubts
+        notes += left
     return Judgement(
         verdict=verdict,
         effects=(*overall, *options),
@@ -185,7 +184,7 @@ def _changes(
 ) -> list[ConfigurationChange]:
     """Each configuration's own change, with a 90 % interval (Student's t with the pairs behind its scale)."""
     margin = reading.watch.margin
-    limit = max(math.log1p(NONE_BOUND), NONE_MARGINS * margin)
+    limit = none_bound(margin)
     counts = reading.watch.log.counts
     quantile = student_quantile(0.95, np.maximum(counts + PRIOR_PAIRS - 1.0, 1.0))
     found = []
@@ -217,33 +216,6 @@ def _state(low: float, high: float, *, margin: float, limit: float, alarms: NDAr
     if alarms[1] and high < -margin:
         return "faster"
     return "same" if low > -limit and high < limit and low < margin and high > -margin else "unclear"
-
-
-def _doubts(readings: Sequence[Reading]) -> list[str]:
-    """What keeps a run without alarm from `none`, and what would settle it; empty: nothing does."""
-    doubts = []
-    for reading in readings:
-        if reading.fit is None:
-            continue
-        limit = max(math.log1p(NONE_BOUND), NONE_MARGINS * reading.watch.margin)
-        mean, reach = reading.level_means()
-        bound = mean + reach
-        open_ = [i for i in np.argsort(-bound) if np.isfinite(bound[i]) and bound[i] >= limit]
-        if not open_:
-            continue
-        worst = open_[0]
-        term = "+".join(reading.level_terms[worst]) or "everything"
-        # The bound must fall below the limit or the mean stand out from the margin, whichever is nearer.
-        goal = max(limit - mean[worst], (mean[worst] - reading.watch.margin) / 3.0, reading.watch.margin / 2)
-        factor = max((reach[worst] / goal) ** 2, 1.1)
-        more = math.ceil((factor - 1.0) * reading.watch.pairs)
-        doubts.append(
-            f"{reading.metric}: {len(open_)} of {len(mean)} levels could still be "
-            f"{100 * math.expm1(limit):.0f} % worse (most of all {term}: "
-            f"up to {100 * math.expm1(bound[worst]):.1f} %); "
-            f"about {more} more pairs ({factor:.1f} times this run's measuring) would settle it."
-        )
-    return doubts
 
 
 def _visible(

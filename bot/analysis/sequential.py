@@ -82,6 +82,11 @@ class Bettor:
         self._rejected |= self.log_evidence[:, 2:] >= REJECT
 
     @property
+    def stakes(self) -> float:
+        """What spreading a bet over its stakes costs at most, in log evidence."""
+        return float(np.log(len(BETS)))
+
+    @property
     def lead(self) -> float:
         """Log evidence for the leading candidate, prior included."""
         return float((self._log_prior[:, None] + self.log_evidence[:, :2]).max())

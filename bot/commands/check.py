@@ -80,7 +80,7 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     """What the build and the one pair came to; the exit code."""
     from bot.report.formats import clean
     from bot.report.formats import seconds as seconds_text
-    from bot.report.hints import remedy
+    from bot.report.hints import longer, remedy
 
     for build in found.builds:
         if not build.ok:
@@ -104,4 +104,6 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     console.print(
         f"One pair of trials took {cost}; {seconds_text(job.budget)} hold {found.count} configurations."
     )
+    if found.wanted is not None:
+        console.print(longer(found.wanted))
     return 0

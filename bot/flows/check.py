@@ -10,7 +10,7 @@ from bot.model.revisions import Build
 from bot.model.space import Configuration
 from bot.model.subject import Program
 from bot.model.trials import Pair, Wish
-from bot.sampling.schedule import MOST, room
+from bot.sampling.schedule import FEW, MOST, room, time_for_few
 
 SECONDS = 600.0
 """Patience with the one pair that is run."""
@@ -21,6 +21,7 @@ class Checked:
     """`sample`: in the order a pull request would take it. `pair`: of the default configuration, when it ran.
 
     count: how many configurations of the sample the pull-request budget holds, from the pair's seconds.
+    wanted: seconds of a budget that holds enough of them to tell options apart; None: this one does.
     """
 
     sample: tuple[Configuration, ...]
@@ -29,6 +30,7 @@ class Checked:
     command: Invocation | None
     count: int | None
     notes: tuple[str, ...]
+    wanted: float | None = None
 
 
 def check_flow(job: Job) -> Checked:
@@ -46,8 +48,9 @@ def check_flow(job: Job) -> Checked:
     parallel = isinstance(job.subject.program, Program) and job.subject.program.parallel
     wish = Wish(bench.served(sample[0]), track="wall" if parallel else "duet")
     pair = next(iter(bench.measure(iter([wish]))), None)
-    count = None
+    count = wanted = None
     if pair is not None and pair.ok and pair.seconds > 0:
         count = min(len(sample), room(pair.seconds, bench.slots, job.budget))
+        wanted = time_for_few(pair.seconds, bench.slots) if count < min(FEW, len(sample)) else None
     built = job.workshop.notes() if job.workshop else ()
-    return Checked(sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()))
+    return Checked(sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()), wanted)

@@ -198,7 +198,8 @@ def web_link(words: str | Prose, address: str) -> Prose:
 
 def _refused(talk: Talk, said: SaidComment, error: SuspectsError) -> Obeyed:
     _react(talk, said, "confused")
-    why = " ".join([f"{error}.", *getattr(error, "__notes__", ())])
+    why = error.in_full()
+    why = why if why.endswith(".") else f"{why}."
     return Obeyed("refused", why, _answer(talk, said, prose("not done: ", sentence(why))))
 
 

@@ -9,6 +9,12 @@ class SuspectsError(Exception):
 
     exit_code = 2
 
+    def in_full(self) -> str:
+        """What is wrong, and the remedy, each a sentence of its own."""
+        remedies = getattr(self, "__notes__", ())
+        said = str(self)
+        return " ".join([said if not remedies or said.endswith(".") else f"{said}.", *remedies])
+
 
 class UsageError(SuspectsError):
     """A wrong command line, configuration file or repository: the person must change something."""

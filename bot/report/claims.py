@@ -44,6 +44,15 @@ def default_may_be_worse(report: Report) -> bool:
     return _reaches_threshold(report, found) and words.worse(report, found)
 
 
+def default_seems_worse(report: Report) -> bool:
+    """Whether all of the default configuration's interval is worse than the threshold, without an alarm."""
+    found = _default(report)
+    if found is None or found.state != "unclear" or found.interval is None or not _moved(found):
+        return False
+    nearest = min(abs(end - 1.0) for end in found.interval)
+    return nearest > report.threshold and words.worse(report, found)
+
+
 def _default(report: Report) -> ConfigurationChange | None:
     return next((c for c in report.configurations if c.default and c.metric == report.primary_metric), None)
 

@@ -124,15 +124,19 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[: limit - 1 - tail]}…{text[-tail:]}"
 
 
+_PACKAGED = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]")
+"""A class in packages, as in Java: a part of them would look like others (`mozilla.javascript.Parser`)."""
+
+
 def brief(name: str, limit: int) -> str:
     """The last parts of a qualified name that fit (`Class.method`); its ends when it has no such parts."""
     if len(name) <= limit:
         return name
     if re.fullmatch(r"[\w.:$/]+", name):
         ends = [name[part.end() :] for part in re.finditer(r"::|[.:/$]", name) if name[part.end() :]]
-        fitting = next((end for end in ends if len(end) <= limit), None)
+        fitting = [end for end in ends if len(end) <= limit]
         if fitting:
-            return fitting
+            return next((end for end in fitting if _PACKAGED.match(name) and end[0].isupper()), fitting[0])
         name = ends[-1] if ends else name
     return shorten(name, limit)
 

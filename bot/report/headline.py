@@ -91,6 +91,9 @@ def _none(report: Report) -> Headline:
         return Headline("unclear", "🟡", prose("No slow-down found before the run was stopped"), lead)
     if report.broken_at_head:
         return _broken(report, lead)
+    if claims.default_seems_worse(report):
+        title = prose("Not clear: only the default configuration seems worse, which is not proven")
+        return Headline("unclear", "🟡", title, lead, _more_time("for a clear answer "))
     failed = " where trials ended well" if report.spent.failed_trials else ""
     found = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
     return Headline("good", "🟢", prose(f"{found}{failed}"), lead)

@@ -42,6 +42,11 @@ def room(pair_seconds: float, slots: int, budget: float) -> int:
     return min(MOST, max(int(pairs / (ROUNDS + 1)), min(FEW, int(pairs / (FEW_ROUNDS + 1))), 1))
 
 
+def time_for_few(pair_seconds: float, slots: int) -> float:
+    """Seconds of budget that `FEW` configurations take, each with a warm-up and `ROUNDS`."""
+    return FEW * (ROUNDS + 1) * pair_seconds / slots / (1 - 1 / CONTROL_EVERY)
+
+
 @dataclass
 class _Record:
     """What a configuration has had so far."""

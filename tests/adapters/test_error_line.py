@@ -30,6 +30,19 @@ index out of bounds
 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 """
 
+COMPILER = b"""/tmp/suspects-run-gk/suspects-cv/input-0/app.js:2:0: ERROR - [JSC_UNDEFINED] w is undeclared
+  208| window['u'] = { mixed };
+       ^^^^^^
+
+1 error(s), 0 warning(s)
+"""
+JAVAC = b"""src/Main.java:5: error: cannot find symbol
+    foo();
+    ^
+  symbol: method foo()
+1 error
+"""
+
 
 @pytest.mark.parametrize(
     ("output", "told"),
@@ -38,6 +51,8 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         (PYTHON, "KeyError: 'a'"),
         (JVM, 'Exception in thread "main" java.lang.IllegalStateException: no parser'),
         (RUST, "thread 'main' (81) panicked at src/main.rs:2:5:"),
+        (COMPILER, "input-0/app.js:2:0: ERROR - [JSC_UNDEFINED] w is undeclared"),
+        (JAVAC, "src/Main.java:5: error: cannot find symbol"),
         (b"fatal: not a level: 12\nusage: ...\n", "fatal: not a level: 12"),
     ],
 )
@@ -48,3 +63,8 @@ def test_the_error_is_told_and_not_the_stack_below_it(output: bytes, told: str) 
 def test_without_a_line_that_names_an_error_the_end_is_told() -> None:
     assert error_line(b"x" * 1000 + b" went wrong\n") == ("x" * 1000 + " went wrong")[-KEPT:]
     assert error_line(b"") == ""
+
+
+def test_the_folder_of_a_run_is_not_told() -> None:
+    output = b"cannot read '/var/tmp/suspects-run-a1_b2/checkout/in.txt' or /tmp/suspects-run-x/suspects-y/b"
+    assert error_line(output) == "cannot read 'checkout/in.txt' or b"

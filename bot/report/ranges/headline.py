@@ -22,7 +22,6 @@ from bot.report.formats import (
 from bot.report.parts import Headline
 from bot.report.ranges import moves
 
-MORE = prose("give it more: raise ", code("--trials"), " or ", code("--budget"), ".")
 MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
 UNEXPLAINED = "no change above explains"
@@ -67,7 +66,9 @@ def _found(report: Report) -> Headline:
     ranked = better or courses
     title, lead = _title(report, ranked[0]), _lead(ranked)
     if report.interrupted:
-        return Headline("unclear", "🟡", title, lead, prose("to be sure that nothing became slower, ", MORE))
+        return Headline(
+            "unclear", "🟡", title, lead, prose("to be sure that nothing became slower, ", _more(report))
+        )
     return Headline("good", "🟢", title, lead, prose("nothing; what changed made it cheaper."))
 
 
@@ -123,13 +124,19 @@ def _what_to_do(point: ChangePoint) -> tuple[Prose, Listing | None]:
     return prose(look, ". To see this change alone, measured in pairs:"), Listing(line, "sh")
 
 
+def _more(report: Report) -> Prose:
+    """What a search that ended too early lacks; a night has no number of trials to raise."""
+    first = code("budget.nightly" if report.mode == "nightly" else "--trials")
+    return prose("give it more: raise ", first, " or ", code("--budget"), ".")
+
+
 def _nothing(report: Report) -> Headline:
     title = prose("No change found", f" among {count(report.revisions, 'revision')}" * bool(report.revisions))
     return Headline("good", "🟢", title, (_searched(report), power(report)))
 
 
 def _unclear(report: Report) -> Headline:
-    why, action = "no change found before the search ended", MORE
+    why, action = "no change found before the search ended", _more(report)
     if any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
     elif any(found.kind == "unclear" and found.items for found in report.lists):

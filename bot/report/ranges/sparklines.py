@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from bot.model.report import ChangePoint, OptionValue, Point, Report, Series
 from bot.model.space import value_text
@@ -119,7 +119,23 @@ def telling(report: Report) -> list[str]:
         names = [n for n in names if any(options.get(n) != shown[0].get(n) for options in shown)]
     levels = [level for point in report.change_points for level in point.term]
     moved = [parts[0] if (parts := level_parts(level)) else level.removeprefix("!") for level in levels]
-    return sorted(names, key=lambda n: moved.index(n) if n in moved else len(moved))
+    first = [name for name in dict.fromkeys(moved) if name in names]
+    return _apart(shown, first, [name for name in names if name not in first])
+
+
+def _apart(shown: Sequence[Mapping[str, OptionValue]], first: list[str], others: list[str]) -> list[str]:
+    """`first`, then of the others each time the one that tells most configurations apart, while one does."""
+
+    def groups(names: list[str]) -> int:
+        return len({tuple(options.get(name) for name in names) for options in shown})
+
+    order, left = list(first), list(others)
+    while left and (best := max(left, key=lambda n: groups([*order, n]))):
+        if groups([*order, best]) == groups(order):
+            break
+        order.append(best)
+        left.remove(best)
+    return order + left
 
 
 def _ends(series: Series) -> str:

@@ -168,3 +168,16 @@ def test_a_stopped_run_claims_no_clean_result() -> None:
     found = headline(report(interrupted="signal"))
     assert (found.tone, found.icon) == ("unclear", "🟡")
     assert "partial" in markdown(found.caveats[0])
+
+
+def test_a_default_configuration_that_seems_slower_is_no_green_report() -> None:
+    seems = changed(1.073, "unclear").model_copy(update={"interval": (1.029, 1.119)})
+    found = headline(report(verdict="none", configurations=(seems,)))
+    assert found.icon == "🟡"
+    assert (
+        markdown(found.title) == "Not clear: only the default configuration seems worse, which is not proven"
+    )
+    assert found.action is not None and "/suspects rerun 10m" in markdown(found.action)
+    for interval in ((1.004, 1.14), (0.95, 1.2), (0.88, 0.97)):
+        unsure = seems.model_copy(update={"interval": interval, "ratio": sum(interval) / 2})
+        assert headline(report(verdict="none", configurations=(unsure,))).icon == "🟢"

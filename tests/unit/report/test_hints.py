@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.report.hints import remedy
+from bot.report.hints import longer, remedy
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,7 @@ def test_a_program_that_may_not_write_the_machines_temporary_folder_is_told_how(
 )
 def test_what_has_another_cause_has_no_such_remedy(said: str) -> None:
     assert remedy([said]) is None
+
+
+def test_a_budget_that_holds_too_few_configurations_is_told_in_whole_minutes() -> None:
+    assert "or about 11 min of budget (budget.pull_request, or --budget)" in longer(611.0)

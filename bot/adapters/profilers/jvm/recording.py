@@ -84,12 +84,19 @@ def recorded_trial(target: Target, events: str, *, javac: Path) -> tuple[Launche
     env = with_options(target, *(toolchain.quoted(option) for option in options))
     launched = launch(target, target.words, env=env, slowdown=MOST_SLOWDOWN, one_core=target.one_core)
     recorded = read_recordings(target, folder, jar, javac.with_name("java"))
-    if launched.outcome != "ok":
-        recorded.notes.insert(0, launched.ended.reason("The profiled trial"))
     # A JVM that ends well removes its part of the repository.
-    if lost := len([name for name in names_in(folder, "") if name[:2] == "20" and (folder / name).is_dir()]):
-        recorded.notes.append(f"{lost} JVMs ended without a recording (killed, or halted).")
+    lost = len([name for name in names_in(folder, "") if name[:2] == "20" and (folder / name).is_dir()])
+    recorded.notes[:] = notes_of_trial(launched, recorded.notes, lost)
     return launched, recorded
+
+
+def notes_of_trial(launched: Launched, notes: list[str], lost: int) -> list[str]:
+    """How a trial ended, and what is missing in its recordings; lost: JVMs whose own was not finished."""
+    if launched.outcome == "cut":  # we ended it: what is missing for that needs no other reason
+        return [launched.ended.reason("The profiled trial")]
+    ended = [] if launched.outcome == "ok" else [launched.ended.reason("The profiled trial")]
+    who = "1 JVM" if lost == 1 else f"{lost} JVMs"
+    return [*ended, *notes, *([f"{who} ended without a recording (killed, or halted)."] if lost else [])]
 
 
 def read_recordings(target: Target, folder: Path, jar: bytes, java: Path) -> Recorded:

@@ -215,6 +215,11 @@ def unclear_night() -> Report:
     return bisection(mode="nightly", verdict="inconclusive", lists=(asked,))
 
 
+def short_night() -> Report:
+    """A night whose budget ended before it had found anything."""
+    return cut_short().model_copy(update={"mode": "nightly"})
+
+
 def unexplained() -> Report:
     """A finished search in which configurations moved, each by itself."""
     note = "At `v5.6` something moved that no change above explains: 7 of 21 configurations by 8.7 %."
@@ -306,4 +311,5 @@ def states() -> dict[str, Report]:
         "nightly": night(),
         "nightly_nothing": quiet_night(),
         "nightly_unclear": unclear_night(),
+        "nightly_cut_short": short_night(),
     }

@@ -56,6 +56,11 @@ def test_hostile_labels_become_no_elements_of_the_page(name: str) -> None:
         assert not any(key.startswith("on") for key in attributes)
 
 
+@pytest.mark.parametrize("state", [state for state in sorted(states()) if state.startswith("nightly")])
+def test_a_night_is_told_to_raise_nothing_that_the_command_does_not_have(state: str) -> None:
+    assert "--trials" not in comment(states()[state])
+
+
 def test_two_thousand_change_points_fit_a_comment_and_are_counted() -> None:
     many = tuple(move(p % 40, f"option{p}", ratio=1.1 + p / 1000) for p in range(2000))
     text = comment(

@@ -87,3 +87,28 @@ def test_configurations_are_told_apart_first_by_what_moved_and_never_by_what_all
     ]
     lines = drawing(bisection(series=tuple(shown), change_points=(point,))).text.splitlines()
     assert [line.partition("  ")[0] for line in lines[:2]] == ["extreme !deep", "!extreme deep"]
+
+
+def test_many_options_that_seldom_differ_do_not_give_two_configurations_one_label() -> None:
+    names = [f"option{number}" for number in range(9)]
+    shown = [
+        series().model_copy(update={"default": False, "options": {name: name not in off for name in names}})
+        for off in (names[:5], names[:6], names[:5] + names[8:], names[:6] + names[8:])
+    ]
+    lines = drawing(bisection(series=tuple(shown))).text.splitlines()
+    labels = [line.partition("  ")[0] for line in lines]
+    assert labels == ["option5 option8", "!option5 option8", "option5 !option8", "!option5 !option8"]
+
+
+def test_what_tells_most_configurations_apart_comes_first() -> None:
+    names = ["ant", "bee", "cat", "dog", "elk", "fox"]
+    ons = ("ant bee cat dog elk fox", "ant bee cat dog elk", "ant bee cat dog fox", "ant bee cat", "elk fox")
+    shown = [
+        series().model_copy(
+            update={"default": False, "options": {name: name in on.split() for name in names}}
+        )
+        for on in ons
+    ]
+    lines = drawing(bisection(series=tuple(shown))).text.splitlines()
+    labels = [line.partition("  ")[0] for line in lines]
+    assert len(set(labels)) == len(shown), labels

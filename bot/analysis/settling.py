@@ -1,0 +1,70 @@
+"""What keeps a run without an alarm from `none`, and about how much more measuring would settle it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bot.analysis.look import needed_score, standing_out
+from bot.analysis.pairs import Floats
+from bot.analysis.reading import Reading
+
+NONE_BOUND, NONE_MARGINS = 0.03, 3.0
+"""Verdict none: every level's upper bound lies below the larger of 3 % and three margins (contract)."""
+LEAST = 1.1
+"""The smallest factor that is told: what seems to lack nothing lacks a little. Arbitrary."""
+
+
+def doubts(readings: Sequence[Reading]) -> list[str]:
+    """A sentence for each metric of which nothing is settled; empty: there is none."""
+    return [told for reading in readings if reading.fit is not None and (told := _doubt(reading))]
+
+
+def none_bound(margin: float) -> float:
+    """Log ratio below which the upper bound of every level must lie."""
+    return max(math.log1p(NONE_BOUND), NONE_MARGINS * margin)
+
+
+def _doubt(reading: Reading) -> str:
+    limit = none_bound(reading.watch.margin)
+    mean, reach = reading.level_means()
+    bound = mean + reach
+    open_ = [i for i in np.argsort(-bound) if np.isfinite(bound[i]) and bound[i] >= limit]
+    if not open_:
+        return ""
+    worst = open_[0]
+    term = "+".join(reading.level_terms[worst]) or "everything"
+    # Whichever is nearer: the bound falls below the limit, or what stands out alarms.
+    goal = max(limit - mean[worst], reading.watch.margin / 2)
+    factor = max(min(float(reach[worst] / goal) ** 2, until_alarm(reading)), LEAST)
+    more = math.ceil((factor - 1.0) * reading.watch.pairs)
+    return (
+        f"{reading.metric}: {len(open_)} of {len(mean)} levels could still be "
+        f"{100 * math.expm1(limit):.0f} % worse (most of all {term}: "
+        f"up to {100 * math.expm1(bound[worst]):.1f} %); "
+        f"about {more} more pairs ({factor:.1f} times this run's measuring) would settle it."
+    )
+
+
+def until_alarm(reading: Reading) -> float:
+    """The run's measuring, times this, would alarm if all goes on as it went; infinite: nothing stands out.
+
+    Won bets grow with the pairs, scores of a look with their root, and either may alarm; told is the later,
+    because what leads early leads by chance, too.
+    """
+    watch, found = reading.watch, reading.found
+    stakes = watch.bettor.stakes
+    start = watch.log_bound - np.log(watch.found.prior) + stakes
+    won = watch.bettor.log_evidence[:, :2] + stakes
+    by_bets = _fold(start, won)
+    scores = standing_out(found, watch.log.values, watch.scale, watch.margin)
+    by_look = _fold(needed_score(watch.look_alpha, found.prior), scores) ** 2
+    return float(np.maximum(by_bets, by_look).min())
+
+
+def _fold(needed: Floats, reached: Floats) -> Floats:
+    """How many times the leader of harm and of benefit has to grow, (2,); infinite where none grows."""
+    folds = np.where(reached > 0.0, needed[:, None] / np.maximum(reached, 1e-9), np.inf)
+    return np.asarray(folds.min(axis=0))

@@ -1,0 +1,44 @@
+"""How many more pairs would settle a run is about how many do."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from bot.analysis.diagnose import Judgement, PairedEstimator
+from tests.unit.analysis.worlds import estimator, feed, mixed, planted, sample
+
+SPACE = mixed()
+SAMPLE = sample(SPACE, 16, np.random.default_rng(11))
+CLAIM = re.compile(r"about ([\d,]+) more pairs")
+
+
+def short_run(size: float, *, seed: int) -> tuple[PairedEstimator, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    truth = planted(SPACE, {("a",): size}, SAMPLE)
+    found = feed(estimator(SPACE, SAMPLE), {"cpu": truth}, rounds=1, rng=rng, noise=0.04)
+    return found, rng
+
+
+def claimed(judgement: Judgement) -> int:
+    (told,) = (found for note in judgement.notes if (found := CLAIM.search(note)))
+    return int(told[1].replace(",", ""))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_large_change_of_which_there_is_one_pair_each_is_told_about_what_it_lacks(
+    seed: int,
+) -> None:
+    found, rng = short_run(0.17, seed=seed)
+    first = found.judge()
+    assert first.verdict == "inconclusive"
+    more = claimed(first)
+    rounds = 0
+    truth = planted(SPACE, {("a",): 0.17}, SAMPLE)
+    while found.judge().verdict == "inconclusive":
+        feed(found, {"cpu": truth}, rounds=1, rng=rng, noise=0.04)
+        rounds += 1
+    needed = rounds * len(SAMPLE)
+    assert needed / 3 <= more <= 3 * needed, (more, needed)
