@@ -66,8 +66,7 @@ def action(settings: Settings, abilities: Abilities) -> int:
         abilities.runner.annotate("notice", f"Nothing to do: {error}.")
         return error.exit_code
     except SuspectsError as error:
-        remedy = " ".join(getattr(error, "__notes__", ()))
-        abilities.runner.annotate("error", f"{error} {remedy}".strip(), title="Suspects")
+        abilities.runner.annotate("error", error.told, title="Suspects")
         return error.exit_code
 
 

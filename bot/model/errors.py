@@ -9,6 +9,14 @@ class SuspectsError(Exception):
 
     exit_code = 2
 
+    @property
+    def told(self) -> str:
+        """Its text, and its remedies as sentences of their own."""
+        remedies = getattr(self, "__notes__", [])
+        text = str(self)
+        stop = "." if remedies and text[-1:] not in (".", "!", "?", ":") else ""
+        return " ".join([text + stop, *remedies])
+
 
 class UsageError(SuspectsError):
     """A wrong command line, configuration file or repository: the person must change something."""

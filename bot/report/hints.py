@@ -9,6 +9,9 @@ _CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EP
 _TEMPORARY = re.compile(r"(?<![\w./-])(/(?:var/)?tmp)/(?!suspects-)")
 _JAVA = "TempFile"
 """In a Java program's trace, which does not name the folder."""
+_MISSING = re.compile(
+    r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
+)
 
 
 def remedy(reasons: Iterable[str]) -> tuple[str, str] | None:
@@ -17,3 +20,8 @@ def remedy(reasons: Iterable[str]) -> tuple[str, str] | None:
         if _CLOSED.search(reason) and ((found := _TEMPORARY.search(reason)) or _JAVA in reason):
             return (found[1] if found else "/tmp"), "program.writable"  # noqa: S108  a text for people
     return None
+
+
+def misses_neighbours(reasons: Iterable[str]) -> bool:
+    """Whether something was not there, which may be what the input is used to lie beside."""
+    return any(_MISSING.search(reason) for reason in reasons)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.report.hints import remedy
+from bot.report.hints import misses_neighbours, remedy
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,16 @@ def test_a_program_that_may_not_write_the_machines_temporary_folder_is_told_how(
 )
 def test_what_has_another_cause_has_no_such_remedy(said: str) -> None:
     assert remedy([said]) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        ('exit code 1: ERROR: Could not resolve "./three.module.js"', True),
+        ("exit code 1: Error: ENOENT: open 'a.json'", True),
+        ("exit code 2: part.h: No such file or directory", True),
+        ("exit code 1: SyntaxError: unexpected end", False),
+    ],
+)
+def test_a_failure_for_want_of_a_file_may_miss_what_lies_beside_the_input(said: str, missing: bool) -> None:
+    assert misses_neighbours([said]) is missing
