@@ -38,6 +38,15 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         (PYTHON, "KeyError: 'a'"),
         (JVM, 'Exception in thread "main" java.lang.IllegalStateException: no parser'),
         (RUST, "thread 'main' (81) panicked at src/main.rs:2:5:"),
+        (
+            b"\xe2\x9c\x98 [ERROR] No loader for a.x\n\n    a.js:1:7:\n      1 | x\n",
+            "\u2718 [ERROR] No loader for a.x",
+        ),
+        (
+            b"[error] a.js: Unexpected token (1:2)\n[error] > 1 | a b\n",
+            "[error] a.js: Unexpected token (1:2)",
+        ),
+        (b"[!] Error: no entry\n    at x\n", "[!] Error: no entry"),
         (b"fatal: not a level: 12\nusage: ...\n", "fatal: not a level: 12"),
     ],
 )
