@@ -28,12 +28,12 @@ def go_functions(table: bytes, text: int) -> tuple[NDArray[np.uint64], NDArray[n
     fields = np.frombuffer(table, "<u8", 8, _FIRST_FIELD).tolist()
     count = min(fields[0], MOST_FUNCTIONS)
     if magic == _GO_1_16:
-        names, functions, entry, first = fields[2], fields[6], np.dtype("<u8"), 0
+        names, functions, width, first = fields[2], fields[6], 8, 0
     else:  # places are told from where the code begins, which newer linkers leave to the reader
-        names, functions, entry, first = fields[3], fields[7], np.dtype("<u4"), fields[2] or text
+        names, functions, width, first = fields[3], fields[7], 4, fields[2] or text
     # An entry and the place of its description for each function, then where the last one ends.
-    rows = np.frombuffer(table, entry, 2 * count + 1, functions).astype(np.uint64)
-    places = rows[1::2] + np.uint64(functions + entry.itemsize)
+    rows = np.frombuffer(table, f"<u{width}", 2 * count + 1, functions).astype(np.uint64)
+    places = rows[1::2] + np.uint64(functions + width)
     bounds = rows[::2] + np.uint64(first)
     named = [
         _name(table, names + int.from_bytes(table[place : place + 4], "little")) for place in places.tolist()
