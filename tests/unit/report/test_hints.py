@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.report.hints import misses_neighbours, remedy
+from bot.model.report_methods import FlameNode
+from bot.report.hints import misses_neighbours, nobody_to_blame, remedy
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,20 @@ def test_what_has_another_cause_has_no_such_remedy(said: str) -> None:
 )
 def test_a_failure_for_want_of_a_file_may_miss_what_lies_beside_the_input(said: str, missing: bool) -> None:
     assert misses_neighbours([said]) is missing
+
+
+@pytest.mark.parametrize(
+    ("flames", "title"),
+    [
+        ([[("[program]", -1, 1.0)]], "Methods: the program has no names"),
+        ([[("_start", -1, 1.0), ("[program]", 0, 0.97)]], "Methods: the program has no names"),
+        ([[("main", -1, 1.0), ("[libother.so]", 0, 0.5)]], "Methods: none stands out"),
+        ([[("[program]", -1, 1.0)], [("main", -1, 1.0)]], "Methods: none stands out"),
+        ([[]], "Methods: none stands out"),
+    ],
+)
+def test_that_nobody_is_blamed_in_a_stripped_program_is_told_with_its_cause(
+    flames: list[list[tuple[str, int, float]]], title: str
+) -> None:
+    drawn = [[FlameNode(method=m, parent=p, base=s, head=s) for m, p, s in flame] for flame in flames]
+    assert nobody_to_blame(drawn)[0] == title
