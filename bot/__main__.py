@@ -46,7 +46,7 @@ def _run() -> int:
     try:
         code: int = application(standalone_mode=False)
     except SuspectsError as error:
-        return _tell(error.in_full(), error.exit_code)
+        return _tell(error.told, error.exit_code)
     except typer.TyperException as error:
         said = error.format_message()  # nothing: `suspects` alone, and the help has been shown
         return _tell(f"{said} (--help shows what there is)", 2) if said else 2

@@ -18,6 +18,7 @@ from bot.adapters.isolation import notes, reach
 from bot.adapters.request import DUET_FACTOR, RequestMaker
 from bot.adapters.seats import Answer, Network, Request, Slot, sweep
 from bot.adapters.starting import Place
+from bot.adapters.unread import Unread
 from bot.model.errors import UsageError
 from bot.model.invocation import Invocation, invocation
 from bot.model.report import Environment
@@ -77,6 +78,7 @@ class PairBench:
         hellos = [seat.hello() for slot in self._slots for seat in slot.seats]
         self._floor = RSS_FLOOR_FACTOR * max(hello["floor"] for hello in hellos)
         self._notes = notes(hellos, self._floor, subject)
+        self._unread = Unread(subject, {n: f for site in sites.values() for n, f in site.workloads.items()})
         self._warm: dict[tuple[Path, Configuration, Track], Trial] = {}
         self._counted: dict[tuple[Path, Configuration], Trial] = {}
         self._numbers = itertools.count(1)
@@ -107,8 +109,8 @@ class PairBench:
         return self._stop.is_set()
 
     def notes(self) -> Sequence[str]:
-        """What this machine could not give."""
-        return self._notes
+        """What this machine could not give, and which inputs no trial opened."""
+        return [*self._notes, *self._unread.notes()]
 
     def environment(self) -> Environment:
         """The machine, its tools and its load before and now."""
@@ -122,6 +124,7 @@ class PairBench:
         for seat in seats:
             seat.bury()
         self._slots = []
+        self._unread.close()
         sweep([site.account.uid for site in self._sites.values() if site.account is not None])
 
     def measure(self, wishes: Iterator[Wish | None]) -> Iterator[Pair]:
@@ -217,6 +220,7 @@ class PairBench:
                 warm[side] = self._trial(answers[0], wish.track)
                 if warm[side].ok:
                     self._warm[key] = warm[side]
+                    self._unread.ran(command.workload)
             else:
                 warm[side] = self._warm[key]
         return warm, new

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 SEARCHED, KEPT = 8_000, 400
 """Last bytes of the output that are looked through, and characters that are told."""
 
 _ERROR = re.compile(
-    r"""^\s*(?:Uncaught\s|Exception\ in\ thread\ \S+\s)?
+    r"""^\s*(?:[^\w\s]+\s+)?(?:Uncaught\s|Exception\ in\ thread\ \S+\s)?   # a cross or a bang before it
         (?: [\w.$]*(?:Error|Exception)\b(?::|\s*\[|$)   # Python, JavaScript, the JVM
           | (?:fatal|error|panic)(?:\ error)?:          # most of what is compiled
+          | \[(?:error|ERROR|fatal|FATAL)\]             # bundlers, formatters, loggers
           | thread\ '.*'\ .*panicked\ at                # Rust
           | \S+:\d+(?::\d+)?:\s+(?:fatal\ )?(?:error:|ERROR\b) )  # compilers: where, then what
     """,
@@ -22,7 +24,10 @@ _OURS = re.compile(r"(?:/[^\s/:'\"]+)*/suspects-run-\w+/(?:suspects-\w+/)?")
 
 
 def error_line(output: bytes | bytearray) -> str:
-    """The last line that names an error, whatever follows it (the lines of a stack, say); else the end."""
+    """The last line that names an error, of some in a row the first, whatever follows; else the end."""
     text = _OURS.sub("", output[-SEARCHED:].decode(errors="replace")).strip()
-    named = [line.strip() for line in text.splitlines() if _ERROR.match(line)]
+    lines = ["", *text.splitlines()]
+    named = [
+        line.strip() for above, line in pairwise(lines) if _ERROR.match(line) and not _ERROR.match(above)
+    ]
     return named[-1][:KEPT] if named else text[-KEPT:].strip()

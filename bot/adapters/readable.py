@@ -45,8 +45,12 @@ def readable(words: Sequence[str], env: Mapping[str, str], own: Iterable[Path] =
 
 
 def files_of(site: Site, cwd: Path, stdin: Path | None) -> tuple[Path, ...]:
-    """What a trial at a site reads: the checkout, the place it runs in, its inputs."""
-    return (cwd, site.root, *([] if stdin is None else [stdin]), *site.workloads.values())
+    """What a trial at a site reads: the checkout, the place it runs in, its inputs and the folder of each.
+
+    Bundlers and linters list the folder of a file before they read it.
+    """
+    inputs = (place for file in site.workloads.values() for place in (file, file.parent))
+    return (cwd, site.root, *([] if stdin is None else [stdin]), *inputs)
 
 
 @cache

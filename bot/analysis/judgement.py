@@ -103,19 +103,27 @@ def _effect(reading: Reading, effect: SingleEffect) -> Effect:
     rivals = [i for i in credible(effect.posterior) if i != effect.top and found.kinds[i] != "configuration"]
     others += [(found.terms[i], float(effect.posterior[i])) for i in rivals]
     others = sorted((o for o in others if o[1] >= ALIAS), key=lambda o: -o[1])
-    ratio, interval = _ratios(reading, effect.size, effect.interval)
+    ratio, interval = _ratios(reading, *reading.seen(effect))
+    spared = reading.spared(effect)
+    opposite = {_opposite(one) for one in spared} if told.term == () and len(spared) == 1 else set()
+    aliases = [*told.same, *(term for term, _ in others)]
     return Effect(
         metric=reading.metric,
         term=told.term,
-        aliases=(*told.same, *(term for term, _ in others))[:ALIASES],
+        aliases=tuple(term for term in aliases if term not in opposite)[:ALIASES],
         ratio=ratio,
         interval=interval,
         probability=min(inclusion * told.share, 1.0),
         prior=_before(reading, told.share * float(found.prior[effect.top])),
         significant=True,
         relevant=True,
-        spared=tuple(reading.spared(effect)),
+        spared=tuple(spared),
     )
+
+
+def _opposite(term: Term) -> Term:
+    """All but a switch's one position is its other one."""
+    return tuple(level[1:] if level.startswith("!") else f"!{level}" for level in term if len(term) == 1)
 
 
 def _overall(reading: Reading) -> Effect:
@@ -168,8 +176,8 @@ def _amounts(reading: Reading) -> list[str]:
     """Named effects that are the same amount, and so quite another share, in each configuration."""
     notes = []
     for effect in reading.named():
-        shares = np.sort(np.abs(np.expm1(effect.each[effect.each != 0.0])))
-        if effect.fixed and shares[-1] > UNEQUAL * shares[0]:
+        shares = np.sort(np.abs(np.expm1(effect.each[reading.shows(effect)])))
+        if effect.fixed and len(shares) and shares[-1] > UNEQUAL * shares[0]:
             term = "+".join(reading.found.told(effect.top).term) or "everything"
             low, high = (f"{100 * np.sign(effect.own) * share:+.0f} %" for share in (shares[0], shares[-1]))
             notes.append(

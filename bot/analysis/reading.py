@@ -63,10 +63,27 @@ class Reading:
 
     def spared(self, effect: SingleEffect) -> list[Term]:
         """Terms within a named effect's where nothing of the kind is seen: another one takes it back."""
+        return [self.found.told(top).term for top in self._sparing(effect)]
+
+    def seen(self, effect: SingleEffect) -> tuple[float, tuple[float, float]]:
+        """Size and interval of a named effect where it is told: without those that another one spares."""
+        rows = self.shows(effect)
+        sparing = not effect.around and len(self._sparing(effect)) > 0
+        return effect.among(rows) if sparing and rows.any() else (effect.size, effect.interval)
+
+    def shows(self, effect: SingleEffect) -> NDArray[np.bool_]:
+        """Measured configurations that hold a named effect and are not spared, (n_configurations,)."""
+        inside = (self.found.covers[effect.top] > 0) & np.isfinite(self.variance)
+        for top in self._sparing(effect):
+            inside &= self.found.covers[top] == 0
+        return np.asarray(inside)
+
+    def _sparing(self, effect: SingleEffect) -> list[int]:
+        """Candidates within an effect's that take it back."""
         if self.fit is None:
             return []
         return [
-            self.found.told(other.top).term
+            other.top
             for other in self.fit.effects
             if effect.top in other.around
             and self._attributed(other)

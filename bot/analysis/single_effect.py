@@ -30,6 +30,7 @@ class SingleEffect:
     presence: probability. posterior: over candidates given presence, shape (n_terms,). top: the most probable
     candidate. size: median log ratio given the top candidate; interval: its central 90 %; both are medians of
     the measured configurations that hold it. each: log ratio in each configuration, (n_configurations,).
+    bounds: those of the interval there, (n_configurations, 2); 0 where it does not hold.
     fixed: whether it is the same amount, rather than the same share, in all that hold it. around: top
     candidates of the effects of the other direction that hold wherever it holds, and in more. own: the size
     without these; `size` and `interval` are what is seen there, the sum of all.
@@ -43,12 +44,21 @@ class SingleEffect:
     each: Floats
     fixed: bool
     own: float
+    bounds: Floats
     around: tuple[int, ...] = ()
 
     @property
     def takes_back(self) -> bool:
         """Whether it only makes an effect of the other direction smaller."""
         return self.own * self.size <= 0.0
+
+    def among(self, rows: NDArray[np.bool_]) -> tuple[float, tuple[float, float]]:
+        """Size and interval in some of the configurations that hold it; rows: which, (n_configurations,).
+
+        The same amount is quite another share where trials are short.
+        """
+        low, high = map(float, np.median(self.bounds[rows], axis=0))
+        return float(np.median(self.each[rows])), (low, high)
 
 
 @dataclass(frozen=True)
@@ -103,8 +113,18 @@ class Fitted:
         where = inside if inside.any() else slice(None)
         shown = self.laws[law].shown(np.array([middle, low, high]))
         size, least, most = map(float, np.median(shown[where], axis=0))
-        each = np.where(inside, shown[:, 0], 0.0)
-        return SingleEffect(presence, posterior, top, size, (least, most), each, self.laws[law].fixed, size)
+        each = np.where(inside[:, None], shown, 0.0)
+        return SingleEffect(
+            presence,
+            posterior,
+            top,
+            size,
+            (least, most),
+            each[:, 0],
+            fixed=self.laws[law].fixed,
+            own=size,
+            bounds=each[:, 1:],
+        )
 
     def _around(self, effect: SingleEffect, other: int, top: int) -> bool:
         """Whether another effect of the other direction is there wherever this one is, and elsewhere, too."""

@@ -86,13 +86,15 @@ def single_effects(
     told = Fitted(density, covers, sizes, known, parts, shift, tuple(states)).told()
     told.sort(key=lambda e: -e.presence * e.posterior[e.top])
     fitted = parts.sum(axis=0) + shift
-    effects = tuple(replace(e, each=_everywhere(e.each, seen)) for e in told)
+    effects = tuple(
+        replace(e, each=_everywhere(e.each, seen), bounds=_everywhere(e.bounds, seen)) for e in told
+    )
     return TermFit(effects, shift, _everywhere(fitted, seen))
 
 
 def _everywhere(values: Floats, seen: NDArray[np.bool_]) -> Floats:
     """Values of the measured configurations, and 0 for the others."""
-    whole = np.zeros(len(seen))
+    whole = np.zeros((len(seen), *values.shape[1:]))
     whole[seen] = values
     return whole
 

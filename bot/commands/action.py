@@ -66,7 +66,7 @@ def action(settings: Settings, abilities: Abilities) -> int:
         abilities.runner.annotate("notice", f"Nothing to do: {error}.")
         return error.exit_code
     except SuspectsError as error:
-        abilities.runner.annotate("error", error.in_full(), title="Suspects")
+        abilities.runner.annotate("error", error.told, title="Suspects")
         return error.exit_code
 
 

@@ -19,6 +19,10 @@ COUNTED = 1_000_000
 """Valid configurations are counted up to here."""
 SHOWN = 12
 """Configurations of the sample that are shown."""
+ALONE = (
+    "The input is a copy in a folder of its own. When it needs what lies beside it, name the folder as the"
+    " workload's path, and the file in run: {workload}/FILE."
+)
 
 
 def check(
@@ -80,7 +84,7 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     """What the build and the one pair came to; the exit code."""
     from bot.report.formats import clean
     from bot.report.formats import seconds as seconds_text
-    from bot.report.hints import longer, remedy
+    from bot.report.hints import longer, misses_neighbours, remedy
 
     for build in found.builds:
         if not build.ok:
@@ -99,6 +103,8 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
         if advice := remedy([reason]):
             folder, key = advice
             console.print(f"The sandbox keeps {folder} closed: use TMPDIR, or list {folder} under {key}.")
+        if found.command is not None and found.command.workload and misses_neighbours([reason]):
+            console.print(ALONE)
         return 3
     cost = seconds_text(found.pair.seconds)
     console.print(

@@ -198,8 +198,7 @@ def web_link(words: str | Prose, address: str) -> Prose:
 
 def _refused(talk: Talk, said: SaidComment, error: SuspectsError) -> Obeyed:
     _react(talk, said, "confused")
-    why = error.in_full()
-    why = why if why.endswith(".") else f"{why}."
+    why = f"{error.told.removesuffix('.')}."
     return Obeyed("refused", why, _answer(talk, said, prose("not done: ", sentence(why))))
 
 

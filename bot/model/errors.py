@@ -9,11 +9,13 @@ class SuspectsError(Exception):
 
     exit_code = 2
 
-    def in_full(self) -> str:
-        """What is wrong, and the remedy, each a sentence of its own."""
-        remedies = getattr(self, "__notes__", ())
-        said = str(self)
-        return " ".join([said if not remedies or said.endswith(".") else f"{said}.", *remedies])
+    @property
+    def told(self) -> str:
+        """Its text, and its remedies as sentences of their own."""
+        remedies = getattr(self, "__notes__", [])
+        text = str(self)
+        stop = "." if remedies and text[-1:] not in (".", "!", "?", ":") else ""
+        return " ".join([text + stop, *remedies])
 
 
 class UsageError(SuspectsError):

@@ -21,7 +21,8 @@ class Account:
 class Site:
     """One side, built: its checkout (working directory of a trial), account (None: ourselves) and workloads.
 
-    `workloads`: name -> file, the same bytes for both sides, readable by both accounts.
+    `workloads`: name -> file or folder, the same bytes for both sides, readable by both accounts, each in
+    a folder of its own that holds nothing else.
     """
 
     side: Side

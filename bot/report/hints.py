@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from bot.model.report_methods import FlameNode
 from bot.report.formats import seconds
 
 _CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EPERM", re.IGNORECASE)
 _TEMPORARY = re.compile(r"(?<![\w./-])(/(?:var/)?tmp)/(?!suspects-)")
 _JAVA = "TempFile"
 """In a Java program's trace, which does not name the folder."""
+NAMELESS = 0.9
+"""Of a profile's time, in code without names: what methods there are is then not to be seen. Arbitrary."""
+_MISSING = re.compile(
+    r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
+)
 
 
 def remedy(reasons: Iterable[str]) -> tuple[str, str] | None:
@@ -29,3 +35,37 @@ def longer(wanted: float) -> str:
         "That is few to tell options apart, and only large changes would be seen: a smaller workload "
         f"makes room, or about {whole} of budget (budget.pull_request, or --budget)."
     )
+
+
+def misses_neighbours(reasons: Iterable[str]) -> bool:
+    """Whether something was not there, which may be what the input is used to lie beside."""
+    return any(_MISSING.search(reason) for reason in reasons)
+
+
+def nobody_to_blame(flames: Iterable[Sequence[FlameNode]]) -> tuple[str, str]:
+    """A title, and why no method of profiled configurations is blamed; flames: their call paths."""
+    if _without_names(flames):
+        return "Methods: the program has no names", (
+            "Nearly all of its time went in code without names: it is stripped, and no method can be told "
+            "from the others. A build that is not stripped (no strip, no -s) tells which one it is."
+        )
+    return "Methods: none stands out", (
+        "In no flagged configuration did the own cost of a method move beyond the noise of its profiles: the "
+        "change is spread over many methods, or lies in what the profiler cannot see."
+    )
+
+
+def _without_names(flames: Iterable[Sequence[FlameNode]]) -> bool:
+    """Whether nearly all time of all profiles went in object files without names, which are in brackets."""
+    seen = False
+    for flame in flames:
+        own: dict[str, float] = {}
+        for node in flame:
+            own[node.method] = own.get(node.method, 0.0) + node.head
+            if node.parent >= 0:
+                own[flame[node.parent].method] -= node.head
+        nameless = sum(seconds for name, seconds in own.items() if name.startswith("["))
+        if not own or nameless < NAMELESS * sum(own.values()):
+            return False
+        seen = True
+    return seen

@@ -22,6 +22,7 @@ from bot.report.formats import (
     seconds,
     strong,
 )
+from bot.report.hints import nobody_to_blame
 from bot.report.links import place
 from bot.report.parts import Block, Bullets, Section, Table
 from bot.report.ranges.moves import holds
@@ -139,13 +140,9 @@ def methods(report: Report, rows: int) -> Section | None:
 
 
 def _none_stands_out(report: Report, found: list[Group], short: bool) -> Section | None:
-    if not any(group.profile and not group.control for group in found):
-        return None
-    said = prose(
-        "In no flagged configuration did the own cost of a method move beyond the noise of its profiles: the "
-        "change is spread over many methods, or lies in what the profiler cannot see."
-    )
-    return Section("methods", "Methods: none stands out", (said, *_remarks(report, found, short)))
+    flames = [group.profile.flame for group in found if group.profile and not group.control]
+    title, why = nobody_to_blame(flames)
+    return Section("methods", title, (prose(why), *_remarks(report, found, short))) if flames else None
 
 
 def cost(method: MethodSuspect) -> Prose:

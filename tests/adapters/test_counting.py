@@ -39,7 +39,8 @@ class Stall:
     def __init__(self, folder: Path) -> None:
         self.folder, self.stopped, self.run = folder, False, "./work {options} {workload}"
         self.sites: dict[Side, Site] = {}
-        self.workload = folder / "times"
+        self.workload = folder / "input" / "times"
+        self.workload.parent.mkdir()
         self.workload.write_text("10\n")
         self.workload.chmod(0o644)
         for side, account in OWN.items():

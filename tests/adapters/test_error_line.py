@@ -53,6 +53,15 @@ JAVAC = b"""src/Main.java:5: error: cannot find symbol
         (RUST, "thread 'main' (81) panicked at src/main.rs:2:5:"),
         (COMPILER, "input-0/app.js:2:0: ERROR - [JSC_UNDEFINED] w is undeclared"),
         (JAVAC, "src/Main.java:5: error: cannot find symbol"),
+        (
+            b"\xe2\x9c\x98 [ERROR] No loader for a.x\n\n    a.js:1:7:\n      1 | x\n",
+            "\u2718 [ERROR] No loader for a.x",
+        ),
+        (
+            b"[error] a.js: Unexpected token (1:2)\n[error] > 1 | a b\n",
+            "[error] a.js: Unexpected token (1:2)",
+        ),
+        (b"[!] Error: no entry\n    at x\n", "[!] Error: no entry"),
         (b"fatal: not a level: 12\nusage: ...\n", "fatal: not a level: 12"),
     ],
 )

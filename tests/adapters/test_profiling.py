@@ -47,7 +47,8 @@ class Shelf:
         self.program: dict[str, object] = {"runtime": "python", "run": "python3 work.py {options} {workload}"}
         self.overhead = 0.5
         self.sites: dict[Side, Site] = {}
-        workload = folder / "rounds"
+        workload = folder / "input" / "rounds"
+        workload.parent.mkdir()
         workload.write_text("20\n")
         workload.chmod(0o644)
         for side, account in OWN.items():

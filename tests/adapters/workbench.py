@@ -32,7 +32,8 @@ class Workbench:
         self.accounts = {"base": account, "head": account + 1}
         for root in self.roots.values():
             root.mkdir()
-        self.workload = folder / "workload"
+        self.workload = folder / "input" / "workload"
+        self.workload.parent.mkdir()
         self.workload.write_text("the input\n")
         self.workload.chmod(0o644)
         self.stop = threading.Event()

@@ -24,7 +24,7 @@ CHANCE = 4.0
 class Rivals:
     """Terms, most probable first, and their shares; terms equal in all valid configurations count as one.
 
-    sure: share of the first and its equals. size: of the step in the first; as it was before, where nothing was
+    sure: share of the first and its equals. size: of the step in the first; as it was, where nothing was
     measured on both sides of it. evidence: its log posterior odds.
     """
 

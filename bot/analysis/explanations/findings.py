@@ -206,30 +206,32 @@ def told(
     terms: Terms,
     revisions: int,
     *,
-    spared: Callable[[Sequence[int], float], Term | None] = lambda _parts, _ratio: None,
+    spared: Callable[[Sequence[int], float], tuple[Term, Bools] | None] = lambda _parts, _ratio: None,
 ) -> tuple[ChangePoint, ...]:
     """The steps that are probable and clear, as change points; spared: whom a step of this ratio misses.
 
     covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
-    ratio: after over before in the median measured configuration that holds the term.
+    ratio: after over before in the median measured configuration that holds the term and is not missed.
     """
     kept = [step for step in found if step.clear and step.told]
     points = []
     for step in {(s.at, s.term): s for s in kept}.values():
         # In seconds and as a share of the level at once: one change.
         parts = [k for k, s in enumerate(found) if (s.at, s.term) == (step.at, step.term) and s in kept]
-        middle, interval = _ratio(found, parts, evidence, covers)
+        middle, interval = _ratio(found, parts, evidence, covers, hit=covers[parts[0]] > 0)
+        missed = spared(parts, middle)
+        if missed is not None:
+            middle, interval = _ratio(found, parts, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed[1])
         shape = shape_of(step, kept, revisions)
         point = change_point(step, terms, ratio=middle, ratio_interval=interval, shape=shape)
-        missed = spared(parts, middle)
-        points.append(point if missed is None else replace(point, spared=(terms.named(missed),)))
+        points.append(point if missed is None else replace(point, spared=(terms.named(missed[0]),)))
     return tuple(points)
 
 
 def _ratio(
-    found: Sequence[Found], parts: Sequence[int], evidence: Evidence, covers: Floats
+    found: Sequence[Found], parts: Sequence[int], evidence: Evidence, covers: Floats, *, hit: Bools
 ) -> tuple[float, tuple[float, float]]:
-    """Median ratio over the measured configurations that hold a step's parts, and its 90 % interval."""
+    """Median ratio over the measured configurations among `hit`, and its 90 % interval."""
     table, step = evidence.table, found[parts[0]]
     y = table.value / evidence.scales.unit
     level = table.level() / evidence.scales.unit
@@ -237,7 +239,7 @@ def _ratio(
         moved = other.size * covers[k][table.configuration] * (level if other.share else 1.0)
         y = y - np.where(other.at <= table.revision, moved, 0.0) + (moved if other.at < step.at else 0.0)
     moves = [0.0]
-    for c in (c for c in np.unique(table.configuration) if covers[parts[0]][c]):
+    for c in (c for c in np.unique(table.configuration) if hit[c]):
         mine = table.configuration == c
         before = max(float(np.median(y[mine])), 1e-3)
         each = np.array([float(level[mine][0]) if found[k].share else 1.0 for k in parts]) / before

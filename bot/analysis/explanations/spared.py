@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +23,13 @@ FEWEST = 2
 MOST_LEVELS = 4
 
 
+class Missed(NamedTuple):
+    """The term of those that are missed, and which they are, (n_configurations,)."""
+
+    term: Term
+    rows: Bools
+
+
 def spared(
     parts: Sequence[int],
     ratio: float,
@@ -30,8 +39,10 @@ def spared(
     covers: Floats,
     holds: Bools,
     levels: Sequence[Level],
-) -> Term | None:
+) -> Missed | None:
     """A term that all missed configurations hold and no other one does; None: nobody is, or none says it.
+
+    Missed is also who moves by the same seconds as all, which are hardly a share of what it takes.
 
     Names are pairs of levels at most: where any of three options leads through the changed code, everything
     is told, and who uses none of them is missed. parts: the step, in seconds and as a share; ratio: as it is
@@ -43,6 +54,9 @@ def spared(
     hit = 0
     for c in np.unique(evidence.table.configuration).tolist():
         if not covers[parts[0]][c]:
+            continue
+        if _as_amount(c, parts, found, evidence, ratio=ratio) < MISSED:
+            missed.append(c)
             continue
         share, doubt = _moved(c, parts, found, evidence, covers=covers, ratio=ratio)
         if abs(share - 1.0) > SURELY * doubt and share < MISSED:
@@ -60,7 +74,20 @@ def spared(
         rest = [k for k in common if k != level]
         if rest and not holds[others][:, rest].all(axis=1).any():
             common = rest
-    return tuple(levels[k] for k in common) if len(common) <= MOST_LEVELS else None
+    if len(common) > MOST_LEVELS:
+        return None
+    return Missed(tuple(levels[k] for k in common), np.asarray(holds[:, common].all(axis=1)))
+
+
+def _as_amount(
+    c: int, parts: Sequence[int], found: Sequence[Found], evidence: Evidence, *, ratio: float
+) -> float:
+    """Which share of what is told the seconds of a step are in a configuration; infinite: it is no amount."""
+    if len(parts) > 1 or found[parts[0]].share or ratio == 1.0:
+        return math.inf
+    table = evidence.table
+    level = float(table.level()[table.configuration == c][0])
+    return found[parts[0]].size * evidence.scales.unit / level / (ratio - 1.0)
 
 
 def _moved(

@@ -93,3 +93,25 @@ def test_three_levels_that_the_sample_cannot_tell_apart_are_told_as_such() -> No
     (told,) = (found.told(i) for i, term in enumerate(found.terms) if term == ("a", "b", "c"))
     assert [term for term, _ in told.alike] == [("a", "b", "d")]
     assert told.share == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_amount_in_everything_is_told_by_those_whom_nothing_spares(
+    seed: int,
+) -> None:
+    """What every start takes longer is a share of the cheap runs; those of `a` take 20 times as long."""
+    rng = np.random.default_rng(seed)
+    configurations = sample(SPACE, 80, rng)
+    dear = holds(SPACE, ("a",), configurations)
+    truth, seconds = np.where(dear, -0.05, 0.04), np.where(dear, 20.0, 1.0) * rng.uniform(0.9, 1.1, len(dear))
+    found = estimator(SPACE, configurations)
+    for _ in range(4):
+        for i, (size, base) in enumerate(zip(truth, seconds, strict=True)):
+            found.partial_fit(i, {"cpu": float(size + 0.02 * rng.standard_normal())}, {"cpu": float(base)})
+    told = named(found.judge())
+    assert set(told) in ({(), ("a",)}, {("!a",), ("a",)})
+    if () in told:
+        assert told[()].spared == (("a",),)
+        assert ("!a",) not in told[()].aliases, "which says the same"
+    low, high = next(effect for term, effect in told.items() if term != ("a",)).interval
+    assert low < np.exp(0.04) < high

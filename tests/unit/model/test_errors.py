@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.model.errors import UsageError
 
 
-def test_a_remedy_follows_as_a_sentence_of_its_own() -> None:
-    error = UsageError("there is no file")
-    error.add_note("Write it with: suspects init")
-    assert error.in_full() == "there is no file. Write it with: suspects init"
-
-
-def test_a_full_stop_is_not_doubled_and_without_a_remedy_none_is_added() -> None:
-    ended = UsageError("There is no file.")
-    ended.add_note("Write it.")
-    assert ended.in_full() == "There is no file. Write it."
-    assert UsageError("there is no file").in_full() == "there is no file"
+@pytest.mark.parametrize(
+    ("text", "remedies", "told"),
+    [
+        ("a.yml is in neither", ("Run it.",), "a.yml is in neither. Run it."),
+        ("There is no a.yml.", ("Name one.",), "There is no a.yml. Name one."),
+        ("what now?", ("This.", "Or that."), "what now? This. Or that."),
+        ("a clear line", (), "a clear line"),
+    ],
+)
+def test_a_remedy_is_a_sentence_after_the_errors_own(text: str, remedies: tuple[str, ...], told: str) -> None:
+    error = UsageError(text)
+    for remedy in remedies:
+        error.add_note(remedy)
+    assert error.told == told

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.report.hints import longer, remedy
+from bot.model.report_methods import FlameNode
+from bot.report.hints import longer, misses_neighbours, nobody_to_blame, remedy
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,33 @@ def test_what_has_another_cause_has_no_such_remedy(said: str) -> None:
 
 def test_a_budget_that_holds_too_few_configurations_is_told_in_whole_minutes() -> None:
     assert "or about 11 min of budget (budget.pull_request, or --budget)" in longer(611.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        ('exit code 1: ERROR: Could not resolve "./three.module.js"', True),
+        ("exit code 1: Error: ENOENT: open 'a.json'", True),
+        ("exit code 2: part.h: No such file or directory", True),
+        ("exit code 1: SyntaxError: unexpected end", False),
+    ],
+)
+def test_a_failure_for_want_of_a_file_may_miss_what_lies_beside_the_input(said: str, missing: bool) -> None:
+    assert misses_neighbours([said]) is missing
+
+
+@pytest.mark.parametrize(
+    ("flames", "title"),
+    [
+        ([[("[program]", -1, 1.0)]], "Methods: the program has no names"),
+        ([[("_start", -1, 1.0), ("[program]", 0, 0.97)]], "Methods: the program has no names"),
+        ([[("main", -1, 1.0), ("[libother.so]", 0, 0.5)]], "Methods: none stands out"),
+        ([[("[program]", -1, 1.0)], [("main", -1, 1.0)]], "Methods: none stands out"),
+        ([[]], "Methods: none stands out"),
+    ],
+)
+def test_that_nobody_is_blamed_in_a_stripped_program_is_told_with_its_cause(
+    flames: list[list[tuple[str, int, float]]], title: str
+) -> None:
+    drawn = [[FlameNode(method=m, parent=p, base=s, head=s) for m, p, s in flame] for flame in flames]
+    assert nobody_to_blame(drawn)[0] == title

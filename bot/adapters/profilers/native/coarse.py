@@ -17,6 +17,8 @@ SAMPLING_SHARE = 0.3
 """Of a profile's seconds; then no sampled trial is begun."""
 CALLGRIND_STARTS, CALLGRIND_SLOWDOWN = 2.0, 30.0
 """Seconds, and a factor on the trial's CPU seconds, that callgrind seldom needs more of."""
+COUNTING_SHARE = 0.9
+"""Of the seconds that are left: then callgrind is stopped, so that what was sampled is not lost with it."""
 
 
 class Coarse:
@@ -72,13 +74,24 @@ class Coarse:
             return None
         wanted = CALLGRIND_STARTS + CALLGRIND_SLOWDOWN * trial
         command = tuple(word.replace(str(target.fresh or target.scratch), "") for word in target.words)
+        first = command not in self._counted_before
         if not self._counted_before.setdefault(command, not trial or wanted <= left):
             notes.append(
                 f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s, and "
                 f"{max(left, 0.0):.0f} s of the budget are left for it."
             )
             return None
-        return self._counting.profile(target)
+        until = time.monotonic() + COUNTING_SHARE * left
+        late = replace(target, stop=lambda: target.over or time.monotonic() > until)
+        counts = self._counting.profile(late)
+        if counts.outcome == "ok" or not (first and trial) or target.over or time.monotonic() <= until:
+            return counts
+        self._counted_before[command] = False
+        notes.append(
+            "Calls and instructions are not counted: callgrind did not end within the "
+            f"{COUNTING_SHARE * left:.0f} s of the budget that were left for it."
+        )
+        return None
 
 
 def pool(profiles: Sequence[Profile]) -> Profile:

@@ -135,7 +135,10 @@ class Functions:
             addresses = file.addresses({f.symbol for f in functions})
             for function in functions:
                 places = addresses.get(function.symbol, ())
-                symbol = file.at(places[0]) if len(places) == 1 else None
+                # A tool that knows no name tells the address; which one, where the file is loaded as linked.
+                nameless = [int(function.symbol, 16)] if function.symbol.startswith("0x") else []
+                place = [*places, *nameless][:1] if len(places) < 2 else []
+                symbol = file.at(place[0]) if place else None
                 renamed[function] = function._replace(symbol=symbol or function.symbol)
         return renamed
 

@@ -20,6 +20,7 @@ from pydantic import Field, model_validator
 
 from bot.adapters.answers import Column, Told
 from bot.adapters.profilers.evidence import open_file, readable_by, told
+from bot.adapters.profilers.native.go_names import SECTIONS, go_functions
 from bot.model.profiles import Target
 
 LARGEST = 2 << 30
@@ -190,6 +191,9 @@ def _set_aside(sections: Mapping[str, Section]) -> _Table | None:
 
 
 def _table(file: BinaryIO, elf: ELFFile, sections: Mapping[str, Section]) -> _Table:
+    if ".symtab" not in sections and (found := next((sections[n] for n in SECTIONS if n in sections), None)):
+        text = sections[".text"]["sh_addr"]
+        return go_functions(_bytes(file, found, file.seek(0, 2)), text)
     # The dynamic table is what stripping leaves.
     table = sections.get(".symtab") or sections.get(".dynsym")
     if table is None:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from bot.adapters.answers import Told
 from bot.adapters.profilers.evidence import told
 from bot.adapters.profilers.node.parsing import ask_parser, valid_lines
-from bot.adapters.profilers.node.sources import module_of
+from bot.adapters.profilers.node.sources import MODULE, module_of
 from bot.model.profiles import Method, Target
 
 
@@ -61,8 +61,13 @@ def clocks_for(target: Target, methods: Sequence[Method], *, summaries: bool) ->
         clocks.files[path] = plan
         clocks.timed.update({number: number not in plan.untimed for number in plan.found})
     unfound = [m.name for number, m in enumerate(methods) if number not in clocks.timed]
-    if unfound:
-        clocks.notes.append(f"{len(unfound)} methods are not in the program's files (first: {unfound[0]}).")
+    if top := [name for name in unfound if name.endswith(f":{MODULE}")]:
+        clocks.notes.append(
+            f"What files do when they are loaded is no call, and is not timed (first: {top[0]})."
+        )
+    if lost := [name for name in unfound if name not in top]:
+        are = "1 method is" if len(lost) == 1 else f"{len(lost)} methods are"
+        clocks.notes.append(f"{are} not in the program's files (first: {lost[0]}).")
     if untimed := [number for number, timed in clocks.timed.items() if not timed]:
         clocks.notes.append(f"{len(untimed)} methods that wait in `for await` are counted, not timed.")
     return clocks

@@ -11,6 +11,7 @@ import pytest
 
 from bot.adapters.profilers.fine import FineProfiler
 from bot.adapters.profilers.native.callgrind import Callgrind
+from bot.adapters.profilers.native.functions import Functions
 from bot.model.profiles import Method, MethodCost, Profile
 from tests.adapters.profilers.native.conftest import Forge
 
@@ -104,6 +105,24 @@ def test_methods_of_a_go_program_are_counted_and_that_its_calls_cannot_be_timed_
     fine = FineProfiler("native").watch(forge.target(), [mix], coarse)
     assert fine.outcome == "not-started" and not fine.series
     assert any("linked statically" in note for note in fine.notes), fine.notes
+
+
+@pytest.mark.parametrize("mode", ["exe", "pie"])
+def test_a_stripped_go_program_keeps_its_names_as_its_runtime_does(forge: Forge, mode: str) -> None:
+    flags = ("-buildmode", mode, "-ldflags=-s -w")
+    built(forge, "work.go", GO, "go", "build", *flags, "-o", "program")
+    found = Functions(forge.target()).named(str(forge.root / "program"))
+    assert {"main.main", "main.mix", "main.(*Wheel).Turn", "runtime.mallocgc"} <= found.keys()
+
+
+def test_a_stripped_go_programs_instructions_count_to_its_functions(forge: Forge) -> None:
+    built(forge, "work.go", GO, "go", "build", "-ldflags=-s -w", "-o", "program")
+    profile = Callgrind().profile(forge.target())
+    assert profile.outcome == "ok", profile.notes
+    assert (
+        next(cost for method, cost in profile.methods.items() if method.name == "main.mix").self_share > 0.5
+    )
+    assert not any("has no names" in note for note in profile.notes)
 
 
 @pytest.mark.parametrize("times", [5])

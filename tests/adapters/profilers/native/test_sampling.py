@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -153,6 +154,20 @@ def test_what_is_too_slow_to_be_counted_is_sampled_and_so_are_all_other_profiles
     assert all(cost.instructions is None for cost in hurried.methods.values())
     assert all(cost.instructions is None for cost in profiler.profile(forge.target()).methods.values())
     assert any(cost.instructions for cost in Coarse().profile(forge.target()).methods.values())
+
+
+def test_what_was_sampled_is_kept_when_callgrind_takes_longer_than_it_was_believed_to(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coarse, "CALLGRIND_STARTS", 0.0)
+    monkeypatch.setattr(coarse, "CALLGRIND_SLOWDOWN", 0.0)
+    forge.make("-g", "-O1", main_c=PROGRAM.replace("100000", "500000"))
+    profiler, until = Coarse(), time.monotonic() + 8.0
+    hurried = replace(forge.target(), seconds=8.0, stop=lambda: time.monotonic() > until)
+    profile = profiler.profile(hurried)
+    assert profile.outcome == "ok" and profile.samples, profile.notes
+    assert any("callgrind did not end" in note for note in profile.notes), profile.notes
+    assert all(cost.instructions is None for cost in profiler.profile(forge.target()).methods.values())
 
 
 def test_without_any_tool_the_coarse_profile_says_what_is_missing(

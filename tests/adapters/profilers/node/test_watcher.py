@@ -156,6 +156,14 @@ def test_modules_workers_and_forks_are_watched(make_target: MakeTarget) -> None:
     assert [len(one.durations) for one in of(profile, "lib:work")] == [3]
 
 
+def test_the_loading_of_a_file_is_said_to_be_no_call_that_could_be_timed(make_target: MakeTarget) -> None:
+    target = make_target({"a.js": "function here() {}\nhere();"}, "node", "a.js")
+    watched = [method("a:here", "a.js"), method("a:<module>", "a.js"), method("a:gone", "a.js")]
+    notes = NodeWatcher().profile(target, watched).notes
+    assert any(note.endswith("is not timed (first: a:<module>).") for note in notes), notes
+    assert any(note == "1 method is not in the program's files (first: a:gone)." for note in notes), notes
+
+
 def test_what_is_not_there_and_what_never_runs_is_said(make_target: MakeTarget) -> None:
     target = make_target({"a.js": "function here() {}", "broken.js": "function {"}, "node", "a.js")
     watched = [
