@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.change_points.hard_systems import HardSystem
 from benchmarks.change_points.kinds import PublishedKind, SecondKind
+from benchmarks.change_points.multiplied import Factors, MultipliedKind
 from benchmarks.change_points.published_systems import Cell
 from benchmarks.change_points.systems import HardCell
 from benchmarks.change_points.truth import System
@@ -47,6 +48,7 @@ ROWS = (
     Row("hard kind, 32 options", large=0.85),
     Row("hard kind, 64 options", large=0.85),
     Row("hard kind of the second generator, 32 options", large=0.85),
+    Row("factors, noise .02, 10-40 options"),
     Row("100 options x 10,000 commits, cov .01", f1=0.90),
 )
 NULLS = (
@@ -57,6 +59,7 @@ NULLS = (
     Row("hard kind without a change, 16 options"),
     Row("hard kind without a change, 32 options"),
     Row("hard kind without a change, 64 options"),
+    Row("factors without a change, uneven noise, 10 options"),
 )
 
 
@@ -85,6 +88,14 @@ class _Second:
         return SecondKind(self.cell, rng)
 
 
+@dataclass(frozen=True)
+class _Factors:
+    cell: Factors
+
+    def __call__(self, rng: np.random.Generator) -> System:
+        return MultipliedKind(self.cell, rng)
+
+
 def _published(row: Row, *cells: Cell) -> list[Case]:
     return [Case(row.name, f"{c.size}, cov {c.cov}", _Published(c), c) for c in cells]
 
@@ -94,7 +105,7 @@ def _grid(cov: float, *options: int) -> list[Cell]:
 
 
 def _cases() -> list[Case]:
-    clean, low, high, wide, *hard, second, large = ROWS
+    clean, low, high, wide, *hard, second, factors, large = ROWS
     found = _published(clean, *_grid(0.0, 8, 16, 32, 64))
     found += _published(low, *_grid(0.01, 8, 16, 32, 64))
     found += _published(high, *_grid(0.03, 8, 16, 32))
@@ -104,11 +115,15 @@ def _cases() -> list[Case]:
     found += [Case(row.name, f"hard {n}", _Hard(n)) for row, n in zip(hard, sizes, strict=True)]
     cell = HardCell(HARD_COMMITS, 32, 6)
     found.append(Case(second.name, f"second {cell.name}", _Second(cell)))
-    *quiet, null16, null32, null64 = NULLS
+    cells = [Factors(10, 300, 4, 1.6), Factors(10, 300, 4, 20.0), Factors(40, 1000, 6, 1.6)]
+    found += [Case(factors.name, f"factors {cell.name}", _Factors(cell)) for cell in cells]
+    *quiet, null16, null32, null64, uneven = NULLS
     for row, cov in zip(quiet, (0.0, 0.01, 0.03, 0.05), strict=True):
         found += _published(row, *(Cell(1000, n, 0, cov) for n in sizes))
     for row, n in zip((null16, null32, null64), sizes, strict=True):
         found.append(Case(row.name, f"hard {n} null", _Hard(n, changing=False)))
+    none = Factors(10, 300, 0, 1.6, uneven=True)
+    found.append(Case(uneven.name, f"factors {none.name} null", _Factors(none)))
     return found
 
 

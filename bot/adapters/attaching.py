@@ -245,11 +245,8 @@ class AttachedProfiler:
         def moving(address: int) -> bool:
             if any(begin <= address < begin + MOST_CHANGED for begin in changing):
                 return True
-            file = now.spot(address).path
-            stays = (
-                bool(file) and GUEST not in file
-            )  # what has no file may be Frida's, unless it was there before
-            return not stays and not before.covers(address)
+            file = now.spot(address).path  # "": Frida's, too, unless it was there before
+            return (not file or GUEST in file) and not before.covers(address)
 
         return standstill(lambda: sorted(self._threads() - guests), moving)
 

@@ -22,8 +22,6 @@ ELSEWHERE = 12
 """Fresh configurations that confirm a step at most."""
 KNOWN = 4.0
 """Trials that what was known of a configuration's noise counts for, against those that confirm."""
-NORMAL = 0.6745
-"""Median absolute value of a standard normal."""
 MEDIAN = 1.25
 """How much wider the error of a median is than that of a mean."""
 
@@ -198,7 +196,7 @@ class Placing(Asker):
             return 0.0
         # What was known of the noise, and what these trials show of it: there are noisier configurations.
         around = np.concatenate([before - np.median(before), after - np.median(after)])
-        own, more = float(np.median(np.abs(around))) / NORMAL, max(len(around) - 2, 0)
+        own, more = 1.4826 * float(np.median(np.abs(around))), max(len(around) - 2, 0)
         noise = math.sqrt((KNOWN * noise**2 + more * own**2) / (KNOWN + more))
         error = MEDIAN * noise * math.sqrt(1.0 / len(before) + 1.0 / len(after))
         return float(np.sign(step.size) * (np.median(after) - np.median(before)) / error)
