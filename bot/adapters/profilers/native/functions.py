@@ -24,7 +24,7 @@ MOST_ODD = 400
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+|\?+|")
 _ASKED = re.compile(r"0x[0-9a-f]+")
-"""How eu-addr2line repeats an address before what it knows of it."""
+"""An address, as tools tell one in place of a name, and eu-addr2line before what it knows of it."""
 _FILE_AND_LINE = re.compile(r"(.+?):(\d{1,8})(?::\d+)?(?: \(.*\))?")
 _PLAIN_SYMBOL = re.compile(r"[A-Za-z0-9_.$]+")
 
@@ -134,11 +134,10 @@ class Functions:
             file = self._mapped(path)
             addresses = file.addresses({f.symbol for f in functions})
             for function in functions:
-                places = addresses.get(function.symbol, ())
                 # A tool that knows no name tells the address; which one, where the file is loaded as linked.
-                nameless = [int(function.symbol, 16)] if function.symbol.startswith("0x") else []
-                place = [*places, *nameless][:1] if len(places) < 2 else []
-                symbol = file.at(place[0]) if place else None
+                nameless = [int(function.symbol, 16)] if _ASKED.fullmatch(function.symbol) else ()
+                places = addresses.get(function.symbol) or nameless
+                symbol = file.at(places[0]) if len(places) == 1 else None
                 renamed[function] = function._replace(symbol=symbol or function.symbol)
         return renamed
 

@@ -11,7 +11,7 @@ import pytest
 
 from bot.adapters.profilers.fine import FineProfiler
 from bot.adapters.profilers.native.callgrind import Callgrind
-from bot.adapters.profilers.native.functions import Functions
+from bot.adapters.profilers.native.functions import Functions, Seen
 from bot.model.profiles import Method, MethodCost, Profile
 from tests.adapters.profilers.native.conftest import Forge
 
@@ -123,6 +123,12 @@ def test_a_stripped_go_programs_instructions_count_to_its_functions(forge: Forge
         next(cost for method, cost in profile.methods.items() if method.name == "main.mix").self_share > 0.5
     )
     assert not any("has no names" in note for note in profile.notes)
+
+
+def test_a_symbol_that_only_begins_like_an_address_is_no_address(forge: Forge) -> None:
+    forge.make(main_c="int main(void) { return 0; }")
+    odd = Seen(str(forge.root / "program"), "0xodd")
+    assert odd in Functions(forge.target()).methods([odd])
 
 
 @pytest.mark.parametrize("times", [5])
