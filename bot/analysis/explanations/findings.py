@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,13 @@ class Found:
     def told(self) -> bool:
         """Whether its name is the best one by far for what moves there: at worst, it is too short."""
         return self.sure or (self.probability >= LIKELY and self.kinship >= KIN)
+
+
+class Missed(NamedTuple):
+    """The term of those that are missed, and which they are, (n_configurations,)."""
+
+    term: Term
+    rows: Bools
 
 
 def steps_of(
@@ -206,7 +214,7 @@ def told(
     terms: Terms,
     revisions: int,
     *,
-    spared: Callable[[Sequence[int], float], tuple[Term, Bools] | None] = lambda _parts, _ratio: None,
+    spared: Callable[[Sequence[int], float], Missed | None] = lambda _parts, _ratio: None,
 ) -> tuple[ChangePoint, ...]:
     """The steps that are probable and clear, as change points; spared: whom a step of this ratio misses.
 
@@ -221,10 +229,12 @@ def told(
         middle, interval = _ratio(found, parts, evidence, covers, hit=covers[parts[0]] > 0)
         missed = spared(parts, middle)
         if missed is not None:
-            middle, interval = _ratio(found, parts, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed[1])
+            middle, interval = _ratio(
+                found, parts, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed.rows
+            )
         shape = shape_of(step, kept, revisions)
         point = change_point(step, terms, ratio=middle, ratio_interval=interval, shape=shape)
-        points.append(point if missed is None else replace(point, spared=(terms.named(missed[0]),)))
+        points.append(point if missed is None else replace(point, spared=(terms.named(missed.term),)))
     return tuple(points)
 
 

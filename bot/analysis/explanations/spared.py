@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from bot.analysis.change_points.terms import Term
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Bools, Found
+from bot.analysis.explanations.findings import Bools, Found, Missed
 from bot.model.space import Level
 
 MISSED, HIT = 1 / 3, 2 / 3
@@ -21,13 +19,6 @@ SURELY = 4.0
 FEWEST = 2
 """Configurations that are hit: one could be the odd one itself."""
 MOST_LEVELS = 4
-
-
-class Missed(NamedTuple):
-    """The term of those that are missed, and which they are, (n_configurations,)."""
-
-    term: Term
-    rows: Bools
 
 
 def spared(

@@ -55,16 +55,19 @@ class AddressSpace:
 
     def spot(self, address: int) -> Spot:
         """Where an address lies."""
-        if self.covers(address):
-            place = bisect_right(self.starts, address) - 1
-            _, offset, path = self.mapped[place]
-            return Spot(path, address - self.starts[place] + offset)
-        return Spot("", 0)
+        place = self._mapping(address)
+        if place is None:
+            return Spot("", 0)
+        _, offset, path = self.mapped[place]
+        return Spot(path, address - self.starts[place] + offset)
 
     def covers(self, address: int) -> bool:
         """Whether anything is mapped there, with or without a file."""
+        return self._mapping(address) is not None
+
+    def _mapping(self, address: int) -> int | None:
         place = bisect_right(self.starts, address) - 1
-        return place >= 0 and address < self.mapped[place][0]
+        return place if place >= 0 and address < self.mapped[place][0] else None
 
     def copy(self) -> AddressSpace:
         """That of a forked child."""
