@@ -38,6 +38,10 @@ class Asker:
         size = abs(step.size) * level if self.log.relative else abs(step.size)
         return float((size / (2.0 * self.log.scale * max(level, 1e-300))) ** 2)
 
+    def fewest(self, step: Step) -> int:
+        """Trials at one place: a single one within an episode, far from its neighbours, would not count."""
+        return 1 if step.partner is None or self.log.frozen else 2
+
     def level(self, configuration: Configuration) -> float:
         """Mean seconds of a configuration, or of those most like it."""
         means = self.log.means()

@@ -18,6 +18,7 @@ from bot.analysis.change_points.terms import Term
 from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_doubts import doubtful
 from bot.flows.change_point_placing import Placing
+from bot.flows.change_point_pool import contrasting
 from bot.flows.change_point_witness import Witnessing
 from bot.model.change_points import Probe
 from bot.model.space import Configuration
@@ -90,11 +91,22 @@ class Inquiry:
             self._passed.append((found[0].low, found[1].high))
         return found
 
-    def revise(self, step: Step) -> None:
-        """Moves a step that was not measured to where it stands out most now."""
+    def revise(self, step: Step) -> bool:
+        """Moves a step that was not measured to where it stands out most now; whether it does so at all."""
         found = self._best(step, self._terms.relatives(step.term)) if step.partner is None else None
         if found is not None:
             step.term, step.at, step.low, step.high = found[0].term, found[0].at, found[0].low, found[0].high
+        return found is None or found[1] >= STANDS_OUT
+
+    def fades(self, step: Step) -> bool:
+        """Whether what was proposed no longer stands out, now that others are known; if so it is dropped."""
+        if self._model.exact or step.settled:
+            return False
+        self._model.fit()
+        faded = not self.revise(step)
+        if faded:
+            self._model.steps.remove(step)
+        return faded
 
     def renamed(self, steps: list[Step]) -> None:
         """Puts these steps into the model, each with the simplest term that its contrasts allow."""
@@ -111,8 +123,6 @@ class Inquiry:
         before, proposed = step.term if step.settled else None, (step.low, step.high, step.term)
         close = 1.0 if self._model.exact else max(self._revisions * CLOSE, 3.0)
         far = max(self._revisions * FAR, 3.0)
-        if step.partner is not None:
-            close = far = min(max(abs(step.partner.at - step.at), 3.0), close)
         known = step.confirmed == (step.term, step.at) and step.high - step.low < NARROW * self._revisions
         placed = step.high == step.low or known
         alive = yield from self._name(step, close if placed else far)
@@ -240,7 +250,7 @@ class Inquiry:
         """Trials before and after the step in the configuration that tells its rivals apart best."""
         before, after = step.low - 1, step.high
         best: tuple[float, Configuration, float] | None = None
-        pool = self._pool(step, found)
+        pool = contrasting(self._choose, self._log, found.terms)
         held = np.array([self._log.holding(configuration) for configuration in pool])
         shares = self._terms.covers_of(found.terms, held) @ np.array(found.shares)
         for configuration, share in zip(pool, shares.tolist(), strict=True):
@@ -256,34 +266,11 @@ class Inquiry:
         if best is None or best[0] < (1e-5 if self._model.exact else 1e-4):
             return []
         _, configuration, clear = best
-        once = self._model.exact or self._log.frozen
-        times = 1 if once else int(np.clip(math.ceil(3.0 / max(clear, 1e-9)), 1, REPETITIONS))
+        once, least = self._model.exact or self._log.frozen, self._ask.fewest(step)
+        times = 1 if once else int(np.clip(math.ceil(3.0 / max(clear, 1e-9)), least, REPETITIONS))
         return self._ask.trials(configuration, before, -1, times) + self._ask.trials(
             configuration, after, 1, times
         )
-
-    def _pool(self, step: Step, found: Rivals) -> list[Configuration]:
-        """Configurations that hold the leading term and not a rival, or a rival and not the leading term."""
-        sparse, dense = self._choose.sparse, self._choose.dense
-        pool: dict[Configuration | None, None] = {}
-        for wanted in (sparse, dense):
-            pool[self._choose.near(step.term, wanted)] = None
-            for level in step.term:
-                other = self._choose.without(level)
-                rest = [x for x in step.term if x != level]
-                if other is not None:
-                    pool[self._choose.near([*rest, other], wanted)] = None
-        for rival in found.terms[1:8]:
-            for term, missing, wishes in ((step.term, rival, (sparse, dense)), (rival, step.term, (sparse,))):
-                for level in missing:
-                    other = None if level in term else self._choose.without(level)
-                    if other is not None:
-                        pool.update({self._choose.near([*term, other], wish): None for wish in wishes})
-        for share in (0.2, 0.4, 0.6, 0.8):
-            pool[self._choose.random(share)] = None
-        quickest = np.argsort(self._log.means())[:10]
-        pool.update({self._log.configurations[int(k)]: None for k in quickest})
-        return [c for c in pool if c is not None]
 
 
 def _window(near: NDArray[np.bool_], best: int, places: Ints, *, first: int) -> tuple[int, int]:

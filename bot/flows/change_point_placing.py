@@ -34,7 +34,8 @@ class Placing(Asker):
         where = self.clearest(step)
         if where is None:
             return
-        times = int(np.clip(math.ceil(6.0 / max(self.clearness(step, where), 1e-9)), 1, 12))
+        least = self.fewest(step)
+        times = int(np.clip(math.ceil(6.0 / max(self.clearness(step, where), 1e-9)), least, 12))
         for _ in range(WIDENINGS):
             start = len(self.log)
             yield from self.around(step, where, times)
@@ -52,7 +53,7 @@ class Placing(Asker):
             revision = self._inside(where, middle, step)
             if revision is None:
                 return
-            times = int(np.clip(math.ceil(2.0 / max(self.clearness(step, where), 1e-9)), 1, 8))
+            times = int(np.clip(math.ceil(2.0 / max(self.clearness(step, where), 1e-9)), least, 8))
             yield self.trials(where, revision, 1, times if not self.log.frozen else 1)
 
     def seat(self, step: Step) -> None:

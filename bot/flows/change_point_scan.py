@@ -39,6 +39,8 @@ COMPARED, END = (1.0, 16, 96), 0.02
 """The same for those compared at both ends alone; how near these, as a share of the range."""
 BALANCED = (0.8, 16, 64)
 """Random configurations of a round: for each two levels, at least and at most."""
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+"""Multiples of it, modulo 1, fill [0, 1) evenly, however many there are (Weyl; the three-gap theorem)."""
 
 
 class Scan:
@@ -57,9 +59,11 @@ class Scan:
         self._trials, self._seconds = trials, seconds
         self._model, self._log, self._revisions, self._rng = model, model.log, revisions, rng
         self._choose = configurator
+        self._offset = 0.0
 
     def first(self) -> Iterator[list[Probe]]:
         """Learns the noise, then scans enough to see what is large."""
+        self._offset = float(self._rng.random())
         yield from self._ends()
         yield [Probe(self._choose.sparse, r) for r in self._glances()]
         if not len(self._log):
@@ -242,11 +246,12 @@ class Scan:
         return min(self._trials, self._seconds / each if each > 0.0 else math.inf)
 
     def _spread(self, configuration: Configuration, count: int) -> list[Probe]:
-        """Trials at both ends, and at random offsets in equal stretches between."""
-        count = min(count, self._revisions)
-        places = ((np.arange(count) + self._rng.random()) / count * self._revisions).astype(int)
-        places[0], places[-1] = 0, self._revisions - 1
-        return [Probe(configuration, int(r)) for r in np.clip(places, 0, self._revisions - 1)]
+        """Trials at both ends, and in equal stretches between, somewhere else in these for each."""
+        last = self._revisions - 1
+        between = max(min(count, self._revisions) - 2, 0)
+        self._offset = (self._offset + GOLDEN) % 1.0
+        places = ((np.arange(between) + self._offset) / max(between, 1) * last).astype(int)
+        return [Probe(configuration, r) for r in dict.fromkeys((0, *places.tolist(), last))]
 
     def _grid(self, count: int) -> list[int]:
         return sorted({round(x) for x in np.linspace(0, self._revisions - 1, count)})

@@ -27,6 +27,8 @@ STEPS = 16
 """Steps looked for at most in one sweep."""
 NOISE_PER_ROUND, MOST_ROUNDS = 0.005, 3
 """Rounds of further scanning: one for each 0.5 % of noise, at most three."""
+UNIT_AGAIN = 1.5
+"""Seconds or factors is asked again with so many times the trials: in the wrong one small steps never end."""
 CHEAP = 1600
 """A round of so many trials that shows nothing new is the last one; with much noise a smaller one is not."""
 
@@ -128,11 +130,15 @@ class ChangePointFinder:
         noise = round(self.log_.scale / NOISE_PER_ROUND)
         rounds = 1 if self.model_.exact else int(np.clip(noise, 1, MOST_ROUNDS))
         scanned, seen, fruitless, trials = 0, 0, 0, 0
+        weighed = len(self.log_)
         before: set[tuple[object, int]] | None = None
         for sweep in range(SWEEPS):
             self._sweep()
             state: set[tuple[object, int]] = {(s.term, s.at) for s in self.model_.steps}
-            if not self.model_.exact and (sweep == 1 or state == before):
+            more = len(self.log_) > UNIT_AGAIN * weighed
+            if not self.model_.exact and (sweep == 1 or state == before or more):
+                weighed = len(self.log_)
+                self.log_.learn_scale()  # of few trials it was uncertain; noise taken for steps costs most
                 changed = self._scan.choose_unit(self._inquiry.renamed, list(self.model_.steps))
                 before = None if changed else before
             nothing_new = state == before and all(step.settled for step in self.model_.steps)
@@ -146,7 +152,7 @@ class ChangePointFinder:
                 continue
             before = state
             for step in sorted(self.model_.steps, key=lambda s: -abs(s.size) / max(s.error, 1e-300)):
-                if step in self.model_.steps:
+                if step in self.model_.steps and not self._inquiry.fades(step):
                     yield from self._inquiry.settle(step)
                     self._inquiry.tidy()
         if not self.model_.exact:

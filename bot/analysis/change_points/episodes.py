@@ -6,17 +6,15 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.analysis.change_points.matched_filter import MatchedFilter
 from bot.analysis.change_points.noise import Floats, Ints
-from bot.analysis.change_points.steps import PLACES, Step, StepModel
+from bot.analysis.change_points.steps import CLIPPED, PLACES, Step, StepModel
 from bot.analysis.change_points.terms import Term
+from bot.analysis.change_points.weighing import bayes_factor
 
 LONGEST = 0.1
 """Longest episode, as a share of the range."""
-CLIPPED = 4.0
-"""Scales that a single trial counts at most: several must agree."""
 RARE = math.log(10.0)
 """So much rarer than lasting steps episodes are beforehand (log odds)."""
 ALIKE = 3.0
@@ -52,7 +50,7 @@ def episode(
     scores = np.full(len(boxes), -np.inf)
     terms = np.zeros(len(boxes), dtype=np.intp)
     for k, (i, j) in enumerate(boxes):
-        score = _gain(moment[i] - moment[j], weight[i] - weight[j], model.slab) + model.terms.log_prior
+        score = bayes_factor(moment[i] - moment[j], weight[i] - weight[j], model.slab) + model.terms.log_prior
         terms[k] = np.argmax(score)
         scores[k] = score[terms[k]]
     best = int(np.argmax(scores))
@@ -67,12 +65,6 @@ def _clipped(model: StepModel) -> tuple[Ints, Ints, Floats, Floats]:
     c, r, _, sd = model.log.columns()
     residual = model.residual()
     return c, r, sd**-2.0, np.clip(residual, -CLIPPED * sd, CLIPPED * sd)
-
-
-def _gain(moment: NDArray[np.float32], weight: NDArray[np.float32], slab: float) -> NDArray[np.float32]:
-    """Log Bayes factor of a shift of some trials among many (the level's own error is neglected)."""
-    known = np.maximum(weight, 0.0)
-    return np.asarray(0.5 * moment**2 / (known + slab) - 0.5 * np.log1p(known / slab))
 
 
 def _ends(
@@ -91,11 +83,7 @@ def _ends(
     start, stop = (g.ravel() for g in np.meshgrid(gaps, gaps, indexing="ij"))
     score = np.where(
         start < stop,
-        _gain(
-            (before[stop] - before[start]).astype(np.float32),
-            (known[stop] - known[start]).astype(np.float32),
-            model.slab,
-        ),
+        bayes_factor(before[stop] - before[start], known[stop] - known[start], model.slab),
         -np.inf,
     )
     best = int(np.argmax(score))

@@ -24,8 +24,8 @@ CHANCE = 4.0
 class Rivals:
     """Terms, most probable first, and their shares; terms equal in all valid configurations count as one.
 
-    sure: share of the first and its equals. size: of the step in the first; as it was, where nothing was
-    measured on both sides of it. evidence: its log posterior odds.
+    sure: share of the first and its equals. size: of the step in the first; as it was, where trials on both
+    sides of it speak for none. evidence: its log posterior odds.
     """
 
     terms: tuple[Term, ...]
@@ -58,9 +58,9 @@ def rivals(model: StepModel, step: Step, reach: float, grown: Sequence[Term]) ->
         same = (model.terms.cover(term, model.log.holds) == lead).all()
         if same and model.terms.equivalent(names, model.terms.named(term)):
             sure += float(share)
-    whole = float(information[lead].sum())
-    size = float(moment[lead].sum()) / whole if whole > 0 else step.size
-    return Rivals(tuple(terms), tuple(float(s) for s in shares), sure, size, float(score[order[0]]))
+    whole, evidence = float(information[lead].sum()), float(score[order[0]])
+    size = float(moment[lead].sum()) / whole if whole > 0 and evidence > 0 else step.size
+    return Rivals(tuple(terms), tuple(float(s) for s in shares), sure, size, evidence)
 
 
 def _spread(model: StepModel, moment: Floats, information: Floats, best: Term) -> float:

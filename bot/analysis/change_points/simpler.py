@@ -40,7 +40,7 @@ def _simpler(model: StepModel, whole: float) -> tuple[list[Step], float] | None:
             continue
         found = []
         for terms in list(_explanations(model.terms, one, other)):
-            replaced = [Step(t, s.at, s.low, s.high) for t, s in zip(terms, (one, other), strict=False)]
+            replaced = [_renamed(s, t) for t, s in zip(terms, (one, other), strict=False)]
             model.steps[:] = [*(s for s in steps if s is not one and s is not other), *replaced]
             found.append((_cost(model), list(model.steps)))
         model.steps[:] = steps
@@ -48,6 +48,11 @@ def _simpler(model: StepModel, whole: float) -> tuple[list[Step], float] | None:
         if found and (best := min(found, key=lambda f: f[0]))[0] < whole:
             return best[1], best[0]
     return None
+
+
+def _renamed(step: Step, term: Term) -> Step:
+    """A step of another term at the same place; what fresh trials confirmed stays so."""
+    return step if step.confirmed == (term, step.at) else Step(term, step.at, step.low, step.high)
 
 
 def _together(model: StepModel, whole: float) -> tuple[list[Step], float] | None:

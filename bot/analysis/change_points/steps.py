@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from scipy.special import huber
 
 from bot.analysis.change_points.matched_filter import MatchedFilter
 from bot.analysis.change_points.noise import EXACT, Floats, Ints
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.change_points.trials import TrialLog
-from bot.analysis.change_points.weighing import Columns, Walk, gram, means, nearest
+from bot.analysis.change_points.weighing import Columns, Walk, bayes_factor, gram, means, nearest
 
 SLAB = 0.1
 """Scale of a step's size beforehand, as a share of the median level of all configurations."""
@@ -27,6 +28,8 @@ DIFFERENT = 10.0
 """Standard deviations of two trials that differ without noise."""
 WAVES, DRIFT = 6, 0.02
 """Half waves over the range of which drift is made; scale of the slowest, as a share of the level."""
+CLIPPED = 4.0
+"""Scales that a single trial counts at most for an episode, or for a unit: several must agree."""
 PLACES = 96
 """Revisions at which a step is looked for at once."""
 
@@ -129,7 +132,7 @@ class StepModel:
             return left
         logs = rest if self.log.logarithmic else np.log(y / (y - rest))
         relative = sd / self.log.means()[c] if not self.log.relative else sd
-        return float(((logs / relative) ** 2).sum())
+        return 2.0 * float(huber(CLIPPED, logs / relative).sum())
 
     def _sizes(self, x: Floats, y: Floats, c: Ints, w: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Sizes of columns that explain centred values best, and their standard errors, (k,) each."""
@@ -258,6 +261,9 @@ class StepModel:
                 y = y - other.size * (self.cover(other)[c] & (r >= other.at))
         early = (r < step.low) & (r >= step.low - reach)
         late = (r >= step.high) & (r < step.high + reach)
+        if step.partner is not None:
+            inside = r < step.partner.at if step.at < step.partner.at else r >= step.partner.at
+            early, late = early & inside, late & inside
         if self.log.walk:
             walk = self.log.walk * self._unit(c)
             moved, variance, both = nearest((c, r, y, sd), early, late, n, walk=walk)
@@ -288,12 +294,7 @@ class StepModel:
     def gain(self, moment: Floats, information: Floats) -> Floats:
         """Log Bayes factor of a step against none (normal prior of precision `slab`, or a small one)."""
         if self.exact:  # the size of what moved, not of the program, is the scale
-            return _gain(moment, information, min(self.slab, 1.0))
-        usual, small = (_gain(moment, information, self.slab * SMALL**-power) for power in (0, 2))
+            return bayes_factor(moment, information, min(self.slab, 1.0))
+        usual, small = (bayes_factor(moment, information, self.slab * SMALL**-power) for power in (0, 2))
         found: Floats = np.maximum(usual, small) - math.log(2.0)
         return found
-
-
-def _gain(moment: Floats, information: Floats, slab: float) -> Floats:
-    gain: Floats = 0.5 * moment**2 / (information + slab) - 0.5 * np.log1p(information / slab)
-    return gain

@@ -231,6 +231,8 @@ class TrialLog:
         moved: revisions at which something did; neighbours on both sides of one say nothing of the noise.
         """
         order = np.lexsort((self._r, self._c))
+        # Odd trials were asked for again: most of what was repeated would be what was disturbed.
+        order = order[~odd_ones(self._c, self._r, self._y, self._noise())[order]]
         c, r, y = self._c[order], self._r[order], self._y[order]
         same = c[1:] == c[:-1]
         step = np.abs(np.diff(y)) / np.maximum((np.abs(y[1:]) + np.abs(y[:-1])) / 2.0, 1e-300)
@@ -256,12 +258,14 @@ class TrialLog:
 
     def _scales(self, c: Ints, y: Floats) -> Floats:
         """Relative scale of each configuration's trials (in order of both), drawn to the pooled one."""
-        n, level = len(self.configurations), self.means()
+        n = len(self.configurations)
+        # Their own means: against a larger one (FLOOR) a quick configuration's trials would look quiet.
+        level = np.bincount(c, np.abs(y), n) / np.maximum(np.bincount(c, minlength=n), 1)
         found: Floats = np.full(n, self.scale)
         if self.scale <= EXACT:
             return found
         inside = c[1:] == c[:-1]
-        step = (np.abs(np.diff(y)) / level[c[1:]])[inside]
+        step = (np.abs(np.diff(y)) / np.maximum(level[c[1:]], 1e-300))[inside]
         home = c[1:][inside]
         bounds = np.searchsorted(home, np.arange(n + 1))
         for k in range(n):

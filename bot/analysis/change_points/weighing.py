@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,3 +94,9 @@ def _variance(trials: Columns, walk: Floats, one: Ints, other: Ints) -> Floats:
     _, r, _, sd = trials
     found: Floats = 2.0 * sd[other] ** 2 + walk[other] ** 2 * np.maximum(r[other] - r[one] - 1, 0)
     return found
+
+
+def bayes_factor(moment: NDArray[Any], information: NDArray[Any], slab: float) -> NDArray[Any]:
+    """Log Bayes factor of a step against none, its size normal beforehand with precision `slab`."""
+    known = np.maximum(information, 0.0)  # differences of sums: no less than nothing is known
+    return np.asarray(0.5 * moment**2 / (known + slab) - 0.5 * np.log1p(known / slab))

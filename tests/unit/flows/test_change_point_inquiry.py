@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from bot.analysis.change_points.steps import StepModel
+from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.change_points.trials import TrialLog
 from bot.flows.change_point_doubts import doubtful
@@ -105,3 +105,13 @@ def test_what_a_step_does_not_let_expect_is_asked_once_more_and_what_it_does_is_
         model.fit()
         again = doubtful(model, step, contrast, 3.0)
         assert again == (contrast if late else [])
+
+
+def test_what_another_step_explains_better_is_no_longer_asked_about() -> None:
+    inquiry, model = asking()
+    found = inquiry.leader()
+    assert found is not None
+    echo = Step(tuple(x for x in model.terms.levels if str(x) in ("o1", "o2")), 174, 169, 180)
+    model.steps += [echo, found]
+    assert inquiry.fades(echo) and not inquiry.fades(found)
+    assert model.steps == [found]

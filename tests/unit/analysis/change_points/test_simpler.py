@@ -137,3 +137,12 @@ def test_settled_steps_that_nothing_simpler_explains_stay_as_they_are() -> None:
     before = list(known.steps)
     assert not simplify(known)
     assert known.steps == before
+
+
+def test_a_confirmed_step_stays_confirmed_when_a_mere_proposal_beside_it_is_dropped() -> None:
+    found = model({("a",): 0.4}, {("a",): 0.3})
+    (step,) = found.steps
+    step.settled, step.confirmed = True, (step.term, step.at)
+    found.steps.append(Step(step.term, AT + 1, AT, AT + 2, 0.1))
+    assert simplify(found)
+    assert [(s.at, s.settled, s.confirmed) for s in found.steps] == [(AT, True, (step.term, AT))]

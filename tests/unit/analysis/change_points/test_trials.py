@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+import pytest
+
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.change_points.trials import TrialLog
 from bot.model.change_points import Observation, Probe
@@ -59,3 +62,28 @@ def test_equal_values_with_another_between_them_are_chance() -> None:
     known = log([(0, 1.0), (30, 1.01), (33, 1.02)])
     known.add([Observation(Probe(OFF, 37), 1.01)])
     assert [r for r in range(25, 45) if not known.usable(OFF, r)] == [37]
+
+
+def test_the_noise_of_a_quick_configuration_is_a_share_of_its_own_time() -> None:
+    rng = np.random.default_rng(3)
+    slow, quick = (True, True), (False, False)
+    solver = ConstraintSolver(SPACE)
+    levels = Terms(SPACE, possible=solver.possible, equivalent=solver.equivalent).levels
+    found = TrialLog(SPACE, levels, logs=True)
+    found.relative = True
+    for configuration, seconds in ((slow, 1e5), (quick, 1.0)):
+        noisy = seconds * np.exp(0.02 * rng.standard_normal(40))
+        found.add([Observation(Probe(configuration, k // 2), float(y)) for k, y in enumerate(noisy)])
+    found.learn_scale()
+    c, _, _, sd = found.columns()
+    assert [float(sd[c == k].mean()) for k in (0, 1)] == pytest.approx([0.02, 0.02], rel=0.3)
+
+
+def test_trials_that_were_asked_again_because_they_were_odd_do_not_tell_the_noise() -> None:
+    rng = np.random.default_rng(5)
+    places = np.repeat(np.arange(0, 120, 4), 2)
+    disturbed = (np.arange(60) % 2 == 0) & (np.arange(60) % 3 > 0)  # the first one of two, at most places
+    seconds = np.exp(0.01 * rng.standard_normal(60)) * np.where(disturbed, 1.3, 1.0)
+    found = log(zip(places.tolist(), seconds.tolist(), strict=True))
+    found.learn_scale()
+    assert found.scale == pytest.approx(0.01, rel=0.3)
