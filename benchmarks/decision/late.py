@@ -106,7 +106,8 @@ def main() -> None:
     lines = [
         "# Time that a late alarm leaves",
         "",
-        f"17 configurations, {int(16 / PAIR_SECONDS)} pairs; seed {chosen.seed}. Looks: whether pairs are "
+        f"17 configurations, {int(16 / PAIR_SECONDS)} pairs with controls; seed {chosen.seed}. "
+        "Looks: whether pairs are "
         "looked at before the end. Pairs give way to methods after "
         f"{ENOUGH:.0%} of the measuring, once a change is certain. "
         "Left: share of the alarmed runs with so much of the measuring left.",
