@@ -57,10 +57,12 @@ _LIBRARIES = tuple(
 _OURS = str(Path(__file__).parents[2])
 _PROGRAM = """\
 import sys
-sys.path.append(sys.argv[1])
+if sys.argv[1] not in sys.path:
+    sys.path.insert(0, sys.argv[1])
 from bot.adapters.reader_child import serve
 serve(int(sys.argv[2]))
 """
+"""Before all that is installed: another copy of the package may be, and both sides must run the same one."""
 _ALONE = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
 """A process with threads cannot be forked well."""
 

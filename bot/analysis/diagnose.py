@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from bot.analysis.candidates import Candidates, Equivalent, candidates
 from bot.analysis.distributions import normal_quantile
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.judgement import Judgement, judgement
+from bot.analysis.leader import Rule, leader
 from bot.analysis.pairs import Floats
 from bot.analysis.reading import ONE_SIDED, Reading
 from bot.analysis.terms import single_effects
@@ -47,15 +47,6 @@ PATIENCE = 1.25
 
 
 _UNKNOWN: Mapping[str, Any] = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A metric, which direction is better, and the margin as a ratio minus one."""
-
-    name: str
-    better: Literal["lower", "higher"]
-    threshold: float
 
 
 class PairedEstimator:
@@ -150,13 +141,25 @@ class PairedEstimator:
 
     def judge(self) -> Judgement:
         """The verdict on the pairs so far; may be asked for at any time."""
-        for watch in self._watches.values():
-            watch.weigh()
-            if watch.pairs:
-                watch.look(with_triples(watch.found, self.space, self.configurations, *watch.summary()))
+        self._look(Watch.look)
         self._update(naming=False)
         readings = [self._read(rule) for rule in self.rules if rule.name in self._watches]
         return judgement(self.space, self.configurations, readings, possible=self.possible)
+
+    def look(self, turn: int) -> Self:
+        """Looks at the pairs before the end, so that `alarmed_` may come sooner; what is measured next stays.
+
+        turn: a place of `EARLY`; each is worth something once.
+        """
+        self._look(lambda watch, found: watch.look_early(found, turn))
+        self.alarmed_ = any(bool(watch.alarms.any()) for watch in self._watches.values())
+        return self
+
+    def _look(self, look: Callable[[Watch, Candidates], None]) -> None:
+        for watch in self._watches.values():
+            watch.weigh()
+            if watch.pairs:
+                look(watch, with_triples(watch.found, self.space, self.configurations, *watch.summary()))
 
     def _read(self, rule: Rule) -> Reading:
         """What one metric's pairs say now."""
@@ -203,7 +206,7 @@ class PairedEstimator:
         for watch in watches:
             still |= watch.bettor.open
         self.alarmed_ = any(bool(watch.alarms.any()) for watch in watches)
-        self.leader_ = self._leader()
+        self.leader_ = leader(self.rules, self._watches)
         counts = np.max([watch.log.counts for watch in watches], axis=0)
         self._turn(still, watches, int(counts.sum()))
         # A configuration that never succeeds must not keep the others waiting.
@@ -243,18 +246,6 @@ class PairedEstimator:
             chosen[order[: int(EXPECTED * still.sum())]] = True
         return chosen
 
-    def _leader(self) -> str:
-        """The best candidate so far in a few words, once it is ten times likelier than chance."""
-        best, text = math.log(10.0), ""
-        for rule in self.rules:
-            watch = self._watches[rule.name]
-            score = watch.bettor.log_evidence[:, :2] + np.log(watch.found.prior)[:, None]
-            row, column = np.unravel_index(int(np.argmax(score)), score.shape)
-            if score[row, column] > best:
-                best = float(score[row, column])
-                text = _sentence(rule, watch.found, int(row), harm=column == 0)
-        return text
-
     def _settled(self, rule: Rule) -> bool:
         """Whether more pairs would hardly change what is named: sure, narrow, and nothing large is left."""
         watch = self._watches[rule.name]
@@ -270,20 +261,6 @@ class PairedEstimator:
             if max(NARROW * abs(effect.size), watch.margin / 2) < half < noise[effect.top] / NOISE_SHARE:
                 return False
         return reading.little_left(named)
-
-
-def _sentence(rule: Rule, found: Candidates, row: int, *, harm: bool) -> str:
-    """`slower with extreme`, `throughput lower in one configuration`, ..."""
-    if rule.name in ("cpu", "wall"):
-        text = "slower" if harm else "faster"
-    else:
-        text = f"{rule.name} {'higher' if harm == (rule.better == 'lower') else 'lower'}"
-    match found.kinds[row]:
-        case "everything":
-            return f"{text} everywhere"
-        case "configuration":
-            return f"{text} in one configuration"
-    return f"{text} with {' and '.join(found.terms[row])}"
 
 
 def _cached(equivalent: Equivalent) -> Equivalent:

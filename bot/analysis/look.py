@@ -1,4 +1,4 @@
-"""The look at the end: every candidate's pooled mean against the margin, with its share of the error rate."""
+"""Looks at all pairs: every candidate's pooled mean against the margin, with its share of the error rate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from bot.analysis.pairs import Floats
 from bot.analysis.sequential import SINGLE
 
 SHARE = 0.5
-"""Share of the error rate kept for looks; the first takes half of it, the next a quarter, and so on."""
+"""Share of the error rate kept for looks."""
+FIRST, NEXT = 1.0 / 2.0, 1.0 / 9.0
+"""Of that: for the first look at the end; for each later one, of the one before. Nine sixteenths together."""
+EARLY = (1.0 / 16.0, 1.0 / 16.0, 1.0 / 16.0, 1.0 / 4.0)
+"""Of that: for each look before the end. What is left is what looks at the end take."""
 CLIP = 3.0
 """Scales at which a pair's distance from the margin is cut: no single pair decides."""
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bot.analysis.candidates import Candidates
 from bot.analysis.laws import Costs
-from bot.analysis.look import SHARE, needed_score, standing_out
+from bot.analysis.look import EARLY, FIRST, NEXT, SHARE, needed_score, standing_out
 from bot.analysis.pairs import Floats, PairLog, locations, scales, trust
 from bot.analysis.past_sizes import Sizes
 from bot.analysis.power import smallest_visible
@@ -50,7 +50,8 @@ class Watch:
         self.scale = np.full(n, np.nan)
         self.bettor = Bettor(found, margin)
         self.log_bound = float(-np.log(alpha * (1.0 - SHARE)))
-        self.look_alpha = alpha * SHARE
+        self.look_alpha = alpha * SHARE * FIRST
+        self._early_alphas = [alpha * SHARE * share for share in EARLY]
         self._looked = 0
         self._stood_out = np.zeros(2, dtype=bool)
         self._pending: list[tuple[int, float, float]] = []
@@ -120,17 +121,26 @@ class Watch:
         return locations(self.log.values, self.log.counts, self.scale)
 
     def look(self, found: Candidates) -> None:
-        """Looks at all pairs at once; each look at new pairs has half the error rate of the one before.
+        """Looks at all pairs at once; each look at new pairs has a ninth of the error rate of the one before.
 
         found: who may be blamed. Which of all possible terms are among them may depend on the pairs, as long
         as their prior does not.
         """
         if self.pairs == self._looked:
             return
-        self.look_alpha /= 2.0
-        scores = standing_out(found, self.log.values, self.scale, self.margin)
-        self._stood_out |= (scores >= needed_score(self.look_alpha, found.prior)[:, None]).any(axis=0)
+        if self._looked:
+            self.look_alpha *= NEXT
+        self._stand_out(found, self.look_alpha)
         self._looked = self.pairs
+
+    def look_early(self, found: Candidates, turn: int) -> None:
+        """Looks before the end, at the error rate of this turn (of `EARLY`), which is spent by that."""
+        alpha, self._early_alphas[turn] = self._early_alphas[turn], 0.0
+        self._stand_out(found, alpha)
+
+    def _stand_out(self, found: Candidates, alpha: float) -> None:
+        scores = standing_out(found, self.log.values, self.scale, self.margin)
+        self._stood_out |= (scores >= needed_score(alpha, found.prior)[:, None]).any(axis=0)
 
     def smallest_visible(self, covers: Floats, prior: Floats) -> Floats:
         """Smallest slow-down that these pairs show with 80 % power; covers: (n, n_configurations)."""

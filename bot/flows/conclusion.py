@@ -25,6 +25,8 @@ from bot.report.reproduce import reproduction
 
 PROFILING_SHARE = 1 / 3
 """Of the budget, at most, goes into profiles."""
+SHORT = 0.5
+"""With less than this share of the time for methods and resources fewer configurations are profiled."""
 COUNTED = 3
 """Flagged configurations whose instructions are counted, those nearest to the default first."""
 
@@ -143,7 +145,8 @@ def _explained(
     counting, methods = counting_seconds(job), MethodFindings()
     if job.open_profiles is not None:
         left = until - bench.elapsed()  # less than both were meant to have, where the alarm came late
-        methods = MethodInquiry(job, bench, timed, until=until - min(counting, left / 3)).run()
+        short = left < SHORT * (PROFILING_SHARE * job.budget + counting)
+        methods = MethodInquiry(job, bench, timed, until - min(counting, left / 3), short).run()
     latest = min(until, bench.elapsed() + counting)
     return methods, ResourceInquiry(job, bench, timed, evidence.free, until=latest).run()
 

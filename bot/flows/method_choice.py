@@ -20,21 +20,26 @@ class Flagged:
     seconds: Mapping[Configuration, float]
 
 
-def choose(space: Space, flagged: Flagged) -> tuple[list[Configuration], Configuration | None]:
+def choose(
+    space: Space, flagged: Flagged, *, short: bool = False
+) -> tuple[list[Configuration], Configuration | None]:
     """Flagged configurations, and an unflagged one where no suspect holds, if there is one.
 
     For each suspect, the most probable first, the flagged configuration nearest to the default, if none of
     those chosen holds it; at most `MOST_FLAGGED`. The control is the nearest to the first of them.
+    short: where little time is left, only the quickest flagged configuration of the first suspect, and its
+    control.
     """
     first = next(iter(flagged.changes), ())
     moved = [c for c, change in flagged.changes.items() if change.state in ("slower", "faster")]
-    moved = sorted((c for c in moved if flagged.seconds.get(c)), key=lambda c: distance(c, first))
+    moved = [c for c in moved if flagged.seconds.get(c)]
+    moved.sort(key=lambda c: flagged.seconds[c] if short else distance(c, first))
     chosen: list[Configuration] = []
     for suspect in flagged.suspects:
         held = [c for c in moved if space.carries(suspect.term, c)]
         if held and not set(held) & set(chosen):
             chosen.append(held[0])
-    chosen = chosen[:MOST_FLAGGED] or moved[:1]
+    chosen = chosen[: 1 if short else MOST_FLAGGED] or moved[:1]
     if not chosen:
         return [], None
     calm = [

@@ -33,6 +33,12 @@ WELL_KNOWN = 0.2
 """Width of a share's interval that needs no more profiles."""
 
 
+SHORT = (
+    "The change became certain late: methods were profiled in one flagged configuration, the quickest one. "
+    "A larger --budget leaves more time for them."
+)
+
+
 @dataclass(frozen=True)
 class MethodFindings:
     """What the profiles came to, in the report's terms."""
@@ -44,18 +50,22 @@ class MethodFindings:
 
 @dataclass
 class MethodInquiry:
-    """Profiles what was flagged, until `until` seconds on the bench's clock."""
+    """Profiles what was flagged, until `until` seconds on the bench's clock.
+
+    short: whether that is much less time than methods are meant to have.
+    """
 
     job: Job
     bench: Bench
     flagged: Flagged
     until: float
+    short: bool = False
     _blamed: dict[tuple[Configuration, int], Blame] = field(default_factory=dict)
     _texts: dict[Side, dict[Method, str]] = field(default_factory=lambda: {"base": {}, "head": {}})
 
     def run(self) -> MethodFindings:
         """Methods of each flagged configuration, largest share first; whatever fails ends in notes."""
-        chosen, control = choose(self.job.subject.space, self.flagged)
+        chosen, control = choose(self.job.subject.space, self.flagged, short=self.short)
         if not chosen or self.job.open_profiles is None:
             return MethodFindings()
         profiles = self.job.open_profiles()
@@ -79,6 +89,8 @@ class MethodInquiry:
     ) -> MethodFindings:
         """The report's entries of what was profiled well enough."""
         said = [*notes]
+        if self.short and any(one.enough for one in wanted):
+            said.append(SHORT)
         anyway: Mapping[Method, float] = {}
         for one in wanted:
             if one.control and one.enough:

@@ -13,6 +13,7 @@ from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled, recall
 from bot.flows.job import Job
 from bot.flows.ports import Bench
+from bot.flows.reserve import LEAST_SHARE, Reserve
 from bot.flows.resource_inquiry import counting_seconds
 from bot.model.report import BuildFailure, Report, Spent
 from bot.model.revisions import Build
@@ -113,12 +114,8 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         second_track=not alone and any(rule.name in of_time for rule in wanted),
     )
     schedule.active = evidence.active
-    # What is certain is profiled and counted, if need be in time that would only make its size more precise.
-    explaining = PROFILING_SHARE * job.budget if job.open_profiles else 0.0
-    enough = schedule.budget - explaining - counting_seconds(job)
-    schedule.finished = lambda: (
-        bench.stopped() or evidence.decided or (evidence.alarmed and bench.elapsed() >= enough)
-    )
+    reserve = _reserve(job, evidence, schedule.budget)
+    schedule.finished = lambda: bench.stopped() or evidence.decided or reserve.due(bench.elapsed())
     for pair in bench.measure(schedule.wishes()):
         schedule.observe(pair)
         evidence.observe(pair)
@@ -128,6 +125,14 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
     if evidence.estimator is None:
         _settle(job, schedule, evidence, recalled)
     return conclude(job, bench, evidence, until=until, spent=spent, recalled=recalled)
+
+
+def _reserve(job: Job, evidence: Evidence, end: float) -> Reserve:
+    """Time that pairs leave to what explains them; it is worth looking for that early where methods are."""
+    if job.open_profiles is None:
+        return Reserve(evidence, end - counting_seconds(job))
+    enough = end - PROFILING_SHARE * job.budget - counting_seconds(job)
+    return Reserve(evidence, enough, latest=end - LEAST_SHARE * job.budget)
 
 
 def timed(subject: Subject) -> frozenset[str]:

@@ -133,6 +133,51 @@ def test_each_term_has_a_configuration_of_its_own() -> None:
     assert set(named(report)) == {"find", "pack"}
 
 
+def under_two_options(configuration: Configuration) -> float:
+    return 1.1 if configuration[0] and configuration[1] else 1.0
+
+
+def busy(truth: Callable[[Configuration], float], *, seed: int = 5) -> tuple[Job, FakeProfiles]:
+    """A hundred noisy pairs of 16 configurations, and profiles that take five seconds, in five minutes."""
+    options = {f"o{number}": {"flag": f"--o{number}"} for number in range(10)}
+    subject = Subject.model_validate({"program": {"run": "./xz {options}"}, "options": options})
+    rng = np.random.default_rng(seed)
+    bench = FakeBench(rng, budget=300.0, truth={"cpu": truth}, seconds=2.6, noise=0.05)
+
+    def costs(side: Side, configuration: Configuration) -> Mapping[str, float]:
+        more = truth(configuration) - 1.0 if side == "head" else 0.0
+        return {"find": 0.3 + more, "write": 0.5, "read": 0.2}
+
+    profiles = FakeProfiles(bench, costs, takes=5.0)
+    made = replace(job_of(subject, bench), open_profiles=lambda: profiles, rng=np.random.default_rng(seed))
+    return made, profiles
+
+
+def test_a_change_that_few_configurations_show_leaves_time_for_methods_and_a_control() -> None:
+    made, profiles = busy(under_two_options)
+    report = pull_request(made)
+    assert named(report) == ["find"]
+    assert [profile.control for profile in report.profiles] == [False, True]
+    assert len(profiles.asked) >= 8
+    assert report.spent.seconds <= 300.0
+
+
+def test_with_little_time_left_one_flagged_configuration_is_profiled_which_is_said() -> None:
+    made, _ = busy(under_two_options, seed=3)
+    report = pull_request(made)
+    assert named(report) == ["find"]
+    assert len([profile for profile in report.profiles if not profile.control]) == 1
+    assert method_suspects.SHORT in report.notes
+
+
+def test_pairs_have_all_the_time_where_nothing_is_to_be_explained() -> None:
+    made, profiles = busy(lambda _configuration: 1.0)
+    other, _ = busy(lambda _configuration: 1.0)
+    report = pull_request(made)
+    assert report.spent.pairs == pull_request(replace(other, open_profiles=None)).spent.pairs
+    assert not profiles.asked
+
+
 def test_the_terms_that_drive_a_method_come_from_the_nights() -> None:
     def costs(side: Side, configuration: Configuration) -> Mapping[str, float]:
         fancy = 0.3 if side == "head" else 0.2

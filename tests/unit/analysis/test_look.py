@@ -1,10 +1,11 @@
-"""The look at the end."""
+"""Looks at all pairs, before the end and at it."""
 
 import numpy as np
 import pytest
 
 from bot.analysis.candidates import candidates
-from bot.analysis.look import needed_score, standing_out
+from bot.analysis.diagnose import PairedEstimator
+from bot.analysis.look import EARLY, FIRST, NEXT, needed_score, standing_out
 from tests.unit.analysis.worlds import estimator, feed, flags, never, planted, sample
 
 SPACE = flags(5)
@@ -57,3 +58,35 @@ def test_looking_again_and_again_keeps_the_error_rate(seeds: int, most: int) -> 
             verdict = found.judge().verdict
         alarms += verdict in ("regression", "mixed")
     assert alarms <= most
+
+
+def lately(rng: np.random.Generator, *, rounds: int) -> PairedEstimator:
+    """A pair of options, held by four of 16 configurations, that nine rounds hardly show."""
+    truth = planted(SPACE, {("a", "b"): 0.05}, SAMPLE)
+    return feed(estimator(SPACE, SAMPLE), {"cpu": truth}, rounds=rounds, rng=rng, noise=0.03)
+
+
+def test_a_look_before_the_end_alarms_where_bets_need_more_pairs() -> None:
+    found = lately(np.random.default_rng(3), rounds=9)
+    assert not found.alarmed_
+    assert found.look(3).alarmed_
+
+
+def test_a_turn_to_look_is_spent_once() -> None:
+    rng = np.random.default_rng(3)
+    found = lately(rng, rounds=8)
+    assert not found.look(3).alarmed_
+    feed(found, {"cpu": planted(SPACE, {("a", "b"): 0.05}, SAMPLE)}, rounds=1, rng=rng, noise=0.03)
+    assert not found.look(3).alarmed_
+
+
+def test_a_look_before_the_end_leaves_what_is_measured_next_and_what_the_end_sees() -> None:
+    plain, looked = (lately(np.random.default_rng(3), rounds=6) for _ in range(2))
+    for turn in range(len(EARLY)):
+        looked.look(turn)
+    assert looked.active_ == plain.active_
+    assert looked.judge() == plain.judge()
+
+
+def test_looks_before_and_at_the_end_share_the_error_rate() -> None:
+    assert sum(EARLY) + FIRST / (1.0 - NEXT) == pytest.approx(1.0)
