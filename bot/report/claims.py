@@ -128,7 +128,8 @@ def power(report: Report) -> Prose:
             prose("This run would have seen ", strong(least), " ", noun, " or more in every configuration")
         )
     if blind:
-        parts.append(prose(f"nothing on {count(blind, 'option')}"))
+        was = "it was blind" if parts else "This run was blind"
+        parts.append(prose(f"{was} on {count(blind, 'option')}"))
     missed = unexercised(report)
     if missed:
         parts.append(prose(f"{missed} not exercised"))

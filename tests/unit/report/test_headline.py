@@ -29,6 +29,13 @@ def test_the_primary_metric_is_told_before_the_others() -> None:
     assert title(**blamed(memory)) == "More memory with `a`: +50 % peak memory"
 
 
+def test_an_option_leads_before_a_pair_that_holds_it_unless_the_pair_is_much_worse() -> None:
+    one = effect("a", ratio=1.13)
+    assert title(**blamed(effect("a", "b", ratio=1.16), one)).startswith("Slower with `a`: +13 %")
+    assert title(**blamed(effect("a", "b", ratio=1.6), one)).startswith("Slower with `a` and `b`: +60 %")
+    assert title(**blamed(effect("b", "c", ratio=1.16), one)).startswith("Slower with `b` and `c`: +16 %")
+
+
 def test_a_change_of_every_configuration_is_said_so() -> None:
     found = headline(report(**blamed(effect(ratio=1.052))))
     assert markdown(found.title) == "Slower in every configuration: +5.2 % CPU time"
@@ -101,7 +108,7 @@ def test_power_names_the_least_visible_option_and_what_was_not_exercised() -> No
         levels_not_exercised=("b",),
     )
     assert markdown(power(report(visible=blind))) == (
-        "This run would have seen **+2.0 %** CPU time or more on 1 option; nothing on 1 option; "
+        "This run would have seen **+2.0 %** CPU time or more on 1 option; it was blind on 1 option; "
         "1 level not exercised."
     )
     assert "not known" in markdown(power(report(visible=Visible())))
