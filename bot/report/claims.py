@@ -20,6 +20,8 @@ from bot.report.formats import (
 )
 
 LONGEST_ACCEPTED = 200
+UNPROVEN = 0.9
+"""From here on "almost certain" would contradict "not proven". Arbitrary."""
 
 
 def default(report: Report) -> Prose:
@@ -73,8 +75,13 @@ def _moved(found: ConfigurationChange) -> bool:
 
 def hit(effect: Effect, *, capital: bool = True) -> Prose:
     """Who is hit, how much, how sure."""
-    sure = f", {probability(effect.probability)}."
+    sure = f", {probability(effect.probability)}." if proves(effect) else "."
     return prose(words.hit(effect, capital=capital), ": ", words.amount(effect, emphasised=True), sure)
+
+
+def proves(effect: Effect) -> bool:
+    """Whether its probability may stand beside it: what too few pairs surely point at is no proof yet."""
+    return effect.significant or effect.probability < UNPROVEN
 
 
 def overall(report: Report) -> tuple[Prose, ...]:
