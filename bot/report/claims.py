@@ -135,12 +135,18 @@ def power(report: Report) -> Prose:
             prose("This run would have seen ", strong(least), " ", noun, " or more in every configuration")
         )
     if blind:
-        was = "it was blind" if parts else "This run was blind"
-        parts.append(prose(f"{was} on {count(blind, 'option')}"))
+        few = "too few pairs to see any" if parts else "This run had too few pairs to see any slow-down"
+        parts.append(prose(f"{few} on {count(blind, 'option')}"))
     missed = unexercised(report)
     if missed:
         parts.append(prose(f"{missed} not exercised"))
     return prose(join(parts, "; "), ".") if parts else prose("What it could have seen is not known.")
+
+
+def saw_no_option(report: Report) -> bool:
+    """Whether there are options, and a slow-down of none of them could have been seen, however large."""
+    options = report.visible.options
+    return bool(options) and all(o.slow_down is None for o in options)
 
 
 def unexercised(report: Report) -> str:

@@ -110,6 +110,9 @@ def _none(report: Report) -> Headline:
     if claims.default_seems_worse(report):
         title = prose("Not clear: only the default configuration seems worse, which is not proven")
         return Headline("unclear", "🟡", title, lead, _more_time("for a clear answer "))
+    if claims.saw_no_option(report):
+        title = prose("No slow-down found, but there were too few pairs to see one on any option")
+        return Headline("unclear", "🟡", title, lead, _more_time("to look at options "))
     failed = " where trials ended well" if report.spent.failed_trials else ""
     found = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
     return Headline("good", "🟢", prose(f"{found}{failed}"), lead)

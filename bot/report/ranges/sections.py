@@ -114,7 +114,8 @@ def visible(report: Report, rows: int) -> Section | None:
         return None
     options = sorted(seen.options, key=lambda o: (o.slow_down is not None, -(o.slow_down or 0.0)))
     cells = tuple(
-        (code(o.option), "blind" if o.slow_down is None else fraction(o.slow_down)) for o in options[:rows]
+        (code(o.option), "too few trials" if o.slow_down is None else fraction(o.slow_down))
+        for o in options[:rows]
     )
     lasting = prose("Lasting: it does not begin in the first or last tenth of the range, and does not pass.")
     blocks: list[Block] = [prose(power(report), " ", lasting)]

@@ -108,10 +108,19 @@ def test_power_names_the_least_visible_option_and_what_was_not_exercised() -> No
         levels_not_exercised=("b",),
     )
     assert markdown(power(report(visible=blind))) == (
-        "This run would have seen **+2.0 %** CPU time or more on 1 option; it was blind on 1 option; "
-        "1 level not exercised."
+        "This run would have seen **+2.0 %** CPU time or more on 1 option; "
+        "too few pairs to see any on 1 option; 1 level not exercised."
     )
     assert "not known" in markdown(power(report(visible=Visible())))
+
+
+def test_a_run_that_could_have_seen_a_slow_down_of_no_option_is_not_green() -> None:
+    two = tuple(VisibleOption(option=name, slow_down=None) for name in "ab")
+    told = headline(report(visible=Visible(options=two, everything=0.021)))
+    assert told.icon == "🟡"
+    assert markdown(told.title) == "No slow-down found, but there were too few pairs to see one on any option"
+    one = (two[0], VisibleOption(option="b", slow_down=0.02))
+    assert headline(report(visible=Visible(options=one))).icon == "🟢"
 
 
 def test_what_would_settle_an_open_question_is_not_folded_away() -> None:
