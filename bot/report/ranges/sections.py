@@ -54,7 +54,9 @@ def change_points(report: Report, rows: int) -> Section | None:
 
 
 def _cells(point: ChangePoint) -> tuple[Prose, ...]:
-    several, also = moves.span(point), words.aliases(point.aliases)
+    # A longer alias of the same configurations only adds what the constraints make of its term.
+    told = tuple(a for a in point.aliases if not (point.term and set(point.term) < set(a)))
+    several, also = moves.span(point), words.aliases(told)
     return (
         prose(moves.revision(point), prose(" (or another of ", several, ")") if several.spans else ""),
         prose(words.suspect(point), " " if also.spans else "", also),
