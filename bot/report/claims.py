@@ -203,7 +203,7 @@ def broken_values(report: Report) -> list[Prose]:
 
 
 def _example(report: Report) -> Prose:
-    failing = next((c for c in report.configurations if c.failure), None)
+    failing = next((c for c in (*report.broken_at_head, *report.configurations) if c.failure), None)
     if failing is None:
         return prose("")
     where = words.configuration(failing.options, words.default_options(report))

@@ -157,6 +157,14 @@ def test_a_head_that_fails_where_base_works_is_no_green_report() -> None:
     assert "head never works with `unsafe` on and `passes=3`" in markdown(found.caveats[0])
 
 
+def test_the_example_of_a_failure_is_one_that_head_brought() -> None:
+    broken = builders.head_broken()
+    own = next(c for c in broken.configurations if c.state == "failed")
+    both = own.model_copy(update={"failed_sides": ("base", "head"), "failure": "base and head: no input"})
+    found = headline(broken.model_copy(update={"configurations": (both, *broken.configurations)}))
+    assert not any("no input" in markdown(caveat) for caveat in found.caveats)
+
+
 def test_a_head_that_never_works_is_said_to_fail_and_no_option_is_blamed() -> None:
     failed = [c for c in builders.head_broken().configurations if c.state == "failed"]
     spent = builders.SPENT.model_copy(update={"failed_trials": 6, "pairs": 0})

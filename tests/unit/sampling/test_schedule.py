@@ -178,7 +178,7 @@ def test_a_value_that_only_failed_beside_others_is_tried_with_little_else() -> N
     clock = SimulatedClock(fails=lambda c: bool(c[0]) and bool(c[1] or c[2]))
     schedule = Schedule(sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1))
     clock.run(schedule)
-    assert sum(c[0] and not c[1] and not c[2] for c in schedule.configurations) >= 3
+    assert sum(bool(c[0] and not c[1] and not c[2]) for c in schedule.configurations) >= 3
 
 
 def test_failing_configurations_take_no_room_from_those_that_work() -> None:
