@@ -23,7 +23,8 @@ class Recipe:
     """How a repository is built and run; None where a person has to say it.
 
     `build`: a shell command for a fresh checkout, "" when nothing has to be built. `run`: the words of the
-    program, without options. `hint`: what a person must know about this build system.
+    program, without options. `hint`: what a person must know about this build system. `network`: whether the
+    build downloads something.
     """
 
     system: str
@@ -32,6 +33,7 @@ class Recipe:
     run: str | None = None
     env: dict[str, str] = field(default_factory=dict)
     hint: str = ""
+    network: bool = False
 
 
 UNKNOWN = Recipe("")
@@ -43,7 +45,7 @@ def recognise(root: Path) -> Recipe:
         recipe = look(root) if read(root / marker) else None
         if recipe is not None:
             return recipe
-    return UNKNOWN
+    return _jar(root)
 
 
 def read(path: Path) -> str:
@@ -129,9 +131,17 @@ def _python(root: Path) -> Recipe | None:
     scripts = _at(project, "project", "scripts") or _at(project, "tool", "poetry", "scripts")
     target = next(iter(scripts.values()), None) if isinstance(scripts, dict) else None
     match = re.fullmatch(r"([\w.]+):([\w.]+)", target) if isinstance(target, str) else None
-    if match is None:
-        return None
-    module, function = match.groups()
+    return _imported(root, *match.groups()) if match else None
+
+
+def _setuptools(root: Path) -> Recipe | None:
+    text = read(root / "setup.cfg") + read(root / "setup.py")
+    match = re.search(r"console_scripts\W{1,80}[\w.-]+\s*=\s*([\w.]+):([\w.]+)", text)
+    return _imported(root, *match.groups()) if match else None
+
+
+def _imported(root: Path, module: str, function: str) -> Recipe:
+    """A Python program by its entry point."""
     top = module.partition(".")[0]
     source = "src" if (root / "src" / top).is_dir() or (root / f"src/{top}.py").is_file() else "."
     imported = function.partition(".")[0]
@@ -159,13 +169,48 @@ def _node(root: Path) -> Recipe | None:
     program = next(iter(programs.values()), None) if isinstance(programs, dict) else programs
     if not isinstance(program, str) or not re.fullmatch(r"[\w./-]+", program):
         return None
+    script = isinstance(_at(package, "scripts", "build"), str) and not _built(root, package, program)
+    wanted = ("dependencies", "devDependencies") if script else ("dependencies",)
+    missing = any(_at(package, key) for key in wanted) and not (root / "node_modules").is_dir()
+    locked = (root / "package-lock.json").is_file() or (root / "npm-shrinkwrap.json").is_file()
+    steps = [("npm ci" if locked else "npm install")] if missing else []
     return Recipe(
         "npm",
         runtime="node",
-        build="npm run build" if isinstance(_at(package, "scripts", "build"), str) else "",
+        build=" && ".join([*steps, *["npm run build"] * script]),
         run=f"node {program.removeprefix('./')}",
-        hint=f"{NO_NETWORK} what it needs (npm ci) must be committed.",
+        hint=f"{steps[0]} downloads what it needs."
+        if missing
+        else f"{NO_NETWORK} what it needs is committed.",
+        network=missing,
     )
+
+
+def _built(root: Path, package: Any, program: str) -> bool:
+    """Whether the program and what the package exports lie there already, so that nothing is built."""
+    main = _at(package, "main")
+    names = [main, f"{main}.js", f"{main}/index.js"] if isinstance(main, str) else [program]
+    return (root / program).is_file() and any((root / name).is_file() for name in names)
+
+
+def _gradle(root: Path) -> Recipe:
+    command = "./gradlew" if (root / "gradlew").is_file() else "gradle"
+    hint = f"{NO_NETWORK} the dependencies must be there."
+    return Recipe("Gradle", runtime="jvm", build=f"{command} --offline -q assemble", hint=hint)
+
+
+def _jar(root: Path) -> Recipe:
+    """A program that was committed as its jar; `UNKNOWN` without one."""
+    found = [p for place in _JARS for p in sorted(root.glob(place)) if not _NO_PROGRAM.search(p.name)]
+    if not found:
+        return UNKNOWN
+    name = found[0].relative_to(root).as_posix()
+    known = len(found) == 1 and re.fullmatch(r"[\w./+-]+", name)
+    return Recipe("a jar", runtime="jvm", build="", run=f"java -jar {name}" if known else None)
+
+
+_JARS = ("*.jar", "bin/*.jar", "dist/*.jar", "lib/*.jar")
+_NO_PROGRAM = re.compile(r"[-.](sources|javadoc|tests)\.jar$")
 
 
 def _make(root: Path) -> Recipe:
@@ -200,7 +245,11 @@ _SYSTEMS: tuple[tuple[str, Callable[[Path], Recipe | None]], ...] = (
     ("configure.ac", _autotools),
     ("configure", _autotools),
     ("pom.xml", _maven),
+    ("build.gradle", _gradle),
+    ("build.gradle.kts", _gradle),
     ("pyproject.toml", _python),
+    ("setup.cfg", _setuptools),
+    ("setup.py", _setuptools),
     ("package.json", _node),
     ("Makefile", _make),
     ("GNUmakefile", _make),

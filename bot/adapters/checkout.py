@@ -57,6 +57,18 @@ def give(tree: Path, account: Account | None) -> None:
         _tool("chown", "--recursive", "--no-dereference", f"{account.uid}:{account.gid}", "--", str(tree))
 
 
+def bound(tree: Path, account: Account | None) -> None:
+    """Lets a built tree look like the top of a clone, by an empty `.git`.
+
+    Trees may lie below a repository. A program that looks upwards for its project (a formatter, a linter)
+    would find that one, whose files it may not read and which is neither base nor head.
+    """
+    top = tree / ".git"
+    if not os.path.lexists(top):
+        top.mkdir()
+        give(top, account)
+
+
 def seal(tree: Path, account: Account | None) -> None:
     """Takes a tree back from an account: ours, readable by everyone, writable by nobody, no set-uid bits.
 

@@ -23,9 +23,13 @@ _OURS = re.compile(r"(?:/[^\s/:'\"]+)*/suspects-run-\w+/(?:suspects-\w+/)?")
 """The folder of a run: it is another one each time, and tells a reader nothing."""
 
 
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
 def error_line(output: bytes | bytearray) -> str:
     """The last line that names an error, of some in a row the first, whatever follows; else the end."""
-    text = _OURS.sub("", output[-SEARCHED:].decode(errors="replace")).strip()
+    text = _COLOURS.sub("", output[-SEARCHED:].decode(errors="replace"))
+    text = _OURS.sub("", text).strip()
     lines = ["", *text.splitlines()]
     named = [
         line.strip() for above, line in pairwise(lines) if _ERROR.match(line) and not _ERROR.match(above)

@@ -57,7 +57,8 @@ _SYNOPSIS = re.compile(
     re.VERBOSE,
 )
 _MENTION = re.compile(r"--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
-_PAGES = ("README*", "*.1", "man/*.1", "man/*.md", "doc/*.1", "doc/*.md", "docs/*.md", "docs/*.rst")
+_FONT = re.compile(r"\\f[BIRP]")
+_PAGES = ("README*", "*.1", "*/*.1", "man/*.md", "doc/*.md", "docs/*.md", "docs/*.rst")
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def documented_switches(root: Path) -> tuple[FoundOption, ...]:
     mentions: Counter[str] = Counter()
     with_value: set[str] = set()
     for page in _pages(root):
-        text = read(page).replace("\\-", "-")  # man pages write minus signs so
+        text = _FONT.sub("", read(page).replace("\\-", "-"))  # man pages write minus signs and fonts so
         for match in (*_DEFINITION.finditer(text), *_SYNOPSIS.finditer(text)):
             line = text.count("\n", 0, match.start("name")) + 1
             first.setdefault(match["name"], f"{page.relative_to(root).as_posix()}:{line}")

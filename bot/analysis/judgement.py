@@ -29,7 +29,10 @@ UNEQUAL = 1.5
 
 @dataclass(frozen=True)
 class Judgement:
-    """The estimator's part of a report; `options`: significant and relevant effects, most probable first."""
+    """The estimator's part of a report; `options`: significant and relevant effects, most probable first.
+
+    suspected: of an inconclusive run, whom its pairs point at without a proof.
+    """
 
     verdict: Verdict
     effects: tuple[Effect, ...]
@@ -37,6 +40,7 @@ class Judgement:
     configurations: tuple[ConfigurationChange, ...]
     visible: Visible
     notes: tuple[str, ...]
+    suspected: tuple[Effect, ...] = ()
 
 
 def judgement(
@@ -65,8 +69,11 @@ def judgement(
     options.sort(key=lambda e: (-round(e.probability, 2), -abs(math.log(e.ratio or 1.0))))
     left = doubts(readings)
     verdict = _verdict(readings, settled=not left)
+    suspected: list[Effect] = []
     if verdict == "inconclusive":
         notes += left
+        found = [(reading, effect) for reading in readings for effect in reading.suspected()]
+        suspected = [_effect(*one).model_copy(update={"significant": False}) for one in found]
     return Judgement(
         verdict=verdict,
         effects=(*overall, *options),
@@ -74,6 +81,7 @@ def judgement(
         configurations=tuple(changes),
         visible=_visible(space, configurations, readings, possible=possible),
         notes=tuple(notes),
+        suspected=tuple(suspected),
     )
 
 

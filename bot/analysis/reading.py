@@ -61,6 +61,19 @@ class Reading:
                 found.append(effect)
         return found
 
+    def suspected(self) -> list[SingleEffect]:
+        """Without an alarm: the harm that what was seen fits best, when all of its interval is harm."""
+        if self.fit is None or self.alarms.any():
+            return []
+        return [
+            effect
+            for effect in self.fit.effects
+            if effect.size > self.watch.margin
+            and effect.interval[0] > 0.0
+            and self._attributed(effect)
+            and not effect.takes_back
+        ][:1]
+
     def spared(self, effect: SingleEffect) -> list[Term]:
         """Terms within a named effect's where nothing of the kind is seen: another one takes it back."""
         return [self.found.told(top).term for top in self._sparing(effect)]

@@ -96,6 +96,7 @@ class MachinesEstimator(PairedEstimator):
             configurations=tuple(self._configurations(found.configurations)),
             visible=self._visible(found.visible),
             notes=tuple(notes),
+            suspected=tuple(self._plain(e) for e in found.suspected if self._rest(e.term) or not e.term),
         )
 
     def _told(self, several: Sequence[Effect], named: Sequence[Effect], notes: list[str]) -> Effect:

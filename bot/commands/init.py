@@ -87,6 +87,7 @@ def configuration(found: Found) -> str:
         runtime=recipe.runtime,
         hint=recipe.hint,
         build=_yaml(build) if build else "",
+        network=recipe.network,
         run=_yaml(run),
         env={name: _yaml(value) for name, value in recipe.env.items()},
         workload=_yaml(TODO_WORKLOAD),

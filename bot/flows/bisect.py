@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.analysis.change_points.unexplained import Unexplained, unexplained
+from bot.analysis.change_points.unexplained import Unexplained, creep, unexplained
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.change_point_telling import told_point
 from bot.flows.failing_runs import failing_runs, without_broken
@@ -196,7 +196,7 @@ def _report(
                     *job.notes,
                     *job.bench.notes(),
                     *_doubts(job, observations, finished=finished),
-                    *_unexplained(job, left),
+                    *(_unexplained(job, left) or _crept(job, observations, finished=finished)),
                     ALONE,
                     *notes,
                 ]
@@ -240,6 +240,21 @@ def _unexplained(job: RangeJob, left: Unexplained | None) -> list[str]:
         f"{where} something moved that no change above explains: {left.moved} of {left.measured}"
         f" configurations by {100 * math.expm1(left.size):.2g} % (the middle one), up or down, and no few"
         " options tell them from the others. A build can move each configuration a little by itself."
+    ]
+
+
+def _crept(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> list[str]:
+    """What a search that was cut saw from end to end of the range, and did not get to."""
+    found = job.search.change_points_
+    least = float(job.subject.threshold)
+    left = None if finished else creep(job.subject.space, observations, found, least=least)
+    if left is None:
+        return []
+    first, last = (job.revisions[r].label for r in (left.first, left.last))
+    return [
+        f"From `{first}` to `{last}` the middle one of {left.measured} configurations moved by "
+        f"{100 * math.expm1(left.size):+.2g} % more than is told: in small steps, or in one that the search "
+        "did not get to."
     ]
 
 

@@ -84,7 +84,7 @@ def conclude(
         interrupted="signal" if bench.stopped() else "budget" if _cut_short(evidence) else "",
         effects=judgement.effects,
         suspects=Suspects(
-            options=judgement.options,
+            options=(*judgement.options, *judgement.suspected),
             methods=tuple(with_violations(job, asserted.checked, _blamed(job, evidence, changes, methods))),
             resources=resources.suspects,
         ),

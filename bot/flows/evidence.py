@@ -159,10 +159,10 @@ def _noise(metric: str, values: Sequence[float]) -> Noise:
 
 def _failure(pair: Pair) -> str:
     """One sentence on why a pair failed, naming the side."""
-    said = []
+    said: dict[str, dict[str, None]] = {}
     for side, trial in zip(pair.wish.sides, (pair.first, pair.second), strict=True):
         if not trial.ok:
-            said.append(f"{side}: {trial.detail or trial.outcome}")
+            said.setdefault(trial.detail or trial.outcome, {})[side] = None
     if said:
-        return "; ".join(dict.fromkeys(said))
+        return "; ".join(f"{' and '.join(sorted(sides))}: {reason}" for reason, sides in said.items())
     return f"exit codes differ: base {pair.first.exit_code}, head {pair.second.exit_code}"

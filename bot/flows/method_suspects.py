@@ -99,7 +99,8 @@ class MethodInquiry:
         compared: list[ComparedProfile] = []
         for one in wanted:
             if not one.enough:
-                said += [] if one.control else [_too_short(max(self.until - self.bench.elapsed(), 0.0))]
+                left = max(self.until - self.bench.elapsed(), 0.0)
+                said += [] if one.control else [STRIPPED if one.nameless else _too_short(left)]
                 continue
             found = self._blame(profiles, one)
             if not one.control:
@@ -211,6 +212,12 @@ class MethodInquiry:
             overhead=spent / base if base > 0 else None,
             flame=flame(before, after, paired, (base, head)),
         )
+
+
+STRIPPED = (
+    "Methods of a flagged configuration were not compared: nearly all of its time went in code without "
+    "names, and more time would not help. A build that is not stripped (no strip, no -s) has them."
+)
 
 
 def _place(method: Method) -> CodePlace:

@@ -14,6 +14,8 @@ from bot.model.trials import Side
 LEAST: dict[Side, int] = {"base": 2, "head": 1}
 """Profiles that tell a change of a method from the spread of its profiles."""
 FIRST: tuple[Side, ...] = ("base", "head", "base")
+NAMELESS = 0.9
+"""Of a profile's time, in code without names: more profiles would not tell methods either. Arbitrary."""
 MOST_ROUNDS = 5
 """Profiles of each side; more would not make sampled shares much better."""
 
@@ -33,6 +35,13 @@ class Profiled:
     def enough(self) -> bool:
         """Whether both sides can be compared."""
         return all(len(self.sides[side]) >= least for side, least in LEAST.items())
+
+    @property
+    def nameless(self) -> bool:
+        """Whether nearly all of what its profiles saw is code without names, which stands in brackets."""
+        seen = [cost for profiles in self.sides.values() for p in profiles for cost in p.methods.items()]
+        unnamed = sum(cost.self_share for method, cost in seen if method.name.startswith("["))
+        return unnamed > 0.0 and unnamed >= NAMELESS * sum(cost.self_share for _, cost in seen)
 
 
 @dataclass

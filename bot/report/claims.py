@@ -20,6 +20,8 @@ from bot.report.formats import (
 )
 
 LONGEST_ACCEPTED = 200
+UNPROVEN = 0.9
+"""From here on "almost certain" would contradict "not proven". Arbitrary."""
 
 
 def default(report: Report) -> Prose:
@@ -73,8 +75,13 @@ def _moved(found: ConfigurationChange) -> bool:
 
 def hit(effect: Effect, *, capital: bool = True) -> Prose:
     """Who is hit, how much, how sure."""
-    sure = f", {probability(effect.probability)}."
+    sure = f", {probability(effect.probability)}." if proves(effect) else "."
     return prose(words.hit(effect, capital=capital), ": ", words.amount(effect, emphasised=True), sure)
+
+
+def proves(effect: Effect) -> bool:
+    """Whether its probability may stand beside it: what too few pairs surely point at is no proof yet."""
+    return effect.significant or effect.probability < UNPROVEN
 
 
 def overall(report: Report) -> tuple[Prose, ...]:
@@ -128,11 +135,18 @@ def power(report: Report) -> Prose:
             prose("This run would have seen ", strong(least), " ", noun, " or more in every configuration")
         )
     if blind:
-        parts.append(prose(f"nothing on {count(blind, 'option')}"))
+        few = "too few pairs to see any" if parts else "This run had too few pairs to see any slow-down"
+        parts.append(prose(f"{few} on {count(blind, 'option')}"))
     missed = unexercised(report)
     if missed:
         parts.append(prose(f"{missed} not exercised"))
     return prose(join(parts, "; "), ".") if parts else prose("What it could have seen is not known.")
+
+
+def saw_no_option(report: Report) -> bool:
+    """Whether there are options, and a slow-down of none of them could have been seen, however large."""
+    options = report.visible.options
+    return bool(options) and all(o.slow_down is None for o in options)
 
 
 def unexercised(report: Report) -> str:
@@ -189,7 +203,7 @@ def broken_values(report: Report) -> list[Prose]:
 
 
 def _example(report: Report) -> Prose:
-    failing = next((c for c in report.configurations if c.failure), None)
+    failing = next((c for c in (*report.broken_at_head, *report.configurations) if c.failure), None)
     if failing is None:
         return prose("")
     where = words.configuration(failing.options, words.default_options(report))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.model.report import Effect, Report
@@ -24,6 +25,8 @@ from bot.report.parts import Headline
 MOST_NAMED = 3
 """Suspects named above the fold; the table has the others."""
 MOST_ACCEPTED = 5
+GENERAL = 0.5
+"""Of a special change's size, from which on the more general one leads. Arbitrary."""
 COMMANDS = "where comment commands are installed"
 
 
@@ -56,8 +59,21 @@ def alarms(report: Report, *, bad: bool) -> list[Effect]:
     for candidates in (named, unnamed):
         found = [e for e in candidates if words.worse(report, e) is bad]
         if found:
-            return sorted(found, key=lambda e: (e.metric != report.primary_metric, not e.relevant))
+            return sorted(
+                found, key=lambda e: (e.metric != report.primary_metric, not e.relevant, _special(e, found))
+            )
     return []
+
+
+def _special(one: Effect, found: Sequence[Effect]) -> bool:
+    """Whether another change, of a part of its term alone, is about as large: more readers have that one."""
+    return any(
+        other.metric == one.metric
+        and other.term
+        and set(other.term) < set(one.term)
+        and abs(math.log(other.ratio)) >= GENERAL * abs(math.log(one.ratio))
+        for other in found
+    )
 
 
 def _regression(report: Report) -> Headline:
@@ -94,6 +110,9 @@ def _none(report: Report) -> Headline:
     if claims.default_seems_worse(report):
         title = prose("Not clear: only the default configuration seems worse, which is not proven")
         return Headline("unclear", "🟡", title, lead, _more_time("for a clear answer "))
+    if claims.saw_no_option(report):
+        title = prose("No slow-down found, but there were too few pairs to see one on any option")
+        return Headline("unclear", "🟡", title, lead, _more_time("to look at options "))
     failed = " where trials ended well" if report.spent.failed_trials else ""
     found = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
     return Headline("good", "🟢", prose(f"{found}{failed}"), lead)

@@ -29,6 +29,8 @@ GRAINS = 1_000_000
 """From here on a count is told with four digits."""
 LEAST_VOLUME = 0.01
 """Relative change of a volume that is worth a word. Arbitrary."""
+LEAST_TOLD = 0.005
+"""The smallest part of a change that is not told as 0 %."""
 _VOLUMES = {
     "max_rss": "peak memory",
     "heap_peak": "peak of the heap",
@@ -116,7 +118,8 @@ def _sentence(one: CountedResources) -> tuple[Words, ...]:
         return (changed, "what moved costs about as much.")
     if explained >= EXPLAINED:
         return (changed, f"what moved costs about {fraction(explained)} of it.")
-    said = f"what moved costs about {fraction(max(explained, 0.0))} of it. "
+    part = f"costs about {fraction(explained)} of it" if explained >= LEAST_TOLD else "explains none of it"
+    said = f"what moved {part}. " if any(c.moved for c in one.counts) else "nothing that was counted moved. "
     if not one.complete:
         return (changed, said, "Not everything could be counted: the notes say why.")
     rest = "The rest is no count: memory bandwidth, the layout of code and data, locks, or waiting for I/O."

@@ -113,7 +113,7 @@ def visible(report: Report, rows: int) -> Section | None:
         return None
     options = sorted(seen.options, key=lambda o: (o.slow_down is not None, -(o.slow_down or 0.0)))
     cells = tuple(
-        (code(o.option), prose("nothing" if o.slow_down is None else percent(1 + o.slow_down)))
+        (code(o.option), prose("too few pairs" if o.slow_down is None else percent(1 + o.slow_down)))
         for o in options[:rows]
     )
     blocks: list[Block] = [power(report)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.model.report import Effect, Report
 from bot.report import words
-from bot.report.claims import acceptance_of, accepted
+from bot.report.claims import acceptance_of, accepted, proves
 from bot.report.formats import (
     Prose,
     code,
@@ -21,6 +21,7 @@ from bot.report.influence_text import amount
 from bot.report.parts import Block, Section, Table
 
 MOST_SUSPECTS = 8
+_TOO_FEW = prose("too few pairs: not proven")
 UNLIKELY = 0.05
 """An unproven suspect below this probability is not worth a line."""
 
@@ -54,7 +55,8 @@ def _suspect(effect: Effect, *, prior: bool) -> tuple[Prose, ...]:
     cell = prose(name, " ", also) if effect.aliases else name
     amount = words.amount(effect)
     unless = f", accepted{acceptance_of(effect)}" if effect.accepted else ""
-    sure = prose(probability(effect.probability), unless if effect.significant else ", not proven")
+    unproven = prose(probability(effect.probability), ", not proven") if proves(effect) else _TOO_FEW
+    sure = prose(probability(effect.probability), unless) if effect.significant else unproven
     before = (prose(probability_number(effect.prior) if effect.prior is not None else ""),) if prior else ()
     return (cell, amount, sure, *before)
 

@@ -30,6 +30,8 @@ CONTROL_EVERY = 12
 """One pair in so many is base against base: this run's own noise."""
 FAILURES = 2
 """After so many failed pairs without a good one a configuration is given up."""
+PLAIN = 2
+"""Configurations with little else than values that seem at fault, which are tried all the same. Arbitrary."""
 HOPELESS = 16
 """Configurations that failed while none worked, after which no other is tried. Arbitrary."""
 GREEDY = 4.0
@@ -112,6 +114,17 @@ class Schedule:
     def _hopeless(self, configuration: Configuration) -> bool:
         return held(dict(enumerate(configuration)), self._broken)
 
+    def _plainer(self, configuration: Configuration) -> Configuration | None:
+        """Instead of one that holds values at fault: one of little else, not begun yet; None: no more.
+
+        What fails with one value or another failed with whatever came along with both.
+        """
+        options = dict(enumerate(configuration))
+        faults = [values for values in self._broken if held(options, [values])]
+        alike = [c for c in self.sample[:MOST] if held(dict(enumerate(c)), faults[:1])]
+        alike.sort(key=lambda c: sum(a != b for a, b in zip(c, self.sample[0], strict=True)))
+        return next((c for c in alike[:PLAIN] if c not in self.configurations), None)
+
     def _options(self, *, worked: bool) -> list[dict[int, Value]]:
         """The values of the configurations of which pairs ended well, or all failed."""
         return [
@@ -139,10 +152,11 @@ class Schedule:
                 break
             if failed >= HOPELESS and not any(r.pairs for r in self._records.values()):
                 break
-            if self._hopeless(configuration):
+            chosen = self._plainer(configuration) if self._hopeless(configuration) else configuration
+            if chosen is None or chosen in self.configurations:
                 continue
-            self.configurations.append(configuration)
-            yield from self._with_control(configuration, self.primary)
+            self.configurations.append(chosen)
+            yield from self._with_control(chosen, self.primary)
         while self._running and not self._over():
             yield None
         self.settled = True

@@ -52,6 +52,10 @@ JAVAC = b"""src/Main.java:5: error: cannot find symbol
         (JVM, 'Exception in thread "main" java.lang.IllegalStateException: no parser'),
         (RUST, "thread 'main' (81) panicked at src/main.rs:2:5:"),
         (COMPILER, "input-0/app.js:2:0: ERROR - [JSC_UNDEFINED] w is undeclared"),
+        (
+            b"\x1b[31mTypeError: x is undefined\x1b[39m\x1b[31m in a.less\x1b[39m\n2 .a { x }\n3 }\n",
+            "TypeError: x is undefined in a.less",
+        ),
         (JAVAC, "src/Main.java:5: error: cannot find symbol"),
         (
             b"\xe2\x9c\x98 [ERROR] No loader for a.x\n\n    a.js:1:7:\n      1 | x\n",

@@ -51,7 +51,7 @@ def test_a_trial_cannot_change_its_checkout_or_the_cache(yard: Yard) -> None:
         ["sh", "-c", attack], cwd=site.root, env={"PATH": process.PATH}, account=site.account, timeout=60
     )
     assert ended.log.endswith("end")
-    assert sorted(p.name for p in site.root.iterdir()) == ["build.sh", "product"]
+    assert sorted(p.name for p in site.root.iterdir()) == [".git", "build.sh", "product"]
     assert (site.root / "product").read_text() == "built\n"
 
 
@@ -159,8 +159,20 @@ def test_without_a_build_command_the_checkout_is_used_as_it_is(yard: Yard) -> No
     workshop = yard.workshop(build=None)
     assert all(b.ok for b in workshop.build(yard.comparison()).values())
     root = workshop.sites()["head"].root
-    assert sorted(p.name for p in root.iterdir()) == ["build.sh", "changed", "program.sh"]
+    assert sorted(p.name for p in root.iterdir()) == [".git", "build.sh", "changed", "program.sh"]
     assert os.access(root / "program.sh", os.X_OK)
+
+
+@pytest.mark.parametrize("build", [None, "sh build.sh"])
+def test_a_program_that_looks_upwards_for_its_project_finds_its_own_checkout(
+    yard: Yard, build: str | None
+) -> None:
+    yard.commits({"program.sh": "echo 1"}, {})
+    workshop = yard.workshop(build=build)
+    assert all(b.ok for b in workshop.build(yard.comparison()).values())
+    root = workshop.sites()["head"].root
+    assert next(folder for folder in (root, *root.parents) if (folder / ".git").exists()) == root
+    assert not list((root / ".git").iterdir())
 
 
 def test_equal_recipes_are_built_once(yard: Yard) -> None:

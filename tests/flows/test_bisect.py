@@ -193,6 +193,24 @@ def test_what_moved_and_no_change_explains_is_said_and_is_not_green(least: str, 
     assert all("8 of 8 configurations by" in note for note in said)
 
 
+def test_a_search_that_is_cut_tells_what_crept_from_end_to_end() -> None:
+    noise = np.random.default_rng(1)
+
+    def creeping(revision: int, configurations: np.ndarray) -> np.ndarray:
+        return np.asarray(1.02**revision * noise.lognormal(0.0, 0.03, len(configurations)))
+
+    flags = {name: FlagOption(flag=f"-{name}") for name in "abc"}
+    program = CallableProgram(callable="m:f", revisions=10)
+    subject = Subject.model_validate({"program": program, "options": flags, "threshold": "3%"})
+    source = SimulatedRange(
+        CallableSource(creeping, "m:f", 10), first=0, rng=np.random.default_rng(0), trials=60
+    )
+    report = bisect(replace(job(), subject=subject, search=Everywhere(10), bench=source))
+    assert report.interrupted == "budget"
+    (said,) = [note for note in report.notes if "more than is told" in note]
+    assert said.startswith("From `v0` to `v9` the middle one of 6 configurations moved by +")
+
+
 def test_nothing_is_measured_twice_when_a_journal_knows_it() -> None:
     first = KeptJournal()
     bisect(job(trials=6, journal=first))

@@ -18,6 +18,9 @@ CLEAR = 7.0
 FEWEST, SHARE = 3, 0.1
 """Configurations that shifted at one place: so many, and such a share of all that were measured around it."""
 
+CREPT, AMOUNT = 4.0, 2.0
+"""Standard errors of what the middle configuration moved from end to end, and thresholds. Arbitrary."""
+
 
 @dataclass(frozen=True)
 class Unexplained:
@@ -60,6 +63,43 @@ def unexplained(
         return None
     size = float(np.median([abs(s[2]) for s in there]))
     return Unexplained(first, min(s[1] for s in there), len(there), around, size)
+
+
+@dataclass(frozen=True)
+class Creep:
+    """What the middle one of so many configurations moved from one revision to another, a log ratio."""
+
+    first: int
+    last: int
+    measured: int
+    size: float
+
+
+def creep(
+    space: Space, observations: Sequence[Observation], points: Sequence[ChangePoint], *, least: float
+) -> Creep | None:
+    """What moved from end to end of the range beside what is told, and more than twice `least` (a share).
+
+    Small steps, one by one, are below what a search tells, and one that was cut did not look everywhere.
+    None: nothing clear, or too few configurations have trials at both ends.
+    """
+    trials = by_configuration(observations)
+    first = min((int(at[0]) for at, _ in trials.values()), default=0)
+    last = max((int(at[-1]) for at, _ in trials.values()), default=0)
+    moved, parts = [], []
+    for configuration, (at, logs) in trials.items():
+        early, late = logs[at == first], logs[at == last]
+        if first < last and len(early) and len(late):
+            held = (p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases)))
+            told = sum(math.log(p.ratio) for p in held)
+            moved.append(float(np.median(late) - np.median(early)) - told)
+            parts.append(1.0 / len(early) + 1.0 / len(late))
+    if len(moved) < FEWEST:
+        return None
+    size = float(np.median(moved))
+    error = max(scale_of(trials), 1e-9) * math.sqrt(float(np.mean(parts)) / len(moved))
+    clear = abs(size) > max(CREPT * error, math.log1p(AMOUNT * least))
+    return Creep(first, last, len(moved), size) if clear else None
 
 
 def _between(at: Ints, points: Sequence[ChangePoint]) -> Iterator[Ints]:

@@ -25,7 +25,7 @@ from bot.report.ranges import moves
 MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
 UNEXPLAINED = "no change above explains"
-DOUBTS = ("cut short", "could not be built", "trials failed", UNEXPLAINED)
+DOUBTS = ("cut short", "could not be built", "trials failed", "more than is told", UNEXPLAINED)
 """What the notes say that limits every figure: it is told above the fold, and only there."""
 
 

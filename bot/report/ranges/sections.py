@@ -54,7 +54,9 @@ def change_points(report: Report, rows: int) -> Section | None:
 
 
 def _cells(point: ChangePoint) -> tuple[Prose, ...]:
-    several, also = moves.span(point), words.aliases(point.aliases)
+    # A longer alias of the same configurations only adds what the constraints make of its term.
+    told = tuple(a for a in point.aliases if not (point.term and set(point.term) < set(a)))
+    several, also = moves.span(point), words.aliases(told)
     return (
         prose(moves.revision(point), prose(" (or another of ", several, ")") if several.spans else ""),
         prose(words.suspect(point), " " if also.spans else "", also),
@@ -114,7 +116,8 @@ def visible(report: Report, rows: int) -> Section | None:
         return None
     options = sorted(seen.options, key=lambda o: (o.slow_down is not None, -(o.slow_down or 0.0)))
     cells = tuple(
-        (code(o.option), "nothing" if o.slow_down is None else fraction(o.slow_down)) for o in options[:rows]
+        (code(o.option), "too few trials" if o.slow_down is None else fraction(o.slow_down))
+        for o in options[:rows]
     )
     lasting = prose("Lasting: it does not begin in the first or last tenth of the range, and does not pass.")
     blocks: list[Block] = [prose(power(report), " ", lasting)]

@@ -214,6 +214,21 @@ def test_few_pairs_are_inconclusive_and_say_what_would_settle_it() -> None:
     assert any("more pairs" in note for note in found.notes)
 
 
+def test_too_few_pairs_for_an_alarm_point_at_what_they_fit_and_name_nobody() -> None:
+    found = judged({("c", "mode=fast"): 0.15}, rounds=2, seed=2)
+    assert found.verdict == "inconclusive" and found.options == ()
+    (pointed,) = found.suspected
+    assert pointed.term == ("c", "mode=fast")
+    assert pointed.interval[0] < math.exp(0.15) < pointed.interval[1]
+    assert not pointed.significant
+
+
+def test_where_nothing_changed_too_few_pairs_seldom_point_at_anything() -> None:
+    runs = [judged({}, seed=seed, rounds=2, noise=0.05) for seed in range(40)]
+    assert sum(found.verdict == "inconclusive" for found in runs) > 20
+    assert sum(bool(found.suspected) for found in runs) <= 2
+
+
 def test_a_noisy_run_is_inconclusive_and_not_none() -> None:
     assert judged({}, rounds=4, noise=0.15).verdict == "inconclusive"
 

@@ -89,6 +89,67 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         "node bin/mini.js",
         "npm run build",
     ),
+    "npm that is built with what it has to download": (
+        {
+            "package.json": '{"bin": "cli.js", "main": "dist/x.js", "scripts": {"build": "rollup"}, '
+            '"devDependencies": {"rollup": "4"}}',
+            "cli.js": "",
+            "package-lock.json": "{}",
+        },
+        "node",
+        "node cli.js",
+        "npm ci && npm run build",
+    ),
+    "npm that is not built, with dependencies": (
+        {"package.json": '{"bin": "cli.js", "dependencies": {"a": "1"}, "devDependencies": {"b": "1"}}'},
+        "node",
+        "node cli.js",
+        "npm install",
+    ),
+    "a package from the registry, which was built before it was published": (
+        {
+            "package.json": '{"bin": "bin/cli.js", "main": "./dist/x", "scripts": {"build": "rollup"}, '
+            '"devDependencies": {"rollup": "4"}}',
+            "bin/cli.js": "",
+            "dist/x.js": "",
+        },
+        "node",
+        "node bin/cli.js",
+        None,
+    ),
+    "npm with committed dependencies": (
+        {
+            "package.json": '{"bin": "cli.js", "scripts": {"build": "tsc"}, "dependencies": {"a": "1"}}',
+            "node_modules/a/index.js": "",
+        },
+        "node",
+        "node cli.js",
+        "npm run build",
+    ),
+    "a jar": ({"tool-1.2.jar": "PK", "tool-1.2-sources.jar": "PK"}, "jvm", "java -jar tool-1.2.jar", None),
+    "several jars": ({"lib/a.jar": "PK", "lib/b.jar": "PK"}, "jvm", "./x {options}", None),
+    "Gradle": (
+        {"build.gradle.kts": "plugins {}\n", "gradlew": "#!/bin/sh\n"},
+        "jvm",
+        "./x {options}",
+        "./gradlew --offline -q assemble",
+    ),
+    "a Python package with a setup.py": (
+        {
+            "setup.py": "setup(entry_points={'console_scripts': ['fmt = fmt:main']})\n",
+            "fmt/__init__.py": "",
+            "fmt/__main__.py": "",
+        },
+        "python",
+        "python3 -m fmt",
+        None,
+    ),
+    "a Python package with a setup.cfg": (
+        {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n    fmt=fmt.cli:main\n", "fmt/cli.py": ""},
+        "python",
+        "python3 -c 'import sys; from fmt.cli import main; sys.exit(main())'",
+        None,
+    ),
     "npm without a build": ({"package.json": '{"bin": "cli.js"}'}, "node", "node cli.js", None),
     "make": ({"Makefile": "PROG = squeeze\nall: $(PROG)\n"}, "native", "./squeeze", "make -j$(nproc)"),
 }
@@ -138,6 +199,14 @@ def test_what_a_repository_says_of_itself_is_written_down(name: str, tmp_path: P
     assert words == invocation(expected, ()).words
 
 
+def test_a_build_that_downloads_what_it_needs_may_use_the_network_and_no_other(tmp_path: Path) -> None:
+    for name, allowed in (("npm that is built with what it has to download", True), ("npm", False)):
+        init(stranger(tmp_path / name, PROJECTS[name][0]))
+        program = filled(tmp_path / name).program
+        assert isinstance(program, Program)
+        assert ("build" in program.network) == allowed
+
+
 @pytest.mark.parametrize(
     "files", [{}, {"Makefile": "all:\n\ttrue\n"}, {"package.json": "{"}, {"go.mod": "go 1.2"}]
 )
@@ -164,9 +233,9 @@ def test_sources_below_src_are_found_by_the_interpreter(tmp_path: Path) -> None:
     assert program.env == {"PYTHONPATH": "src"}
 
 
-@pytest.mark.parametrize("page", ["README.md", "man/prog.1", "docs/usage.rst"])
+@pytest.mark.parametrize("page", ["README.md", "man/prog.1", "programs/prog.1", "docs/usage.rst"])
 def test_switches_come_from_the_documentation_where_it_defines_them(page: str, tmp_path: Path) -> None:
-    text = MANUAL.replace("-", "\\-") if page.endswith(".1") else MANUAL
+    text = re.sub(r"(-\S+)", r"\\fB\1\\fR", MANUAL).replace("-", "\\-") if page.endswith(".1") else MANUAL
     init(stranger(tmp_path / "r", {page: text}))
     subject = filled(tmp_path / "r")
     assert {name: getattr(o, "flag", None) for name, o in subject.options.items()} == {

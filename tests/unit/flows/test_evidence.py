@@ -40,6 +40,13 @@ def test_a_failed_trial_is_counted_and_its_side_named() -> None:
     assert evidence.failures[(True,)] == "head: exit code 2"
 
 
+def test_an_error_that_both_sides_have_is_told_once() -> None:
+    evidence = Evidence([CPU], frozenset())
+    failed = Trial("exit", {}, 2, detail="exit code 2")
+    evidence.observe(Pair(Wish((True,)), failed, failed, 0.1))
+    assert evidence.failures[(True,)] == "base and head: exit code 2"
+
+
 def test_different_exit_codes_are_a_failure_although_both_are_allowed() -> None:
     evidence = Evidence([CPU], frozenset())
     evidence.observe(Pair(Wish((True,)), Trial("ok", {"cpu": 1.0}, 0), Trial("ok", {"cpu": 1.0}, 1), 0.1))

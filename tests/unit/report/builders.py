@@ -254,6 +254,12 @@ def inconclusive(**fields: object) -> Report:
     )
 
 
+def pointed() -> Report:
+    """Its pairs are too few for an alarm, and point at a pair of options."""
+    seen = (effect("compress", "unsafe", ratio=1.162, sure=0.994, significant=False),)
+    return inconclusive(effects=(), suspects=Suspects(options=seen))
+
+
 def unbuilt(*sides: str) -> Report:
     """Neither or one side could be built, so nothing was measured."""
     error = "\x1b[31m[!] Error: Unexpected token (142:7)\x1b[0m\nlib/compress/index.js (142:7)\n"
@@ -342,6 +348,7 @@ def states() -> dict[str, tuple[Report, bool]]:
         "mixed": (mixed(), False),
         "none": (report(), False),
         "inconclusive": (inconclusive(), False),
+        "inconclusive_pointed": (pointed(), False),
         "no_history": (report(history=History(), notes=(NO_HISTORY,)), False),
         "base_unbuilt": (unbuilt("base"), False),
         "head_unbuilt": (unbuilt("head"), False),

@@ -29,6 +29,13 @@ def test_the_primary_metric_is_told_before_the_others() -> None:
     assert title(**blamed(memory)) == "More memory with `a`: +50 % peak memory"
 
 
+def test_an_option_leads_before_a_pair_that_holds_it_unless_the_pair_is_much_worse() -> None:
+    one = effect("a", ratio=1.13)
+    assert title(**blamed(effect("a", "b", ratio=1.16), one)).startswith("Slower with `a`: +13 %")
+    assert title(**blamed(effect("a", "b", ratio=1.6), one)).startswith("Slower with `a` and `b`: +60 %")
+    assert title(**blamed(effect("b", "c", ratio=1.16), one)).startswith("Slower with `b` and `c`: +16 %")
+
+
 def test_a_change_of_every_configuration_is_said_so() -> None:
     found = headline(report(**blamed(effect(ratio=1.052))))
     assert markdown(found.title) == "Slower in every configuration: +5.2 % CPU time"
@@ -101,10 +108,19 @@ def test_power_names_the_least_visible_option_and_what_was_not_exercised() -> No
         levels_not_exercised=("b",),
     )
     assert markdown(power(report(visible=blind))) == (
-        "This run would have seen **+2.0 %** CPU time or more on 1 option; nothing on 1 option; "
-        "1 level not exercised."
+        "This run would have seen **+2.0 %** CPU time or more on 1 option; "
+        "too few pairs to see any on 1 option; 1 level not exercised."
     )
     assert "not known" in markdown(power(report(visible=Visible())))
+
+
+def test_a_run_that_could_have_seen_a_slow_down_of_no_option_is_not_green() -> None:
+    two = tuple(VisibleOption(option=name, slow_down=None) for name in "ab")
+    told = headline(report(visible=Visible(options=two, everything=0.021)))
+    assert told.icon == "🟡"
+    assert markdown(told.title) == "No slow-down found, but there were too few pairs to see one on any option"
+    one = (two[0], VisibleOption(option="b", slow_down=0.02))
+    assert headline(report(visible=Visible(options=one))).icon == "🟢"
 
 
 def test_what_would_settle_an_open_question_is_not_folded_away() -> None:
@@ -139,6 +155,14 @@ def test_a_head_that_fails_where_base_works_is_no_green_report() -> None:
     told = "Head fails with `unsafe` on and `passes=3`, where base works; no slow-down found elsewhere"
     assert markdown(found.title) == told
     assert "head never works with `unsafe` on and `passes=3`" in markdown(found.caveats[0])
+
+
+def test_the_example_of_a_failure_is_one_that_head_brought() -> None:
+    broken = builders.head_broken()
+    own = next(c for c in broken.configurations if c.state == "failed")
+    both = own.model_copy(update={"failed_sides": ("base", "head"), "failure": "base and head: no input"})
+    found = headline(broken.model_copy(update={"configurations": (both, *broken.configurations)}))
+    assert not any("no input" in markdown(caveat) for caveat in found.caveats)
 
 
 def test_a_head_that_never_works_is_said_to_fail_and_no_option_is_blamed() -> None:

@@ -13,7 +13,7 @@ from bot.report.parts import Section, Table
 from bot.report.render import comment, page
 from bot.report.view import view
 from tests.unit.report.builders import regression
-from tests.unit.report.resource_reports import FAULTS, counted, of_faults, unexplained, untimed
+from tests.unit.report.resource_reports import FAULTS, STILL, counted, of_faults, unexplained, untimed
 
 
 def lead(report: Report) -> list[str]:
@@ -39,6 +39,15 @@ def test_a_feature_that_explains_little_is_not_told_above_the_fold_and_the_secti
     found = section(unexplained())
     assert not found.open and found.title == "Resources: what was counted does not explain the change"
     assert "4.8 % of it. The rest is no count: memory bandwidth" in str(found.blocks[0])
+
+
+def test_counts_that_explain_nothing_are_not_told_as_zero_percent() -> None:
+    for one, told in (
+        (counted(FAULTS, explained=0.0004), "what moved explains none of it."),
+        (counted(*STILL, explained=0.0), "nothing that was counted moved."),
+    ):
+        found = section(unexplained().model_copy(update={"resources": (one,)}))
+        assert told in str(found.blocks[0]) and "0 %" not in str(found.blocks[0])
 
 
 def test_a_rest_that_could_not_be_counted_is_not_said_to_be_something_else() -> None:

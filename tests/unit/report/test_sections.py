@@ -75,7 +75,7 @@ def test_a_clean_run_names_no_suspects() -> None:
 
 def test_the_blindest_options_come_first() -> None:
     shown = rows(builders.inconclusive(), "visible")
-    assert shown[0] == ["`ecma`", "nothing"]
+    assert shown[0] == ["`ecma`", "too few pairs"]
     assert shown[1] == ["`passes`", "+1.8 %"]
 
 

@@ -171,6 +171,16 @@ def test_a_value_with_which_nothing_works_is_no_longer_tried() -> None:
     assert len(failing) == LEAST and len(schedule.configurations) >= 3 * LEAST
 
 
+def test_a_value_that_only_failed_beside_others_is_tried_with_little_else() -> None:
+    drawn = np.random.default_rng(5).integers(0, 2, (90, 8)).astype(bool).tolist()
+    bad = [(True, number % 2 > 0, number % 2 == 0, *one[3:]) for number, one in enumerate(drawn[:5])]
+    sample = [(False,) * 8, *bad, *(tuple(one) for one in drawn[5:])]
+    clock = SimulatedClock(fails=lambda c: bool(c[0]) and bool(c[1] or c[2]))
+    schedule = Schedule(sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1))
+    clock.run(schedule)
+    assert sum(bool(c[0] and not c[1] and not c[2]) for c in schedule.configurations) >= 3
+
+
 def test_failing_configurations_take_no_room_from_those_that_work() -> None:
     found = {}
     for failing in (0, 4):

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bot.analysis.change_points.unexplained import unexplained
+from bot.analysis.change_points.unexplained import creep, unexplained
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Option, Space
 
@@ -70,3 +70,20 @@ def test_trials_inside_the_interval_of_a_change_may_be_on_either_side_of_it() ->
 def test_without_noise_every_shift_of_that_size_counts() -> None:
     left = unexplained(SPACE, trials(own, noise=0.0), (), least=0.01)
     assert left is not None and left.moved == 16
+
+
+def test_many_small_steps_are_seen_from_end_to_end_beside_what_is_told() -> None:
+    crept = trials(lambda c, r: 0.0025 * r)
+    left = creep(SPACE, crept, (), least=0.01)
+    assert left is not None and (left.first, left.last, left.measured) == (0, 36, 16)
+    assert left.size == pytest.approx(np.log(1.09), abs=0.01)
+    told = ChangePoint(20, (20, 20), (), (), 1.09, (1.08, 1.1), 1.0)
+    assert creep(SPACE, crept, (told,), least=0.01) is None
+
+
+def test_ends_that_are_alike_or_hardly_measured_have_not_crept() -> None:
+    assert creep(SPACE, trials(lambda c, r: 0.0), (), least=0.01) is None
+    assert creep(SPACE, trials(lambda c, r: 0.0004 * r), (), least=0.01) is None
+    one = [o for o in trials(lambda c, r: 0.0025 * r) if o.probe.configuration == CONFIGURATIONS[0]]
+    assert creep(SPACE, one, (), least=0.01) is None
+    assert creep(SPACE, (), (), least=0.01) is None

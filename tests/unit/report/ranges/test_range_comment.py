@@ -25,6 +25,13 @@ def test_a_range_is_green_only_when_it_was_searched_to_its_end(state: str) -> No
     assert comment(states()[state]).startswith("### 🟢") is (state in GREEN)
 
 
+def test_an_alias_that_only_adds_what_a_term_implies_is_left_out() -> None:
+    slow = move(12, "json", ratio=1.2, aliases=(("json", "run"), ("text",)))
+    text = comment(bisection(verdict="regression", change_points=(slow,)))
+    assert "cannot be told apart from `text` on)" in text
+    assert "`json` and `run`" not in text
+
+
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_hostile_labels_and_subjects_stay_names(name: str) -> None:
     for text in (
