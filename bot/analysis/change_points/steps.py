@@ -29,7 +29,7 @@ DIFFERENT = 10.0
 WAVES, DRIFT = 6, 0.02
 """Half waves over the range of which drift is made; scale of the slowest, as a share of the level."""
 CLIPPED = 4.0
-"""Scales that a single trial counts at most for an episode, or for a unit: several must agree."""
+"""Scales from which on a single trial counts no more for an episode, and linearly for a unit."""
 PLACES = 96
 """Revisions at which a step is looked for at once."""
 
@@ -261,7 +261,7 @@ class StepModel:
                 y = y - other.size * (self.cover(other)[c] & (r >= other.at))
         early = (r < step.low) & (r >= step.low - reach)
         late = (r >= step.high) & (r < step.high + reach)
-        if step.partner is not None:
+        if step.partner is not None and step.partner in self.steps:
             inside = r < step.partner.at if step.at < step.partner.at else r >= step.partner.at
             early, late = early & inside, late & inside
         if self.log.walk:
