@@ -134,7 +134,7 @@ def brief(name: str, limit: int) -> str:
         return name
     if re.fullmatch(r"[\w.:$/]+", name):
         ends = [
-            f"{'…/' * (part[0] == '/')}{name[part.end() :]}"  # one folder of several would look like the first
+            "…/" * (part[0] == "/") + name[part.end() :]  # a folder in the middle would look like the first
             for part in re.finditer(r"::|[.:/$]", name)
             if name[part.end() :]
         ]

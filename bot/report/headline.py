@@ -160,9 +160,10 @@ def _inconclusive(report: Report) -> Headline:
     return Headline("unclear", "🟡", title, (*lead, *settling), None if settling else action)
 
 
-def _equal(_report: Report) -> Headline:
+def _equal(report: Report) -> Headline:
     lead = prose("Base and head have the same files, so their performance is the same.")
-    return Headline("neutral", "⚪", prose("Nothing to measure"), (lead,))
+    # The reader may have meant another base than the one whose files these are.
+    return Headline("neutral", "⚪", prose("Nothing to measure"), (lead, *_said(report, "the merge base of")))
 
 
 def _unbuilt(report: Report) -> Headline:
