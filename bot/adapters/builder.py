@@ -139,7 +139,7 @@ class Builder:
         if self._program.build is None:
             checkout.bound(entry.tree, None)
             checkout.seal(entry.tree, None)
-            return Build(side, ok=True)
+            return Build(side, ok=True, step="checkout")
         ended = self.shell(self._program.build, side, entry.tree, building=True, trusted=trusted, room=room)
         if ended.outcome != "ok":
             reason = ended.reason(f"`build` of {name}")

@@ -170,7 +170,7 @@ class RangeWorkshop:
             return None
         name = f"{self._revisions[place].label} with `{ROOM}`"
         build, entry = self._builder.build("head", self._revisions[place], name=name, room=True)
-        self.builds += not build.cached
+        self.builds += build.ran
         self.seconds += build.seconds
         if entry is None:
             self._notes.append(f"Calls are watched in the usual build: {build.reason}")
@@ -187,7 +187,7 @@ class RangeWorkshop:
         for future in list(ended):
             key = self._running.pop(future)
             build, entry = future.result()
-            self.builds += not build.cached
+            self.builds += build.ran
             self.seconds += build.seconds
             if entry is not None:
                 self._held[key] = entry

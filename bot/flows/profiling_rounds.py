@@ -94,7 +94,8 @@ class ProfilingRounds:
         began = self.clock()
         profile = self.bench.profile(side, one.configuration, seconds=left)
         one.seconds[side] = max(one.seconds.get(side, 0.0), self.clock() - began)
-        self._say(one, *profile.notes)
+        if profile.outcome != "cut":  # what an unfinished profile did not see says nothing of the program
+            self._say(one, *profile.notes)
         if profile.outcome == "ok" and profile.methods:
             one.sides[side].append(profile)
             return

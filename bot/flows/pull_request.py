@@ -43,7 +43,7 @@ def pull_request(job: Job) -> Report:
         builds = job.workshop.build(job.comparison)
     spent = Spent(
         build_seconds=max((b.seconds for b in builds.values()), default=0.0),  # both sides build at once
-        builds=sum(not b.cached for b in builds.values()),
+        builds=sum(b.ran for b in builds.values()),
     )
     failures = tuple(
         BuildFailure(side=b.side, step=b.step, reason=b.reason, log=b.log)

@@ -56,3 +56,8 @@ class Build:
     step: str = "build"
     reason: str = ""
     log: str = ""
+
+    @property
+    def ran(self) -> bool:
+        """Whether the program was built for it now: not kept from before, and not by a checkout alone."""
+        return not self.cached and self.step != "checkout"

@@ -133,7 +133,11 @@ def brief(name: str, limit: int) -> str:
     if len(name) <= limit:
         return name
     if re.fullmatch(r"[\w.:$/]+", name):
-        ends = [name[part.end() :] for part in re.finditer(r"::|[.:/$]", name) if name[part.end() :]]
+        ends = [
+            "…/" * (part[0] == "/") + name[part.end() :]  # a folder in the middle would look like the first
+            for part in re.finditer(r"::|[.:/$]", name)
+            if name[part.end() :]
+        ]
         fitting = [end for end in ends if len(end) <= limit]
         if fitting:
             return next((end for end in fitting if _PACKAGED.match(name) and end[0].isupper()), fitting[0])

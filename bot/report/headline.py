@@ -59,10 +59,19 @@ def alarms(report: Report, *, bad: bool) -> list[Effect]:
     for candidates in (named, unnamed):
         found = [e for e in candidates if words.worse(report, e) is bad]
         if found:
-            return sorted(
-                found, key=lambda e: (e.metric != report.primary_metric, not e.relevant, _special(e, found))
-            )
+            return ordered(report, found)
     return []
+
+
+def ordered(report: Report, found: Sequence[Effect]) -> list[Effect]:
+    """As readers are told of them: the primary metric's, then proven, relevant and general ones first."""
+
+    def place(one: Effect) -> tuple[bool, ...]:
+        rivals = [e for e in found if e.significant and (e.ratio > 1) == (one.ratio > 1)]
+        told = (not one.relevant, _special(one, rivals)) if one.significant else ()
+        return (one.metric != report.primary_metric, not one.significant, *told)
+
+    return sorted(found, key=place)
 
 
 def _special(one: Effect, found: Sequence[Effect]) -> bool:
@@ -151,9 +160,10 @@ def _inconclusive(report: Report) -> Headline:
     return Headline("unclear", "🟡", title, (*lead, *settling), None if settling else action)
 
 
-def _equal(_report: Report) -> Headline:
+def _equal(report: Report) -> Headline:
     lead = prose("Base and head have the same files, so their performance is the same.")
-    return Headline("neutral", "⚪", prose("Nothing to measure"), (lead,))
+    # The reader may have meant another base than the one whose files these are.
+    return Headline("neutral", "⚪", prose("Nothing to measure"), (lead, *_said(report, "the merge base of")))
 
 
 def _unbuilt(report: Report) -> Headline:

@@ -285,7 +285,7 @@ def _share(method: MethodSuspect) -> Prose:
 
 
 def _interval(interval: Interval | None) -> str:
-    return f" ({100 * interval[0]:,.0f} to {100 * interval[1]:,.0f})" if interval else ""
+    return f" ({100 * interval[0]:z,.0f} to {100 * interval[1]:z,.0f})" if interval else ""
 
 
 def _hot_path(method: MethodSuspect, near: int) -> Prose:

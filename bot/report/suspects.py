@@ -16,7 +16,7 @@ from bot.report.formats import (
     prose,
     strong,
 )
-from bot.report.headline import state
+from bot.report.headline import ordered, state
 from bot.report.influence_text import amount
 from bot.report.parts import Block, Section, Table
 
@@ -27,11 +27,11 @@ UNLIKELY = 0.05
 
 
 def suspects(report: Report, rows: int) -> Section | None:
-    """Who is blamed, open: the primary metric first, then most probable first."""
+    """Who is blamed, open: in the order of the headline."""
     if state(report) not in ("regression", "improvement", "mixed", "inconclusive") and not accepted(report):
         return None
     found = [e for e in report.suspects.options if e.significant or e.probability >= UNLIKELY]
-    found.sort(key=lambda e: (e.metric != report.primary_metric, not e.significant))
+    found = ordered(report, found)
     if not found:
         return None
     prior = any(e.prior is not None for e in found)

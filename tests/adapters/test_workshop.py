@@ -38,6 +38,12 @@ def test_both_sides_are_built_and_sealed_at_paths_of_one_length(yard: Yard) -> N
         assert sorted(p.name for p in site.root.parent.iterdir()) == ["tree"]
 
 
+def test_a_program_without_a_build_step_is_checked_out_and_not_built(yard: Yard) -> None:
+    yard.commits({}, {"new": "file"})
+    builds = yard.workshop(build=None).build(yard.comparison()).values()
+    assert [(b.ok, b.ran) for b in builds] == [(True, False), (True, False)]
+
+
 @needs_root
 def test_a_trial_cannot_change_its_checkout_or_the_cache(yard: Yard) -> None:
     yard.commits({}, {})

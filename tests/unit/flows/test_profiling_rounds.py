@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+
 import pytest
 
-from bot.flows.profiling_rounds import Profiled
+from bot.flows.profiling_rounds import Profiled, ProfilingRounds
 from bot.model.profiles import Method, MethodCost, Profile, Tool
+from bot.model.space import Configuration
+from bot.model.trials import Side
+
+
+class Unfinished:
+    """A profiler whose trials are stopped, and which saw nothing of them."""
+
+    def profile(self, side: Side, configuration: Configuration, *, seconds: float = math.inf) -> Profile:
+        tool = Tool("perf", "6.1", "coarse", frozenset({"seconds"}))
+        return Profile(tool, "cut", 1.0, {}, notes=("No process was seen.",))
+
+    def missing(self) -> Sequence[str]:
+        return ()
+
+    def watch(self, *_: object, **__: object) -> Profile:
+        raise NotImplementedError
+
+    def bodies(self, *_: object) -> Mapping[Method, str]:
+        raise NotImplementedError
 
 
 @pytest.mark.parametrize(
@@ -21,3 +43,12 @@ def test_a_stripped_program_is_known_before_its_profiles_are_finished(
         Profile(Tool("perf", "6.1", "coarse", frozenset({"seconds"})), "ok", 1.0, methods)
     )
     assert one.nameless is nameless and not one.enough
+
+
+def test_what_a_profile_that_was_cut_did_not_see_is_not_told() -> None:
+    bench, told = Unfinished(), list[str]()
+    rounds = ProfilingRounds(
+        bench, clock=lambda: 0.0, until=2.4, kept=0.0, settled=lambda one: one.enough, tell=told.append
+    )
+    rounds.run([Profiled((True,))])
+    assert rounds.notes == ("A profile of base was not finished within the 0.8 s that were left for it.",)

@@ -42,6 +42,15 @@ def test_a_change_of_every_configuration_is_said_so() -> None:
     assert found.accept is not None and found.accept.text == "/suspects accept everything"
 
 
+def test_equal_files_say_which_base_they_are_of_where_it_is_not_the_one_that_was_asked_for() -> None:
+    same = "Base and head have the same files, so their performance is the same."
+    assert [markdown(s) for s in headline(builders.equal()).lead] == [same]
+    replaced = "Base is b508eba, the merge base of release and main."
+    found = builders.equal()
+    found = found.model_copy(update={"notes": (replaced, *found.notes)})
+    assert [markdown(s) for s in headline(found).lead] == [same, replaced]
+
+
 def test_without_named_suspects_the_alarmed_effects_speak() -> None:
     assert title(verdict="regression", effects=(effect("a", ratio=1.1),)) == "Slower with `a`: +10 % CPU time"
     assert title(verdict="regression") == "Slower, but no option could be named"

@@ -76,6 +76,11 @@ def test_a_control_or_what_became_faster_is_not_behind_a_slow_down(other: dict[s
     assert "`m`" not in title(blaming(method("m", 0.9), profiles=(profile(**other),)))
 
 
+def test_a_bound_just_below_nothing_has_no_sign() -> None:
+    found = blaming(method("m", 0.006, interval=(-0.002, 0.012)))
+    assert table(found)[0]["Share of the change"] == "0.6 % (0 to 1)"
+
+
 def test_seconds_explain_no_memory() -> None:
     found = blaming(method("m", 0.9))
     memory = tuple(e.model_copy(update={"metric": "max_rss"}) for e in found.suspects.options)

@@ -68,6 +68,12 @@ def test_unproven_suspects_are_marked_and_hopeless_ones_left_out() -> None:
     assert shown[1][2].endswith("not proven")
 
 
+def test_suspects_stand_in_the_order_in_which_the_headline_names_them() -> None:
+    named = (effect("a", "b", ratio=1.16), effect("a", ratio=1.13, sure=0.99))
+    shown = rows(report(verdict="regression", suspects=Suspects(options=named)), "suspects")
+    assert [row[0] for row in shown] == ["**`a` on**", "**`a` and `b` on**"]
+
+
 def test_a_clean_run_names_no_suspects() -> None:
     named = (effect("b", ratio=1.1, sure=0.3, significant=False),)
     assert "suspects" not in [s.key for s in view(report(suspects=Suspects(options=named))).sections]
