@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from benchmarks.decision.play import RULES, score
+from benchmarks.decision.play import RULES, estimator_of, score
 from benchmarks.decision.world import KINDS, PAIR_SECONDS, SPACES, Case, PullRequest, pull_request, world
 from bot.analysis.diagnose import PairedEstimator
 from bot.flows.evidence import Evidence
@@ -65,14 +65,7 @@ def measure(
     pull: PullRequest, seconds: float, rng: np.random.Generator, *, looks: bool
 ) -> tuple[PairedEstimator, float]:
     """Shuffled rounds until all is decided, or what is certain is to be explained; the share of time left."""
-    estimator = PairedEstimator(
-        space=pull.world.space,
-        configurations=pull.configurations,
-        rules=RULES,
-        false_alarms=0.01,
-        equivalent=pull.world.equivalent,
-        rng=rng,
-    )
+    estimator = estimator_of(pull, rng)
     latest = 1.0 - LEAST_SHARE if looks else None
     reserve = Reserve(Evidence(list(RULES), frozenset(), estimator), ENOUGH, latest)
     budget = int(seconds / PAIR_SECONDS * (1 - 1 / CONTROL_EVERY))

@@ -9,23 +9,36 @@ import numpy as np
 
 from benchmarks.decision.world import PAIR_SECONDS, PullRequest
 from bot.analysis.diagnose import Judgement, PairedEstimator, Rule
+from bot.analysis.experience import Experience
 from bot.sampling.schedule import CONTROL_EVERY
 
 RULES = (Rule("cpu", "lower", 0.01),)
 
 
-def measure(
-    pull: PullRequest, seconds: float, rng: np.random.Generator, *, alarms: float = 0.01
-) -> tuple[PairedEstimator, int]:
-    """Shuffled rounds over the active configurations until the time is up or all is decided."""
-    estimator = PairedEstimator(
+def estimator_of(
+    pull: PullRequest,
+    rng: np.random.Generator,
+    *,
+    alarms: float = 0.01,
+    experience: Experience | None = None,
+) -> PairedEstimator:
+    """What decides on a pull request, as in the flow."""
+    return PairedEstimator(
         space=pull.world.space,
         configurations=pull.configurations,
         rules=RULES,
         false_alarms=alarms,
         equivalent=pull.world.equivalent,
         rng=rng,
+        experience=experience,
     )
+
+
+def measure(
+    pull: PullRequest, seconds: float, rng: np.random.Generator, *, alarms: float = 0.01
+) -> tuple[PairedEstimator, int]:
+    """Shuffled rounds over the active configurations until the time is up or all is decided."""
+    estimator = estimator_of(pull, rng, alarms=alarms)
     left = int(seconds / PAIR_SECONDS * (1 - 1 / CONTROL_EVERY))
     budget = left
     while left > 0 and not estimator.decided_:

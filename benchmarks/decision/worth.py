@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.decision import worth_table
 from benchmarks.decision.past import Habits, culprit, experience, program, pull_request
-from benchmarks.decision.play import RULES
+from benchmarks.decision.play import estimator_of
 from benchmarks.decision.run import RESULTS, fingerprint
 from benchmarks.decision.table import ALARMS
 from benchmarks.decision.world import KINDS, PAIR_SECONDS, SPACES, PullRequest, world
@@ -111,15 +111,7 @@ def played(
     case: Case, pull: PullRequest, term: Term | None, told: Experience | None, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Plays one pull request; what it would have said at each mark (right twice running: for good)."""
-    estimator = PairedEstimator(
-        space=pull.world.space,
-        configurations=pull.configurations,
-        rules=RULES,
-        false_alarms=0.01,
-        equivalent=pull.world.equivalent,
-        rng=rng,
-        experience=told,
-    )
+    estimator = estimator_of(pull, rng, experience=told)
     pairs, most = 0, _pairs(case.seconds)
     at = marks(case)
     seen: list[tuple[bool, bool]] = []
