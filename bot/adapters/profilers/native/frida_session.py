@@ -43,7 +43,7 @@ A process of its own: Frida would take a child's status away from us.
 Functions: TypeAlias = "Mapping[int, tuple[str, int]]"
 """Number, from 1 -> path of the object file, place in its memory."""
 Still: TypeAlias = "Callable[[Sequence[int]], AbstractContextManager[None]]"
-_GONE_SECONDS, _POLL_SECONDS, _STILL_SECONDS, _ANSWER_SECONDS = 5.0, 0.02, 2.0, 20.0
+_GONE_SECONDS, _POLL_SECONDS, _STILL_SECONDS, _ANSWER_SECONDS = 5.0, 0.02, 2.0, 60.0
 _Answer = TypeVar("_Answer")
 _HERE = Path(__file__).parent
 
