@@ -21,14 +21,13 @@ _ERROR = re.compile(
 
 _OURS = re.compile(r"(?:/[^\s/:'\"]+)*/suspects-run-\w+/(?:suspects-\w+/)?")
 """The folder of a run: it is another one each time, and tells a reader nothing."""
-
-
-_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+"""What steers a terminal: colours, the cursor, titles."""
 
 
 def error_line(output: bytes | bytearray) -> str:
     """The last line that names an error, of some in a row the first, whatever follows; else the end."""
-    text = _COLOURS.sub("", output[-SEARCHED:].decode(errors="replace"))
+    text = ESCAPE.sub("", output[-SEARCHED:].decode(errors="replace"))
     text = _OURS.sub("", text).strip()
     lines = ["", *text.splitlines()]
     named = [

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from bot.adapters import confine, supervise
+from bot.adapters.error_line import ESCAPE
 from bot.adapters.readable import Box, readable
 from bot.adapters.room import LOOK_SECONDS, WHY, Room
 from bot.model.errors import UsageError
@@ -37,7 +38,6 @@ GRACE_SECONDS = 2 * supervise.GIVE_UP_SECONDS
 FIRST_UID = 64001
 """Builds and trials get the first two user ids from here on that no account of the machine has."""
 
-_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _COMMAND = re.compile(r"^[^\S\n]*:(?=:)|##(?=\[)", re.MULTILINE)
 """What a GitHub runner obeys, when a step prints it."""
 
@@ -98,7 +98,7 @@ def plain_text(output: bytes, lines: int) -> str:
 
     Nothing in them is a command to the runner of a workflow in whose log they end up.
     """
-    text = _ESCAPE.sub("", output.decode("utf-8", "replace")).replace("\r\n", "\n").replace("\t", "    ")
+    text = ESCAPE.sub("", output.decode("utf-8", "replace")).replace("\r\n", "\n").replace("\t", "    ")
     last = text.rstrip("\n").split("\n")[-lines:]
     # A progress bar overwrites its line: what a terminal would show is what follows the last carriage return.
     shown = (line.rstrip("\r").rpartition("\r")[2][:LINE_CHARACTERS] for line in last)
