@@ -17,6 +17,7 @@ from bot.analysis.judgement import Judgement, judgement
 from bot.analysis.leader import Rule, leader
 from bot.analysis.pairs import Floats
 from bot.analysis.reading import ONE_SIDED, Reading
+from bot.analysis.telling_apart import Doubt, unnamed
 from bot.analysis.terms import single_effects
 from bot.analysis.triples import with_triples
 from bot.analysis.watch import Watch
@@ -40,6 +41,12 @@ EVEN_ROUNDS = 3
 """After so many even rounds ..."""
 FOCUS = 0.25
 """... every other turn belongs to this share of the configurations, those of the leading candidates."""
+FEW_ROUNDS = 2
+"""After so many to those that stand out ..."""
+CLEARLY = 4.0
+"""... by so many standard errors: they need many pairs for an alarm ..."""
+STANDING = 0.4
+"""... when they are at most this share of the configurations."""
 EXPECTED = 0.5
 """Before that, where history knows what changes, to this share, those that show it best."""
 PATIENCE = 1.25
@@ -139,6 +146,23 @@ class PairedEstimator:
         self._update(naming=False)
         return self
 
+    def extend(self, configurations: Sequence[Configuration]) -> Self:
+        """Further configurations, last in the list; they help to name a change, and prove none."""
+        self.configurations += tuple(configurations)
+        for name, watch in self._watches.items():
+            watch.extend(self._expected.get(name, Expected()).pattern(configurations))
+        return self
+
+    def doubt(self) -> Doubt | None:
+        """Who may carry a certain change that has no sure name; None: there is none that surely shows."""
+        self._update(naming=False)
+        for rule in self.rules:
+            if rule.name in self._watches and self._watches[rule.name].alarms.any():
+                found = unnamed(self.space, self.configurations, self._read(rule))
+                if found is not None:
+                    return found
+        return None
+
     def judge(self) -> Judgement:
         """The verdict on the pairs so far; may be asked for at any time."""
         self._look(Watch.look)
@@ -174,6 +198,9 @@ class PairedEstimator:
         found, sizes = watch.found, watch.sizes
         if alarms.any():
             expected = self._expected.get(rule.name, Expected())
+            if not found.covers.any(axis=0).all():  # it was extended
+                again = candidates(self.space, self.configurations, self.equivalent)
+                found = expected.informed(again, self.space)
             found = self._paired(location, variance, expected) if found.screened else found
             found = with_triples(found, self.space, self.configurations, location, variance)
             sizes = expected.sizes(found)
@@ -222,8 +249,11 @@ class PairedEstimator:
         Few configurations hold a pair of options, and a bet wins at most a factor of two a pair. What is
         measured may depend on what was seen before: the bets stay fair.
         """
-        focus = np.zeros_like(still)
-        if not self._focused and pairs >= EVEN_ROUNDS * len(still):
+        focus: NDArray[np.bool_] = np.zeros_like(still)
+        standing = self._standing(still, watches) if pairs >= FEW_ROUNDS * len(still) else focus
+        if standing.any():
+            focus = standing if not self._focused else np.zeros_like(still)
+        elif not self._focused and pairs >= EVEN_ROUNDS * len(still):
             leading = max(watches, key=lambda watch: watch.bettor.lead)
             focus = leading.bettor.promising(int(FOCUS * still.sum())) & still
         elif not self._focused and pairs >= len(still):
@@ -232,6 +262,16 @@ class PairedEstimator:
         self.active_ = tuple(int(i) for i in np.flatnonzero(focus if self._focused else still))
         # Later batches grow: there is nothing to gain from looking ten thousand times.
         self._batch = max(LEAST_BATCH, len(self.active_) * (1 + self._focused), pairs // 40)
+        if self._focused and standing.any():
+            self._batch = max(self._batch, len(still) // 2)
+
+    def _standing(self, still: NDArray[np.bool_], watches: Sequence[Watch]) -> NDArray[np.bool_]:
+        """The few configurations that clearly stand out, where that is no alarm yet, (n_configurations,)."""
+        found = np.zeros_like(still)
+        for watch in watches:
+            found |= (watch.standing(CLEARLY) & ~watch.alarms).any(axis=1)
+        found &= still
+        return found if found.sum() <= STANDING * still.sum() else np.zeros_like(still)
 
     def _hopeful(self, still: NDArray[np.bool_], watches: Sequence[Watch]) -> NDArray[np.bool_]:
         """Configurations in which the changes that history expects would show soonest, (n_configurations,).

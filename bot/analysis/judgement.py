@@ -137,7 +137,8 @@ def _opposite(term: Term) -> Term:
 def _overall(reading: Reading) -> Effect:
     """The mean over all measured configurations, when the change is not in everything alike."""
     assert reading.fit is not None
-    seen = np.isfinite(reading.variance)
+    # Configurations that were added because of what was seen are none of an even sample.
+    seen = np.isfinite(reading.variance) & reading.watch.found.covers.any(axis=0)
     n = int(seen.sum())
     size = float(reading.location[seen].mean())
     error = float(np.sqrt(reading.variance[seen].sum()) / n)

@@ -31,6 +31,12 @@ class PairLog:
         self.counts = np.zeros(configurations, dtype=np.int64)
         self._values = np.full((configurations, 16), np.nan)
 
+    def extend(self, configurations: int) -> None:
+        """Makes room for further configurations."""
+        self.counts = np.concatenate([self.counts, np.zeros(configurations, dtype=np.int64)])
+        more = np.full((configurations, self._values.shape[1]), np.nan)
+        self._values = np.concatenate([self._values, more])
+
     @property
     def values(self) -> Floats:
         """Log ratios, shape (n_configurations, max(counts))."""

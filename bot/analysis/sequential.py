@@ -21,6 +21,8 @@ CHUNK = 1 << 14
 """Pairs that are bet on at once: their factors take 400 bytes each."""
 LEADERS = 24
 """Leading candidates whose configurations may be measured more often."""
+FOLLOWING = 0.2
+"""Prior mass of the bet on whatever stands out so far: a judgement. The candidates share the rest."""
 
 
 class Bettor:
@@ -43,6 +45,7 @@ class Bettor:
         self._log_prior = np.log(candidates.prior)
         self._log_stakes = np.full((len(candidates.terms), 4, len(BETS)), -np.log(len(BETS)))
         self._rejected = np.zeros((len(candidates.terms), 2), dtype=bool)
+        self._followed = np.zeros((2, len(BETS)))
         self.log_evidence = np.zeros((len(candidates.terms), 4))
         self.alarm = np.zeros(2)
 
@@ -57,8 +60,23 @@ class Bettor:
         stakes = sizes.at(BETS, np.full(len(BETS), 1.0 / len(BETS)), like=best)
         self._log_stakes[:, :2] = np.log(stakes)[:, None]
 
-    def bet(self, configurations: NDArray[np.int64], log_ratios: Floats, scales: Floats) -> None:
-        """Adds pairs: configuration, log ratio and the scale known before, each of shape (n_pairs,)."""
+    def extend(self, configurations: int) -> None:
+        """Further configurations, which no candidate's bets are on."""
+        self._wealth = np.concatenate([self._wealth, np.zeros((configurations, *self._wealth.shape[1:]))])
+        none = np.zeros((len(self._covers), configurations))
+        self._covers = np.concatenate([self._covers, none], axis=1)
+
+    def bet(
+        self,
+        configurations: NDArray[np.int64],
+        log_ratios: Floats,
+        scales: Floats,
+        standing: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Adds pairs: configuration, log ratio and the scale known before, each of shape (n_pairs,).
+
+        standing: whether their configuration stood out before, by harm and by benefit, (n_pairs, 2).
+        """
         margin = self._margins
         worth = WORTH * margin
         for first in range(0, len(log_ratios), CHUNK):
@@ -68,6 +86,9 @@ class Bettor:
             gaps /= scales[some, None, None]
             won = np.log(2.0) - np.logaddexp(0.0, -2.0 * gaps[..., None] * BETS)
             np.add.at(self._wealth, configurations[some], won)
+            if standing is not None:
+                # By a single configuration's margin: few of them may be what code layout moved.
+                self._followed += (won[:, 1, :2] * standing[some, :, None]).sum(axis=0)
 
     def weigh(self) -> None:
         """Brings `alarm` (log e-value of harm and of benefit), `log_evidence` and retirement up to date."""
@@ -76,8 +97,10 @@ class Bettor:
             summed = self._covers[rows] @ self._wealth[:, size].reshape(n, -1)
             won = summed.reshape(len(rows), 4, len(BETS)) + self._log_stakes[rows]
             self.log_evidence[rows] = logsumexp(won, axis=2)
+        won = logsumexp(self._log_prior[:, None] + self.log_evidence[:, :2], axis=0)
+        followed = logsumexp(self._followed, axis=1) - self.stakes
         self.alarm = np.maximum(
-            self.alarm, logsumexp(self._log_prior[:, None] + self.log_evidence[:, :2], axis=0)
+            self.alarm, np.logaddexp(won + np.log1p(-FOLLOWING), followed + np.log(FOLLOWING))
         )
         self._rejected |= self.log_evidence[:, 2:] >= REJECT
 

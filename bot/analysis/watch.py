@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,14 @@ from bot.analysis.look import EARLY, FIRST, NEXT, SHARE, needed_score, standing_
 from bot.analysis.pairs import Floats, PairLog, locations, scales, trust
 from bot.analysis.past_sizes import Sizes
 from bot.analysis.power import smallest_visible
-from bot.analysis.sequential import Bettor
+from bot.analysis.sequential import SINGLE, Bettor
 
 FLOOR = 0.1
 """Smallest scale of a pair, in margins: a metric that never varies must not turn dust into evidence."""
+STANDS = 2.0
+"""Standard errors beyond its margin from which on a configuration stands out enough to be bet on."""
+ALONE = 4.0
+"""The same for a configuration with a single pair, which may be wild."""
 
 
 class Watch:
@@ -57,6 +62,21 @@ class Watch:
         self._pending: list[tuple[int, float, float]] = []
         self._least = np.full((2, n), np.inf)
 
+    def extend(self, pattern: Floats) -> None:
+        """Further configurations, chosen by what was seen: they help to name a change, and prove none.
+
+        pattern: how noisy they are believed to be, (n_further,).
+        """
+        self.weigh()
+        more = len(pattern)
+        none = np.zeros((len(self.found.terms), more), dtype=bool)
+        self.found = replace(self.found, covers=np.concatenate([self.found.covers, none], axis=1))
+        self.pattern = np.concatenate([self.pattern, pattern])
+        self.scale = np.concatenate([self.scale, np.full(more, np.nanmedian(self.scale))])
+        self._least = np.concatenate([self._least, np.full((2, more), np.inf)], axis=1)
+        self.log.extend(more)
+        self.bettor.extend(more)
+
     @property
     def pairs(self) -> int:
         """Pairs with this metric."""
@@ -96,7 +116,7 @@ class Watch:
         self._cost(rows, values, np.array(bases))
         first = not self.log.counts.any()
         if not first:
-            self.bettor.bet(rows, values, self.scale[rows])
+            self.bettor.bet(rows, values, self.scale[rows], self.standing(STANDS)[rows])
         self.log.add_all(rows, values)
         self.scale = scales(self.log.values, self.log.counts, FLOOR * self.margin, self.pattern)
         if first:
@@ -119,6 +139,17 @@ class Watch:
     def summary(self) -> tuple[Floats, Floats]:
         """Location and variance of each configuration, shapes (n_configurations,)."""
         return locations(self.log.values, self.log.counts, self.scale)
+
+    def standing(self, errors: float) -> NDArray[np.bool_]:
+        """Configurations so many standard errors beyond their margin, by harm and benefit, (n, 2).
+
+        None of those that were added: they prove nothing.
+        """
+        location, variance = self.summary()
+        beyond = np.stack([location, -location], axis=1) - SINGLE * self.margin
+        needed = np.where(self.log.counts > 1, errors, max(errors, ALONE)) * np.sqrt(variance)
+        own = self.found.covers.any(axis=0)
+        return np.asarray(own[:, None] & (beyond > needed[:, None]), dtype=bool)
 
     def look(self, found: Candidates) -> None:
         """Looks at all pairs at once; each look at new pairs has a ninth of the error rate of the one before.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bot.analysis.diagnose import PairedEstimator, Rule
+from bot.analysis.telling_apart import Doubt
 from bot.flows.free_counts import FreeCounts
 from bot.model.report import Noise
 from bot.model.space import Configuration
@@ -53,6 +54,16 @@ class Evidence:
         for waiting in self._waiting:
             self._feed(*waiting)
         self._waiting.clear()
+
+    def extend(self, configurations: Sequence[Configuration]) -> None:
+        """Further configurations, which are measured because of what was seen."""
+        assert self.estimator is not None
+        self._index |= {c: len(self._index) + i for i, c in enumerate(configurations)}
+        self.estimator.extend(configurations)
+
+    def doubt(self) -> Doubt | None:
+        """Who may carry a certain change that has no sure name; None: there is none that surely shows."""
+        return None if self.estimator is None else self.estimator.doubt()
 
     def observe(self, pair: Pair) -> None:
         """Takes one pair: a measurement, a control, or a counted failure."""

@@ -79,6 +79,10 @@ class Solver(Protocol):
         """Whether any valid configuration holds the term."""
         ...
 
+    def complete(self, *, near: Configuration) -> Configuration | None:
+        """A valid configuration close to `near`."""
+        ...
+
 
 class Progress(Protocol):
     """Tells a waiting person what is going on (terminal, or lines in a log)."""

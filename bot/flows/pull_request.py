@@ -8,6 +8,7 @@ from dataclasses import replace
 from bot.analysis.diagnose import PairedEstimator, Rule
 from bot.flows.assertion_findings import ASSERTING_SHARE
 from bot.flows.conclusion import PROFILING_SHARE, conclude, report
+from bot.flows.contrasts import Contrasts, Crossings
 from bot.flows.diff_aware import changed_before, target
 from bot.flows.evidence import Evidence
 from bot.flows.experience import Recalled, recall
@@ -20,12 +21,15 @@ from bot.model.revisions import Build
 from bot.model.space import Configuration
 from bot.model.subject import Program, Subject, TableProgram
 from bot.model.trials import Side
+from bot.sampling.crossing import crossings
 from bot.sampling.schedule import MOST, Schedule
 
 REPORTING_SHARE, REPORTING_SECONDS = 0.08, 4.0
 """Kept back from the budget for deciding and writing (the smaller of a share and of seconds)."""
 WAITING = 0.8
 """A program whose CPU time is below this share of its wall time waits: it gets a second, wall-clock track."""
+CROSSED = 256
+"""Configurations that are drawn to find the few that tell suspects apart."""
 COUNTING_LEAVES = 0.75
 """Share of the measuring time that is left for pairs when instructions are to be counted afterwards."""
 
@@ -113,18 +117,31 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         primary="wall" if alone else "duet",
         second_track=not alone and any(rule.name in of_time for rule in wanted),
     )
-    schedule.active = evidence.active
+    contrasts = Contrasts(job.subject.space, _between(job, bench), evidence, schedule)
+    schedule.active = contrasts.active
     reserve = _reserve(job, evidence, schedule.budget)
-    schedule.finished = lambda: bench.stopped() or evidence.decided or reserve.due(bench.elapsed())
+    schedule.finished = lambda: bench.stopped() or contrasts.decided or reserve.due(bench.elapsed())
     for pair in bench.measure(schedule.wishes()):
         schedule.observe(pair)
         evidence.observe(pair)
         if schedule.settled and evidence.estimator is None:
             _settle(job, schedule, evidence, recalled)
+        contrasts.observe()
         job.progress.pairs(evidence.pairs, bench.elapsed(), job.budget, evidence.leader)
     if evidence.estimator is None:
         _settle(job, schedule, evidence, recalled)
+    job = replace(job, notes=(*job.notes, *contrasts.notes))
     return conclude(job, bench, evidence, until=until, spent=spent, recalled=recalled)
+
+
+def _between(job: Job, bench: Bench) -> Crossings:
+    """What can be measured between configurations."""
+
+    def found(one: Configuration, others: Sequence[Configuration]) -> list[Configuration]:
+        crossed = crossings(one, others, lambda c: job.solver.complete(near=c), count=CROSSED, rng=job.rng)
+        return [bench.served(c) for c in crossed]
+
+    return found
 
 
 def _reserve(job: Job, evidence: Evidence, end: float) -> Reserve:

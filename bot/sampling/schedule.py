@@ -111,6 +111,11 @@ class Schedule:
         if not pair.ok or record.pairs == 1:
             self._broken = at_fault(self._options(worked=False), self._options(worked=True))
 
+    def extend(self, configurations: Sequence[Configuration]) -> None:
+        """Adds configurations after the first round; the round under way ends, for they are waited for."""
+        self.configurations += configurations
+        self._records |= {c: _Record() for c in configurations}
+
     def _hopeless(self, configuration: Configuration) -> bool:
         return held(dict(enumerate(configuration)), self._broken)
 
@@ -178,8 +183,9 @@ class Schedule:
         return [patient[i] for i in self.rng.permutation(len(patient))]
 
     def _in_turn(self, turn: Sequence[Configuration], track: Track) -> Iterator[Wish]:
+        known = len(self.configurations)
         for configuration in turn:
-            if self._over():
+            if self._over() or len(self.configurations) > known:
                 return
             if self._fits(configuration):
                 yield from self._with_control(configuration, track)

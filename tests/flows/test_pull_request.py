@@ -44,6 +44,20 @@ def test_the_guilty_option_is_named_with_its_size() -> None:
     assert first.probability > 0.9
 
 
+def test_three_options_together_are_named_by_configurations_that_are_added_to_tell_them_apart() -> None:
+    def slower(configuration: Configuration) -> float:
+        return 1.2 if all(configuration[:3]) else 1.0
+
+    report = pull_request(job_of(subject(), bench(truth={"cpu": slower}, budget=10.0)))
+    assert [effect.term for effect in report.suspects.options] == [("check", "extreme", "sparse")]
+    assert any("added to tell apart" in note for note in report.notes)
+
+
+def test_an_option_that_is_named_at_once_needs_no_further_configurations() -> None:
+    report = pull_request(job_of(subject(), bench(truth={"cpu": extreme_slower})))
+    assert not any("added to tell apart" in note for note in report.notes)
+
+
 def test_an_option_that_adds_an_amount_of_work_is_named_without_those_that_take_long_themselves() -> None:
     def seconds(configuration: Configuration) -> float:
         return 5.0 if configuration[1] else 1.0

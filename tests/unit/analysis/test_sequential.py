@@ -120,3 +120,45 @@ def test_what_shows_a_hoped_for_change_soonest_are_the_configurations_that_hold_
     bets.weigh()
     after = bets.shown(np.isin(np.arange(len(found.terms)), (a, rare)))
     assert after[found.covers[rare]].min() > 0.99 > 0.01 > after[~found.covers[rare]].max()
+
+
+def test_what_stood_out_is_bet_on_whatever_it_has_in_common() -> None:
+    rng = np.random.default_rng(7)
+    few, all_of_them = np.zeros(16), np.arange(16)
+    few[:3] = 0.3  # a term of three levels, say: no candidate
+    alone, following = bettor(rng), bettor(rng)
+    standing = np.stack([few > 0, np.zeros(16, dtype=bool)], axis=1)
+    for _ in range(6):
+        values = few + 0.02 * rng.standard_normal(16)
+        alone.bet(all_of_them, values, np.full(16, 0.02))
+        following.bet(all_of_them, values, np.full(16, 0.02), standing)
+    alone.weigh()
+    following.weigh()
+    assert alone.alarm[0] < BOUND < following.alarm[0]
+    assert following.alarm[1] < 1
+
+
+def test_following_what_stands_out_by_chance_does_not_alarm() -> None:
+    alarms = 0
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        found, total = bettor(rng), np.zeros(16)
+        for played in range(1, 16):
+            values = MARGIN + 0.02 * rng.standard_t(3, 16)
+            beyond = total / played > MARGIN
+            found.bet(np.arange(16), values, np.full(16, 0.02), np.stack([beyond, ~beyond], axis=1))
+            found.weigh()
+            total += values
+        alarms += bool((found.alarm >= BOUND).any())
+    assert alarms <= 4
+
+
+def test_further_configurations_win_no_bets() -> None:
+    rng = np.random.default_rng(8)
+    found = play(bettor(rng), np.zeros(16), 3, rng)
+    found.extend(2)
+    before = found.alarm.copy()
+    found.bet(np.array([16, 17] * 30), np.full(60, 0.5), np.full(60, 0.02))
+    found.weigh()
+    assert (found.alarm == before).all()
+    assert not found.open[16:].any()

@@ -214,3 +214,21 @@ def test_of_two_values_that_failed_together_each_is_tried_alone() -> None:
     schedule = Schedule(sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1))
     clock.run(schedule)
     assert sum(c[:2] == (True, False) for c in schedule.configurations) == 4
+
+
+def test_what_is_added_is_measured_before_the_round_under_way_goes_on() -> None:
+    clock = SimulatedClock()
+    schedule = scheduled(clock, budget=30.0)
+    new: list[Configuration] = [(1000,), (1001,)]
+    added = 0
+    schedule.active = lambda: new if added and clock.counts()[new[0]] < 2 else None
+    for wish in schedule.wishes():
+        assert wish is not None
+        clock.now += 0.1
+        clock.served.append(wish)
+        schedule.observe(Pair(wish, Trial("ok"), Trial("ok"), 0.1))
+        if schedule.settled and not added and len(clock.served) > 60:
+            schedule.extend(new)
+            added = len(clock.served)
+    soon = [w.configuration for w in clock.served[added:] if not w.control][:4]
+    assert sorted(soon) == sorted(new * 2)

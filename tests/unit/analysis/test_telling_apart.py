@@ -1,0 +1,105 @@
+"""A certain change without a sure name: who may carry it, and what would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from bot.analysis.telling_apart import Doubt, doubt, telling
+from bot.model.space import Configuration, Space, Term
+from tests.unit.analysis.worlds import estimator, flags, holds, mixed, sample
+
+MARGIN = 0.01
+
+
+def doubtful(
+    space: Space,
+    configurations: Sequence[Configuration],
+    term: Term,
+    *,
+    size: float = 0.2,
+    noise: float = 0.004,
+) -> Doubt | None:
+    """After a few pairs of this noise, where nothing has a name; base takes a second everywhere."""
+    n = len(configurations)
+    harm = size * holds(space, term, configurations) + noise * np.random.default_rng(1).standard_normal(n)
+    return doubt(
+        space, configurations, harm, np.full(n, noise**2), base=np.ones(n), margin=MARGIN, scale=2 * noise
+    )
+
+
+@pytest.mark.parametrize(
+    "term", [("a",), ("a", "b"), ("!a", "b"), ("a", "b", "c"), ("a", "level>=6", "mode=safe")]
+)
+def test_the_guilty_term_is_among_those_that_may_carry_the_change(term: Term) -> None:
+    space = mixed()
+    configurations = sample(space, 24, np.random.default_rng(2))
+    found = doubtful(space, configurations, term)
+    assert found is not None
+    assert space.carries(term, found.changed)
+    assert not any(space.carries(term, c) for c in found.spared)
+    assert term in found.terms
+    assert found.chances[found.terms.index(term)] > 0.01
+
+
+def test_where_nothing_surely_changed_or_everything_did_nobody_is_asked_for() -> None:
+    space = flags(5)
+    configurations = sample(space, 16, np.random.default_rng(3))
+    assert doubtful(space, configurations, ("a",), size=0.0) is None
+    assert doubtful(space, configurations, ()) is None
+
+
+def test_a_change_that_is_small_beside_the_noise_takes_more_pairs_to_see() -> None:
+    space = flags(5)
+    configurations = sample(space, 16, np.random.default_rng(4))
+    large = doubtful(space, configurations, ("a", "b"))
+    small = doubtful(space, configurations, ("a", "b"), size=0.06, noise=0.01)
+    assert large is not None and small is not None
+    assert large.pairs < small.pairs
+
+
+def test_what_is_asked_for_splits_the_likely_terms_and_three_tell_up_to_eight_groups() -> None:
+    space = flags(6)
+    configurations = [(True,) * 6, (False,) * 6, *sample(space, 6, np.random.default_rng(5))]
+    found = doubtful(space, configurations, ("a", "b", "c"))
+    assert found is not None
+    pool = sample(space, 64, np.random.default_rng(6))
+    chosen = telling(found, space, pool, most=3, least=0.1)
+    assert len(set(chosen)) == len(chosen) <= 3
+    first = np.array([space.carries(term, pool[chosen[0]]) for term in found.terms])
+    share = float(found.chances @ first / found.chances.sum())
+    assert 0.2 < share < 0.8
+
+
+def test_nothing_is_asked_for_that_tells_nothing() -> None:
+    space = flags(6)
+    configurations = sample(space, 16, np.random.default_rng(7))
+    found = doubtful(space, configurations, ("a", "b"))
+    assert found is not None
+    assert telling(found, space, [(True,) * 6], most=3, least=0.1) == []
+    assert telling(found, space, [], most=3, least=0.1) == []
+
+
+def test_a_sure_name_leaves_no_doubt_and_what_is_added_later_proves_nothing() -> None:
+    space, rng = flags(5), np.random.default_rng(8)
+    configurations = sample(space, 16, rng)
+    found = estimator(space, configurations)
+
+    def measure(places: range, rounds: int, slower: float) -> None:
+        for _ in range(rounds):
+            for i in places:
+                size = slower * holds(space, ("a",), found.configurations)[i]
+                found.partial_fit(i, {"cpu": float(size + 0.01 * rng.standard_normal())})
+
+    measure(range(16), 8, 0.0)
+    assert found.doubt() is None
+    more = [c for c in sample(space, 32, rng) if c not in configurations]
+    found.extend(more)
+    measure(range(16, 16 + len(more)), 20, 0.5)
+    assert not found.alarmed_
+    assert found.judge().verdict == "none"
+    measure(range(16), 20, 0.2)
+    assert found.doubt() is None
+    assert [effect.term for effect in found.judge().options] == [("a",)]
