@@ -20,6 +20,7 @@ from bot.analysis.reading import ONE_SIDED, Reading
 from bot.analysis.telling_apart import Doubt, unnamed
 from bot.analysis.terms import single_effects
 from bot.analysis.triples import with_triples
+from bot.analysis.turns import first_turn, next_turn
 from bot.analysis.watch import Watch
 from bot.model.space import Configuration, Space, Term
 
@@ -35,20 +36,6 @@ NOISE_SHARE = 0.25
 """Nor where pairs cause only this share of the interval, the rest being how much configurations differ."""
 LEAST_ROUNDS = 6
 """Nothing is named early on fewer pairs per configuration: the scales must be known."""
-LEAST_BATCH = 4
-"""Pairs are weighed in batches of about one round: each pair alone would cost more than it tells."""
-EVEN_ROUNDS = 3
-"""After so many even rounds ..."""
-FOCUS = 0.25
-"""... every other turn belongs to this share of the configurations, those of the leading candidates."""
-FEW_ROUNDS = 2
-"""After so many to those that stand out ..."""
-CLEARLY = 4.0
-"""... by so many standard errors: they need many pairs for an alarm ..."""
-STANDING = 0.4
-"""... when they are at most this share of the configurations."""
-EXPECTED = 0.5
-"""Before that, where history knows what changes, to this share, those that show it best."""
 PATIENCE = 1.25
 """After an alarm the naming is repeated when pairs have grown by this factor."""
 
@@ -90,8 +77,7 @@ class PairedEstimator:
         self.leader_ = ""
         self._next_naming = 0
         self._waiting = 0
-        self._batch = max(LEAST_BATCH, len(self.configurations))
-        self._focused = False
+        self._turn = first_turn(len(self.configurations))
         self._watches: dict[str, Watch] = {}
         self._expected = dict(experience.metrics) if experience is not None else {}
         if self.configurations:
@@ -127,7 +113,7 @@ class PairedEstimator:
                 watch.add(configuration, value, base.get(name, math.nan))
                 told = True
         self._waiting += told
-        if self._waiting >= self._batch:
+        if self._waiting >= self._turn.batch:
             self._update()
         return self
 
@@ -235,56 +221,14 @@ class PairedEstimator:
         self.alarmed_ = any(bool(watch.alarms.any()) for watch in watches)
         self.leader_ = leader(self.rules, self._watches)
         counts = np.max([watch.log.counts for watch in watches], axis=0)
-        self._turn(still, watches, int(counts.sum()))
+        self._turn = next_turn(still, watches, int(counts.sum()), after=self._turn)
+        self.active_ = tuple(np.flatnonzero(self._turn.rows).tolist())
         # A configuration that never succeeds must not keep the others waiting.
         self.decided_ = not np.any(still & (counts > 0))
         if self.alarmed_ and naming and not self.decided_ and counts.sum() >= self._next_naming:
             self._next_naming = int(counts.sum() * PATIENCE)
             rounds = counts.sum() / len(self.configurations)
             self.decided_ = bool(rounds >= LEAST_ROUNDS) and all(self._settled(rule) for rule in self.rules)
-
-    def _turn(self, still: NDArray[np.bool_], watches: Sequence[Watch], pairs: int) -> None:
-        """Chooses what is measured next: in turn all that is open, and twice what the leaders cover.
-
-        Few configurations hold a pair of options, and a bet wins at most a factor of two a pair. What is
-        measured may depend on what was seen before: the bets stay fair.
-        """
-        focus: NDArray[np.bool_] = np.zeros_like(still)
-        standing = self._standing(still, watches) if pairs >= FEW_ROUNDS * len(still) else focus
-        if standing.any():
-            focus = standing if not self._focused else np.zeros_like(still)
-        elif not self._focused and pairs >= EVEN_ROUNDS * len(still):
-            leading = max(watches, key=lambda watch: watch.bettor.lead)
-            focus = leading.bettor.promising(int(FOCUS * still.sum())) & still
-        elif not self._focused and pairs >= len(still):
-            focus = self._hopeful(still, watches)
-        self._focused = bool(focus.any())
-        self.active_ = tuple(int(i) for i in np.flatnonzero(focus if self._focused else still))
-        # Later batches grow: there is nothing to gain from looking ten thousand times.
-        self._batch = max(LEAST_BATCH, len(self.active_) * (1 + self._focused), pairs // 40)
-        if self._focused and standing.any():
-            self._batch = max(self._batch, len(still) // 2)
-
-    def _standing(self, still: NDArray[np.bool_], watches: Sequence[Watch]) -> NDArray[np.bool_]:
-        """The few configurations that clearly stand out, where that is no alarm yet, (n_configurations,)."""
-        found = np.zeros_like(still)
-        for watch in watches:
-            found |= (watch.standing(CLEARLY) & ~watch.alarms).any(axis=1)
-        found &= still
-        return found if found.sum() <= STANDING * still.sum() else np.zeros_like(still)
-
-    def _hopeful(self, still: NDArray[np.bool_], watches: Sequence[Watch]) -> NDArray[np.bool_]:
-        """Configurations in which the changes that history expects would show soonest, (n_configurations,).
-
-        They hold half of every other term, too: where history is wrong, little is lost.
-        """
-        chosen = np.zeros_like(still)
-        hoping = [watch for watch in watches if watch.hoped.any()]
-        if hoping:
-            hope = sum(watch.bettor.shown(watch.hoped) / watch.scale**2 for watch in hoping)
-            order = np.argsort(-np.where(still, hope, -1.0), kind="stable")
-            chosen[order[: int(EXPECTED * still.sum())]] = True
-        return chosen
 
     def _settled(self, rule: Rule) -> bool:
         """Whether more pairs would hardly change what is named: sure, narrow, and nothing large is left."""

@@ -148,8 +148,8 @@ class Watch:
         location, variance = self.summary()
         beyond = np.stack([location, -location], axis=1) - SINGLE * self.margin
         needed = np.where(self.log.counts > 1, errors, max(errors, ALONE)) * np.sqrt(variance)
-        own = self.found.covers.any(axis=0)
-        return np.asarray(own[:, None] & (beyond > needed[:, None]), dtype=bool)
+        own = self.found.covers.any(axis=0, keepdims=True).T
+        return np.asarray(own & (beyond > needed[:, None]), dtype=bool)
 
     def look(self, found: Candidates) -> None:
         """Looks at all pairs at once; each look at new pairs has a ninth of the error rate of the one before.

@@ -117,9 +117,7 @@ class Store(Protocol):
         ...
 
     def append(self, run: Measurements) -> str:
-        """Adds the measurements of one run (`run.runs` has one entry) for ever; the new segment's name.
-
-        Adding the same run again changes nothing.
+        """Adds one run's measurements for ever (the same again changes nothing); the new segment's name.
 
         Raises:
             HistoryError: it could not be written (disk full, refused); what was there is untouched.
@@ -297,8 +295,5 @@ class Stresser(Protocol):
         seconds: int = 2,
         most: float = math.inf,
     ) -> Stressed:
-        """Every stressor so often for so many seconds; all of them once before any of them again.
-
-        most: wall seconds after which none is started.
-        """
+        """Every stressor so often for so many seconds, all once before any again; none begins after `most`."""
         ...
