@@ -295,5 +295,5 @@ class Stresser(Protocol):
         seconds: int = 2,
         most: float = math.inf,
     ) -> Stressed:
-        """Every stressor so often for so many seconds, all once before any again; none begins after `most`."""
+        """Every stressor so often for so many seconds, all before any again; none begins after `most`."""
         ...

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from bot.analysis.diagnose import PairedEstimator
 from bot.analysis.telling_apart import Doubt, doubt, telling
 from bot.model.space import Configuration, Space, Term
 from tests.unit.analysis.worlds import estimator, flags, holds, mixed, sample
@@ -82,24 +83,28 @@ def test_nothing_is_asked_for_that_tells_nothing() -> None:
     assert telling(found, space, [], most=3, least=0.1) == []
 
 
-def test_a_sure_name_leaves_no_doubt_and_what_is_added_later_proves_nothing() -> None:
-    space, rng = flags(5), np.random.default_rng(8)
-    configurations = sample(space, 16, rng)
-    found = estimator(space, configurations)
+def measured(found: PairedEstimator, places: range, rounds: int, slower: float) -> PairedEstimator:
+    """Rounds of pairs in some configurations; those with `a` are so much slower."""
+    rng = np.random.default_rng(8)
+    for _ in range(rounds):
+        for i in places:
+            size = slower * found.configurations[i][0]
+            found.partial_fit(i, {"cpu": float(size + 0.01 * rng.standard_normal())})
+    return found
 
-    def measure(places: range, rounds: int, slower: float) -> None:
-        for _ in range(rounds):
-            for i in places:
-                size = slower * holds(space, ("a",), found.configurations)[i]
-                found.partial_fit(i, {"cpu": float(size + 0.01 * rng.standard_normal())})
 
-    measure(range(16), 8, 0.0)
+def test_a_sure_name_leaves_no_doubt() -> None:
+    space = flags(5)
+    found = measured(estimator(space, sample(space, 16, np.random.default_rng(8))), range(16), 8, 0.2)
+    assert [effect.term for effect in found.judge().options] == [("a",)]
     assert found.doubt() is None
-    more = [c for c in sample(space, 32, rng) if c not in configurations]
-    found.extend(more)
-    measure(range(16, 16 + len(more)), 20, 0.5)
+
+
+def test_what_is_added_because_of_what_was_seen_proves_nothing() -> None:
+    space = flags(5)
+    every = sample(space, 32, np.random.default_rng(8))
+    found = measured(estimator(space, every[:16]), range(16), 8, 0.0).extend(every[16:])
+    measured(found, range(16, 32), 20, 0.5)
     assert not found.alarmed_
     assert found.judge().verdict == "none"
-    measure(range(16), 20, 0.2)
     assert found.doubt() is None
-    assert [effect.term for effect in found.judge().options] == [("a",)]
