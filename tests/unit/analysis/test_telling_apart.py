@@ -88,7 +88,7 @@ def measured(found: PairedEstimator, places: range, rounds: int, slower: float) 
     rng = np.random.default_rng(8)
     for _ in range(rounds):
         for i in places:
-            size = slower * found.configurations[i][0]
+            size = slower if found.configurations[i][0] else 0.0
             found.partial_fit(i, {"cpu": float(size + 0.01 * rng.standard_normal())})
     return found
 
