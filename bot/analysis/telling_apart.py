@@ -128,8 +128,11 @@ def telling(
     """
     if not pool:
         return []
-    columns = [[space.carries(term, c) for c in pool] for term in doubt.terms]
-    holding = np.array(columns, dtype=np.int64)
+    levels, covers = level_covers(space, pool)
+    row = {str(level): i for i, level in enumerate(levels)}
+    holding = np.array(
+        [covers[[row[level] for level in term]].all(axis=0) for term in doubt.terms], dtype=np.int64
+    )
     classes, known = np.zeros(len(doubt.terms), dtype=np.int64), 0.0
     chosen: list[int] = []
     while len(chosen) < most:
