@@ -15,7 +15,6 @@ from bot.analysis.reading import ONE_SIDED, TOP, Reading
 from bot.analysis.settling import doubts, none_bound
 from bot.analysis.single_effect import SingleEffect
 from bot.analysis.terms import credible
-from bot.analysis.turns import CLEARLY
 from bot.analysis.visible import visible
 from bot.model.report import ConfigurationChange, Effect, State, Verdict, Visible
 from bot.model.space import Configuration, Space, Term
@@ -24,8 +23,6 @@ ALIAS = 0.05
 """Another candidate of the credible set with at least this share is told as an alias."""
 ALIASES = 12
 """Aliases told at most."""
-SEEN_AGAIN = 3
-"""Pairs from which on a configuration may seem worse: fewer agree by chance."""
 UNEQUAL = 1.5
 """Shares that differ by this factor are worth a word."""
 
@@ -77,8 +74,6 @@ def judgement(
         notes += left
         found = [(reading, effect) for reading in readings for effect in reading.suspected()]
         suspected = [_effect(*one).model_copy(update={"significant": False}) for one in found]
-    if not suspected:
-        notes += [told for reading in readings if (told := _seems_worse(reading))]
     return Judgement(
         verdict=verdict,
         effects=(*overall, *options),
@@ -184,21 +179,6 @@ def _unexplained(reading: Reading, named: Sequence[Effect]) -> list[str]:
             f"but this sample does not single out an option{ending}."
         )
     return notes
-
-
-def _seems_worse(reading: Reading) -> str:
-    """Configurations that clearly stand out by each of their pairs, which are too few for an alarm."""
-    log = reading.watch.log
-    each = (log.values > reading.watch.margin).sum(axis=1) == log.counts
-    rows = reading.watch.standing(CLEARLY)[:, 0] & each & (log.counts >= SEEN_AGAIN)
-    if reading.alarms.any() or not rows.any():
-        return ""
-    sizes = [100 * math.expm1(size) for size in np.sort(reading.location[rows])]
-    low, high = f"{sizes[0]:.0f}", f"{sizes[-1]:.0f}"
-    return (
-        f"{reading.metric} seems worse in {len(sizes)} of {len(rows)} configurations, "
-        f"by {low if low == high else f'{low} to {high}'} %, which is not proven: too few pairs."
-    )
 
 
 def _amounts(reading: Reading) -> list[str]:

@@ -9,7 +9,16 @@ from dataclasses import replace
 from bot.model.report import Effect, Report
 from bot.report import claims, methods, resources, words
 from bot.report.assertions import condition, violations, what_moved
-from bot.report.formats import Listing, Prose, code, count, join, percent, prose, sentence
+from bot.report.formats import (
+    Listing,
+    Prose,
+    code,
+    count,
+    join,
+    percent,
+    prose,
+    sentence,
+)
 from bot.report.hints import remedy
 from bot.report.parts import Headline
 
@@ -18,8 +27,6 @@ MOST_NAMED = 3
 MOST_ACCEPTED = 5
 GENERAL = 0.5
 """Of a special change's size, from which on the more general one leads. Arbitrary."""
-SEEMS_WORSE = "seems worse in"
-"""Of the note on configurations that stand out without a proof."""
 COMMANDS = "where comment commands are installed"
 
 
@@ -112,9 +119,6 @@ def _none(report: Report) -> Headline:
     if claims.default_seems_worse(report):
         title = prose("Not clear: only the default configuration seems worse, which is not proven")
         return Headline("unclear", "🟡", title, lead, _more_time("for a clear answer "))
-    if seeming := _said(report, SEEMS_WORSE):
-        title = prose("Not clear: some configurations seem worse, which is not proven")
-        return Headline("unclear", "🟡", title, (*lead, *seeming), _more_time("for a clear answer "))
     if claims.saw_no_option(report):
         title = prose("No slow-down found, but there were too few pairs to see one on any option")
         return Headline("unclear", "🟡", title, lead, _more_time("to look at options "))
@@ -150,7 +154,6 @@ def _inconclusive(report: Report) -> Headline:
     suspect = next((e for e in report.suspects.options if words.worse(report, e)), None)
     if suspect is not None:
         lead.append(prose("Most suspicious, but not proven: ", claims.hit(suspect, capital=False)))
-    lead += _said(report, SEEMS_WORSE)
     settling = _said(report, "would settle it", "to settle it")
     action = _more_time("for a clear answer ")
     title = prose("Not clear: a slow-down could not be ruled out")

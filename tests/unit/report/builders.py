@@ -254,9 +254,6 @@ def inconclusive(**fields: object) -> Report:
     )
 
 
-SEEMS_WORSE = "cpu seems worse in 2 of 16 configurations, by 17 to 18 %, which is not proven: too few pairs."
-
-
 def pointed() -> Report:
     """Its pairs are too few for an alarm, and point at a pair of options."""
     seen = (effect("compress", "unsafe", ratio=1.162, sure=0.994, significant=False),)
@@ -352,7 +349,6 @@ def states() -> dict[str, tuple[Report, bool]]:
         "none": (report(), False),
         "inconclusive": (inconclusive(), False),
         "inconclusive_pointed": (pointed(), False),
-        "none_but_seems_worse": (report(notes=(SEEMS_WORSE,)), False),
         "no_history": (report(history=History(), notes=(NO_HISTORY,)), False),
         "base_unbuilt": (unbuilt("base"), False),
         "head_unbuilt": (unbuilt("head"), False),

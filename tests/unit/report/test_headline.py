@@ -203,14 +203,6 @@ def test_a_stopped_run_claims_no_clean_result() -> None:
     assert "partial" in markdown(found.caveats[0])
 
 
-def test_configurations_that_seem_worse_are_told_and_the_report_is_not_green() -> None:
-    for verdict in ("none", "inconclusive"):
-        found = headline(report(verdict=verdict, notes=(builders.SEEMS_WORSE,)))
-        assert found.tone == "unclear"
-        assert any("2 of 16 configurations" in markdown(line) for line in found.lead)
-    assert headline(report(verdict="none")).tone == "good"
-
-
 def test_a_default_configuration_that_seems_slower_is_no_green_report() -> None:
     seems = changed(1.073, "unclear").model_copy(update={"interval": (1.029, 1.119)})
     found = headline(report(verdict="none", configurations=(seems,)))
