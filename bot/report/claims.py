@@ -121,11 +121,13 @@ def acceptance_of(effect: Effect) -> str:
 def power(report: Report) -> Prose:
     """What this run could have seen, and what it did not exercise, in one sentence."""
     seen = [o.slow_down for o in report.visible.options if o.slow_down is not None]
-    blind = len(report.visible.options) - len(seen)
+    found = changed_options(report)
+    blind = sum(o.slow_down is None and o.option not in found for o in report.visible.options)
     noun = words.metric(report.primary_metric).noun
     parts = []
     if seen:
-        on = "any option" if not blind else count(len(seen), "option")
+        others = "any option" if len(seen) == len(report.visible.options) else "any other option"
+        on = others if not blind else count(len(seen), "option")
         parts.append(
             prose("This run would have seen ", strong(percent(1 + max(seen))), " ", noun, f" or more on {on}")
         )
@@ -141,6 +143,12 @@ def power(report: Report) -> Prose:
     if missed:
         parts.append(prose(f"{missed} not exercised"))
     return prose(join(parts, "; "), ".") if parts else prose("What it could have seen is not known.")
+
+
+def changed_options(report: Report) -> set[str]:
+    """Options of proven suspects: however few pairs they had, a change was seen on them."""
+    proven = [e for e in report.suspects.options if e.significant and e.metric == report.primary_metric]
+    return {words.option(level) for e in proven for term in (e.term, *e.aliases) for level in term}
 
 
 def saw_no_option(report: Report) -> bool:
