@@ -70,6 +70,21 @@ def test_unproven_suspects_are_marked_and_hopeless_ones_left_out() -> None:
     assert shown[1][2].endswith("not proven")
 
 
+def test_an_alias_that_only_adds_what_holds_wherever_the_suspect_was_measured_is_left_out() -> None:
+    named = effect("unsafe", ratio=1.2, aliases=(("mangle", "unsafe"), ("toplevel",), ("ecma=es5", "unsafe")))
+    measured = (
+        changed(1.0, "same"),
+        changed(1.2, "slower", unsafe=True),
+        changed(1.2, "slower", unsafe=True, ecma="es2020"),
+        changed(None, "failed", unsafe=True, mangle=False),
+    )
+    fields = {"verdict": "regression", "suspects": Suspects(options=(named,))}
+    ((who, *_),) = rows(report(configurations=measured, **fields), "suspects")
+    assert who == "**`unsafe` on** (cannot be told apart from `toplevel` on or `ecma=es5` and `unsafe` on)"
+    ((who, *_),) = rows(report(configurations=(), **fields), "suspects")
+    assert "`mangle` and `unsafe` on" in who
+
+
 def test_suspects_stand_in_the_order_in_which_the_headline_names_them() -> None:
     named = (effect("a", "b", ratio=1.16), effect("a", ratio=1.13, sure=0.99))
     shown = rows(report(verdict="regression", suspects=Suspects(options=named)), "suspects")
