@@ -176,6 +176,7 @@ def _job(
                 budget=budget,
             ),
             begins=seconds,
+            ends=budget,
         ),
     )
 
