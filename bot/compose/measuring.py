@@ -220,6 +220,7 @@ def real_job(
         open_resources=opener.resources,
         open_reverted=lambda method, seconds: opener.reverted(method, seconds, rng=proving),
         aim=aim,
+        unmentioned=opener.unmentioned,
     )
 
 
