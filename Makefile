@@ -56,7 +56,7 @@ demo: $(VENV)/.run $(VENV)/.node
 	@rm -rf out/demo && mkdir -p out/demo
 	@echo "making a repository of terser's releases"
 	@$(BIN)/python examples/terser/make_repository.py out/demo-work/terser
-	@cd out/demo-work/terser && '$(CURDIR)/$(BIN)/suspects' pr --base 5.16.6 --head 5.16.8 --budget $(BUDGET) \
+	@cd out/demo-work/terser && XDG_CACHE_HOME='$(CURDIR)/out/demo-work/cache' '$(CURDIR)/$(BIN)/suspects' pr --base 5.16.6 --head 5.16.8 --budget $(BUDGET) \
 		--json '$(CURDIR)/out/demo/report.json' --markdown '$(CURDIR)/out/demo/report.md' \
 		--html '$(CURDIR)/out/demo/report.html'
 	@echo "The page of this run: file://$(CURDIR)/out/demo/report.html"

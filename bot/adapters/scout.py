@@ -44,10 +44,11 @@ NOT_MEASURED = frozenset(
 # An option where documentation defines one: at a line's start, behind list marks, quotes, man page
 # macros or its short form; what follows tells whether it takes a value.
 _DEFINITION = re.compile(
-    r"""^[ \t]*(?:[-*+|][ \t]+)?(?:\.(?:B|BR|IP|OP)[ \t]+)?["'`*]*
-        (?:-[A-Za-z0-9?]["'`*]*[ \t]*[,|/][ \t]*["'`*]*)?
+    r"""^[ \t]*(?:[-*+|][ \t]+)?(?:(?P<italic>\.[BR]I[ \t]+)|\.(?:B|BR|RB|IP|OP)[ \t]+)?["'`*]*
+        (?:-[A-Za-z0-9?]["'`*]*[ \t]*["']?[,|/][ \t]*["'`*]*[ \t]*["'`*]*)?
         --(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![A-Za-z0-9-])
-        (?P<value>["'`*]*[ \t]*\[?=|[ \t]+[<\[{]|[ \t]+[A-Z][A-Z_]+\b)?""",
+        (?P<value>["'`*]*[ \t]*\[?=|[ \t]+[<\[{]|[ \t]+[A-Z][A-Z_]+\b
+            |(?(italic)["']?[ \t]+["']?[ \t]*[A-Za-z0-9<\[{]))?""",  # what .BI and .RI set apart is a value
     re.VERBOSE | re.MULTILINE,
 )
 # ... or in a synopsis: [--name], [-n | --name], [--name=VALUE].

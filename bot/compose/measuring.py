@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from bot.compose.asserted import with_assertions
 from bot.compose.estimators import estimator
 from bot.compose.machines import on_this_machine
 from bot.compose.opening import Opener
+from bot.compose.own_folders import build_folder
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import Run, stop_on_signals
 from bot.compose.subjects import (
@@ -55,8 +56,6 @@ from bot.settings import Settings, environment
 
 REMEMBERED = 5000
 """Revisions of base's line in which history's are looked for."""
-CACHE = Path(".suspects/builds")
-"""Built trees, kept between runs; below the repository's top unless a cache folder is given."""
 
 
 def analyse(asked: Asked, progress: Progress) -> Report:
@@ -196,7 +195,7 @@ def real_job(
     given = accounts(subject.sandbox, first=run.stack.enter_context(first_uid()))
     if subject.sandbox == "required" and (missing := what_is_missing()):
         raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
-    cache = asked.cache or own_cache(repository.top)
+    cache = asked.cache or build_folder(repository.top, ours, given.of.values())
     opener = Opener(repository, subject, comparison, run, given.of, cache, passed)
     sampling, measuring, deciding, proving, learning = _generators(asked)
     solver = ConstraintSolver(subject.space)
@@ -221,6 +220,7 @@ def real_job(
         open_resources=opener.resources,
         open_reverted=lambda method, seconds: opener.reverted(method, seconds, rng=proving),
         aim=aim,
+        unmentioned=opener.unmentioned,
     )
 
 
@@ -260,17 +260,6 @@ def _generators(asked: Asked) -> list[np.random.Generator]:
         return own
     shared = np.random.default_rng(asked.sample_seed).spawn(5)
     return [shared[0], *own[1:4], shared[4]]
-
-
-def own_cache(top: Path) -> Path:
-    """Our folder in a repository, hidden from its git; where it cannot be written, Workshop says so."""
-    folder = top / CACHE
-    with suppress(OSError):
-        folder.parent.mkdir(exist_ok=True)
-        ignored = folder.parent / ".gitignore"
-        if not ignored.exists():
-            ignored.write_text("*\n")
-    return folder
 
 
 def _default_note(solver: ConstraintSolver) -> tuple[str, ...]:

@@ -167,15 +167,10 @@ def _job(
         higher_is_better=rule is not None and rule.better == "higher",
         teaching=replace(
             teaching_of(
-                remembered,
-                subject,
-                metric,
-                rng=planning,
-                tip=revisions[-1],
-                profiler=profiler,
-                budget=budget,
+                remembered, subject, metric, rng=planning, tip=revisions[-1], profiler=profiler, budget=budget
             ),
             begins=seconds,
+            ends=budget,
         ),
     )
 

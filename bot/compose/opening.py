@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from bot.adapters.bench import PairBench
 from bot.adapters.config_files import ConfigFiles
 from bot.adapters.counting import SiteCounter
 from bot.adapters.git import Repository
+from bot.adapters.mentions import unmentioned
 from bot.adapters.partial_revert import without
 from bot.adapters.profilers.sources import extent_at
 from bot.adapters.site_targets import SiteTargets
@@ -69,6 +70,13 @@ class Opener:
     def resources(self) -> ResourceBench:
         """Counts of what base and head ask of the machine."""
         return SiteCounter(self._targets())
+
+    def unmentioned(self, words: Collection[str]) -> Collection[str]:
+        """Those of some words that no file of head has."""
+        try:
+            return unmentioned(self.workshop.sites()["head"].root, words)
+        except OSError:  # what cannot be read may have them
+            return ()
 
     def _targets(self) -> SiteTargets:
         """Single trials of base and head."""

@@ -53,6 +53,7 @@ def with_estimator(
         wanted=lambda _: remaining(design, space, ours.known.profiles, tip),
         seconds=ours.seconds,
         begins=ours.begins,
+        ends=ours.ends,
         sample=[c for c in measurable for _ in range(REPETITIONS)] if ours.profiler is None else (),
         workers=ours.workers,
         design=design,

@@ -23,7 +23,7 @@ from bot.adapters.overlay import overlaid
 from bot.adapters.process import Accounts, accounts
 from bot.adapters.range_workshop import RangeWorkshop
 from bot.adapters.run_folder import first_uid, run_folder
-from bot.compose.measuring import own_cache
+from bot.compose.own_folders import build_folder, own_folder
 from bot.compose.range_history import with_history
 from bot.compose.runs import Run
 from bot.compose.searching import AskedRange, search_of
@@ -194,7 +194,8 @@ def workshop_of(opened: Opened) -> RangeWorkshop:
             opened.subject,
             opened.revisions,
             accounts=opened.given.of,
-            cache=opened.asked.cache or own_cache(opened.repository.top),
+            cache=opened.asked.cache
+            or build_folder(opened.repository.top, environment(), opened.given.of.values()),
             passed=opened.passed,
             stop=opened.run.stop.is_set,
             within=opened.run.folder,
@@ -261,7 +262,7 @@ def _place(opened: Opened, anchor: int, metric: str) -> Path:
         assert isinstance(subject.program, Program)
         machine = fingerprint.environment(fingerprint.TOOLS[subject.program.runtime])
         how.append(machine.model_dump(mode="json", include={"cpu", "image", "tools"}))
-    ours = asked.cache or own_cache(opened.repository.top).parent  # nothing stays in a runner's workspace
+    ours = asked.cache or own_folder(opened.repository.top)  # nothing stays in a runner's workspace
     return ours / JOURNALS / f"{digest([program_fingerprint(subject), space, ids, how])}.jsonl"
 
 

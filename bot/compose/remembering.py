@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from bot.adapters.stores.cache import Cache
 from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
 from bot.adapters.stores.place import Place
+from bot.compose.own_folders import own_folder
 from bot.compose.subjects import CONFIG, load_checked
 from bot.model.errors import UsageError
 from bot.model.subject_running import HistoryStore
 from bot.settings import Settings
 
-OWN = Path(".suspects")
 BRANCH = "suspects-history"
 ARTIFACT_BYTES = 1 << 30
 _ADDRESSES = ("s3://", "gs://", "gcs://")
@@ -59,7 +59,7 @@ def opened_history(asked: AskedHistory) -> Iterator[LayeredStore]:
             match wanted.store:
                 case "directory":
                     base = asked.folder if asked.place else top
-                    path = base / wanted.path if wanted.path else _own_folder(top) / "history"
+                    path = base / wanted.path if wanted.path else own_folder(top) / "history"
                     places.append(DirectoryPlace(path))
                 case "object":
                     # Here, because it loads the libraries of clouds.
@@ -174,22 +174,9 @@ def _copies(settings: Settings, top: Path) -> Path:
     """Where local copies lie; on GitHub not in the checkout, where a pull request can forge them."""
     if settings.on_github and settings.temp is not None:
         return settings.temp / "suspects-history"
-    return _own_folder(top) / "copies"
+    return own_folder(top) / "copies"
 
 
 def _cache(copies: Path, of: str) -> Cache:
     """Local copies of one place, apart from those of others."""
     return Cache(copies / hashlib.sha256(of.encode()).hexdigest()[:16])
-
-
-def _own_folder(top: Path) -> Path:
-    """Our folder, hidden from git where it lies in a repository."""
-    folder = top / OWN
-    if not (top / ".git").exists():
-        return folder
-    with suppress(OSError):
-        folder.mkdir(exist_ok=True)
-        ignored = folder / ".gitignore"
-        if not ignored.exists():
-            ignored.write_text("*\n")
-    return folder

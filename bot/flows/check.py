@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.flows.flag_words import unknown_flags
 from bot.flows.job import Job
 from bot.model.invocation import Invocation, invocation
 from bot.model.revisions import Build
@@ -53,4 +54,6 @@ def check_flow(job: Job) -> Checked:
         count = min(len(sample), room(pair.seconds, bench.slots, job.budget))
         wanted = time_for_few(pair.seconds, bench.slots) if count < min(FEW, len(sample)) else None
     built = job.workshop.notes() if job.workshop else ()
+    if job.unmentioned is not None and pair is not None and pair.ok:
+        built = (*built, *unknown_flags(job.subject, job.unmentioned))
     return Checked(sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()), wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +11,7 @@ import numpy as np
 
 from bot.analysis.influences.costs import CostTable
 from bot.analysis.influences.explaining import TermInfluence, explain
+from bot.analysis.influences.fitting import Left, unlimited
 from bot.analysis.influences.hard import hard_methods
 from bot.analysis.influences.learning import InfluenceModels
 from bot.analysis.influences.models import KINDS
@@ -37,6 +39,12 @@ MOST = 60
 """Methods whose influences a night tells: the costliest of those that vary."""
 QUICK = ("constant", "few terms", "few factors", "small tree")
 """Kinds of models that are learnt in a tenth of a second."""
+EXPLAINING = 0.35
+"""Of the time for learning, kept for what the models say: measured, it takes a quarter to a third of both."""
+NO_TIME = (
+    "No time was left to learn influences: the history has what was measured; the next nights, and"
+    " `suspects influences`, learn from it."
+)
 NOTHING = (
     "Influences are not known yet: history has neither profiles nor trials of enough configurations of this"
     f" program ({FEWEST} are needed); `suspects nightly` measures them."
@@ -70,12 +78,19 @@ class Influences:
 
 
 def learnt(
-    known: Known, subject: Subject, *, rng: np.random.Generator, effort: Effort, method: str | None = None
+    known: Known,
+    subject: Subject,
+    *,
+    rng: np.random.Generator,
+    effort: Effort,
+    method: str | None = None,
+    left: Left = unlimited,
 ) -> Influences:
     """Influences on the program and its methods; without profiles, on the program by its trials.
 
-    method: only methods whose name ends so are learnt, which is quick. Learning runs in the workers of the
-    surrounding `joblib.parallel_config`.
+    method: only methods whose name ends so are learnt, which is quick. left: seconds for it; what they are
+    too few for is left out, with a note, and the published pipeline is begun or not. Learning runs in the
+    workers of the surrounding `joblib.parallel_config`.
 
     Raises:
         NothingMeasuredError: too few configurations were measured.
@@ -83,12 +98,16 @@ def learnt(
     only = None if method is None else {m.name for m in known.profiles.methods if m.name.endswith(method)}
     past = remembered(subject.space, known.profiles, only=only)
     if past is not None and len(past.drawn) >= FEWEST:
-        found = _of_methods(past, known.durations, subject, rng=rng, effort=effort)
-        found = found if effort.published else _with_calls(found, known, subject, rng)
+        if left() <= 0.0:
+            return Influences(notes=(NO_TIME,))
+        found = _of_methods(past, known.durations, subject, rng=rng, effort=effort, left=left)
+        found = found if effort.published else _with_calls(found, known, subject, rng, left)
         if past.shortened:
             most = len(past.costs.methods) - 1
             cut = f"Only the {most:,} costliest methods are learnt; the others count as one."
             found = replace(found, notes=(*found.notes, cut))
+        if left() <= 0.0:
+            return found
         told = varied(past.costs, known.durations, method)
         costly = profiler_overheads(subject.space, known.profiles, known.durations)
         return replace(found, variations=told, profilers=costly)
@@ -96,12 +115,18 @@ def learnt(
     said = [f"Configurations that were profiled: {len(past.drawn)}; {FEWEST} are needed."] if past else []
     if costs is None or len(costs.configurations) < FEWEST:
         raise NothingMeasuredError(" ".join([*said, NOTHING]))
-    found = _of_program(costs, subject, rng, effort)
+    found = _of_program(costs, subject, rng, effort, left) if left() > 0.0 else Influences(notes=(NO_TIME,))
     return replace(found, notes=(*said, *found.notes))
 
 
 def _of_methods(
-    past: Past, durations: DurationTable, subject: Subject, *, rng: np.random.Generator, effort: Effort
+    past: Past,
+    durations: DurationTable,
+    subject: Subject,
+    *,
+    rng: np.random.Generator,
+    effort: Effort,
+    left: Left,
 ) -> Influences:
     """From profiles; the program is the sum of its methods."""
     plural = "" if len(past.revisions) == 1 else "s"
@@ -121,52 +146,77 @@ def _of_methods(
         again = refine(published, probe, subject.space, durations)
         told = (f"Learnt by the published pipeline from {where}.", *again)
         return Influences(published.entries(), told, published.hard_methods_)
-    models = InfluenceModels(rng=rng, most=effort.most, kinds=effort.kinds).fit(*past.exact().split(rng))
+    few = len(past.costs.methods) <= effort.most  # each was asked for, however little it costs
+    models = InfluenceModels(
+        rng=rng, most=effort.most, kinds=effort.kinds, others=few, left=_but(EXPLAINING, left)
+    ).fit(*past.exact().split(rng))
     said = [f"Learnt from {where}, the newest `{past.revisions[0][:12]}`.", *notes(models)]
+    said += [_unlearnt(len(models.skipped_))] if models.skipped_ else []
+    influences = entries(explained(models, subject, rng, left), models.quantity_)
     hard = hard_methods(models)
-    if "seconds" in past.costs.quantities:
+    if "seconds" in past.costs.quantities and left() > 0.0:
         hard = (*hard, *published_hard_methods(*past.split(rng), rng=rng))
     hard = tuple(name for name in dict.fromkeys(hard) if name != REST)
-    if models.quantity_ == "seconds":
+    if models.quantity_ == "seconds" and left() > 0.0:
         errors = {m.method: m.error for m in models.models_["seconds"] if m.method in hard}
-        fine = InfluenceModels(rng=rng, most=len(errors), kinds=QUICK)
-        tell = partial(explained, subject=subject, rng=rng)
+        fine = InfluenceModels(rng=rng, most=len(errors), kinds=QUICK, left=_but(EXPLAINING, left))
+        tell = partial(explained, subject=subject, rng=rng, left=left)
         said += relearnt(errors, subject.space, durations, models=fine, explained=tell)
-    few = len(past.costs.methods) <= effort.most  # each was asked for, however little it costs
     missing = [
         m
         for m in models.models_[models.quantity_]
         if (m.effort == "full" and m.state != "learnt") or (m.effort == "cheap" and few)
     ]
     return Influences(
-        entries(explained(models, subject, rng), models.quantity_),
+        influences,
         tuple(said),
         hard,
         tuple(m.method for m in missing if m.method and m.method != REST),
     )
 
 
-def _with_calls(found: Influences, known: Known, subject: Subject, rng: np.random.Generator) -> Influences:
+def _but(share: float, left: Left) -> Left:
+    """The time that is left but for a share of what is left now."""
+    if math.isinf(now := left()):
+        return left
+    return lambda: left() - share * now
+
+
+def _unlearnt(methods: int) -> str:
+    return (
+        f"Time was left for no more methods: {methods} that cost something and vary were not learnt."
+        " `suspects influences` learns them from the history."
+    )
+
+
+def _with_calls(
+    found: Influences, known: Known, subject: Subject, rng: np.random.Generator, left: Left
+) -> Influences:
     """With what drives the calls of methods whose time is too noisy: calls are exact."""
-    past = remembered(subject.space, known.profiles, only=found.missing) if found.missing else None
+    wanted = found.missing if left() > 0.0 else ()
+    past = remembered(subject.space, known.profiles, only=wanted) if wanted else None
     if past is None or "calls" not in past.costs.quantities:
         return found
-    models = InfluenceModels(rng=rng, most=len(found.missing), kinds=QUICK).fit(*past.of("calls").split(rng))
-    counted = [i for i in explained(models, subject, rng) if i.method is not None]
+    models = InfluenceModels(rng=rng, most=len(found.missing), kinds=QUICK, left=_but(EXPLAINING, left)).fit(
+        *past.of("calls").split(rng)
+    )
+    counted = [i for i in explained(models, subject, rng, left) if i.method is not None]
     driven = {i.method for i in counted if i.term and i.sure}
     said = f"Of {len(driven)} methods whose time was not learnt it is told what drives their calls."
     more = entries([i for i in counted if i.method in driven], "calls")
     return replace(found, entries=(*found.entries, *more), notes=(*found.notes, *([said] if driven else [])))
 
 
-def _of_program(costs: CostTable, subject: Subject, rng: np.random.Generator, effort: Effort) -> Influences:
+def _of_program(
+    costs: CostTable, subject: Subject, rng: np.random.Generator, effort: Effort, left: Left
+) -> Influences:
     """From trials, which know the program only."""
     where = f"trials of {len(costs.configurations)} configurations, which say nothing of methods"
     if effort.published:
         published = [i for i in PublishedInfluences(rng=rng).fit(costs).entries() if i.method is None]
         return Influences(tuple(published), (f"Learnt by the published pipeline from {where}.",))
     models = InfluenceModels(rng=rng, most=1, kinds=effort.kinds).fit(costs)
-    whole = tuple(i for i in explained(models, subject, rng) if i.method is None)
+    whole = tuple(i for i in explained(models, subject, rng, left) if i.method is None)
     judged = f"error {100 * models.system_.error:.1f} % on {len(models.probe_.configurations)} held out"
     said = f"Influences on the program were learnt from {where} ({judged})."
     if models.system_.state != "learnt":
@@ -175,10 +225,10 @@ def _of_program(costs: CostTable, subject: Subject, rng: np.random.Generator, ef
 
 
 def explained(
-    models: InfluenceModels, subject: Subject, rng: np.random.Generator
+    models: InfluenceModels, subject: Subject, rng: np.random.Generator, left: Left = unlimited
 ) -> tuple[TermInfluence, ...]:
     """The influences of all learnt methods, without the one that stands for the rest."""
     solver = ConstraintSolver(subject.space)
     population = random_uniform(subject.space, solver, POPULATION, rng=rng)
-    found = explain(models, population, valid=solver.valid, rng=rng)
+    found = explain(models, population, valid=solver.valid, rng=rng, left=left)
     return tuple(i for i in found if i.method != REST)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ class Job:
     program. aim: lets the sample aim at terms; None: it cannot. assertions: those of base's
     file; entry_text: one of them as the file has it. condition: notes on how fast this machine is, for others
     of its kind. costs: what events cost here. accepted: changes that are no alarm; None: not asked.
+    unmentioned: those of some words that no file of head's built tree has; None: there is no tree.
     """
 
     subject: Subject
@@ -54,3 +55,4 @@ class Job:
     condition: Callable[[], Sequence[str]] = tuple
     costs: Callable[[], UnitCosts] = lambda: UnitCosts(PRIOR)
     accepted: Accepted | None = None
+    unmentioned: Callable[[Collection[str]], Collection[str]] | None = None

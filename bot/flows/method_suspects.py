@@ -184,7 +184,7 @@ class MethodInquiry:
         space = self.job.subject.space
         configuration = tuple(suspect.options[name] for name in space.names)
         change = self.flagged.changes[configuration]
-        if suspect.share_of_change < LEAST_SHARE or suspect.change not in ("slower", "faster"):
+        if suspect.share_of_change < LEAST_SHARE or suspect.change in ("new", "vanished"):
             return suspect, ""
         proof = prove(
             self.job,

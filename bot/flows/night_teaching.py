@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
@@ -50,6 +51,7 @@ class Teaching:
     profiler: None: the subject has no methods, or none can be profiled. wanted: what it shall profile, given
     what was measured tonight. seconds: wall seconds for that and for learning. begins: when they begin on the
     night's clock, at the latest; what the search for changes left over until then may go into profiles, too.
+    ends: until when on that clock the program's own influences are learnt where no method is profiled.
     sample: random configurations whose trials at the tip teach what the program's options cost, when nothing
     else is left to ask. relearns: whether what was watched tonight is learnt from tonight. watcher: makes
     ready what watches single calls, once it is needed; None: the profiler does. rng: for what is held out, as
@@ -63,6 +65,7 @@ class Teaching:
     wanted: Callable[[Iterable[Configuration]], Iterable[Wanted]] = lambda measured: ()  # noqa: ARG005
     seconds: float = 0.0
     begins: float = 0.0
+    ends: float = math.inf
     sample: Sequence[Configuration] = ()
     workers: Callable[[], AbstractContextManager[None]] = nullcontext
     watcher: Callable[[], ProfileBench] | None = None
@@ -105,8 +108,9 @@ class Teaching:
         )
         known, said = self.known_of(known, subject.space)
         notes = (*notes, *said)
+        until = self.ends if self.profiler is None else end
         try:
-            found = self.learn(known, subject)
+            found = self.learn(known, subject, lambda: until - clock())
         except NothingMeasuredError as error:
             return Taught(profiles, notes=(*notes, str(error)))
         durations = DurationRecorder()
@@ -115,17 +119,17 @@ class Teaching:
             watchable = self.watchable(profiles, known, found.hard, subject.space)
             notes = (*notes, *watching.run(tip, subject.space, watchable))
             durations = watching.recorder
-            if self.relearns and len(durations):
+            if self.relearns and len(durations) and clock() < end:
                 every = DurationTable.concatenated([known.durations, durations.table(run)])
-                found = self.learn(replace(known, durations=every), subject)
+                found = self.learn(replace(known, durations=every), subject, lambda: end - clock())
         return Taught(profiles, durations, found.entries[:ENTRIES], (*notes, *found.notes))
 
     def known_of(self, known: Known, space: Space) -> tuple[Known, tuple[str, ...]]:  # noqa: ARG002
         """What of history and tonight is learnt from, and notes on that."""
         return known, ()
 
-    def learn(self, known: Known, subject: Subject) -> Influences:
-        """Influences, in the workers.
+    def learn(self, known: Known, subject: Subject, left: Callable[[], float]) -> Influences:
+        """Influences, in the workers, as far as the seconds go that are left.
 
         Raises:
             NothingMeasuredError: too little is known.
@@ -133,7 +137,7 @@ class Teaching:
         from bot.flows.influence_learning import learnt  # two seconds, not of every start
 
         with self.workers():
-            return learnt(known, subject, rng=deepcopy(self.rng), effort=self.effort)
+            return learnt(known, subject, rng=deepcopy(self.rng), effort=self.effort, left=left)
 
     def watchable(
         self,

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
-from bot.model.profiles import Profile
+from bot.model.profiles import Profile, stripped
 from bot.model.space import Configuration
 from bot.model.trials import Side
 
 LEAST: dict[Side, int] = {"base": 2, "head": 1}
 """Profiles that tell a change of a method from the spread of its profiles."""
 FIRST: tuple[Side, ...] = ("base", "head", "base")
-NAMELESS = 0.9
-"""Of a profile's time, in code without names: more profiles would not tell methods either. Arbitrary."""
 MOST_ROUNDS = 5
 """Profiles of each side; more would not make sampled shares much better."""
 
@@ -38,10 +36,9 @@ class Profiled:
 
     @property
     def nameless(self) -> bool:
-        """Whether nearly all of what its profiles saw is code without names, which stands in brackets."""
-        seen = [cost for profiles in self.sides.values() for p in profiles for cost in p.methods.items()]
-        unnamed = sum(cost.self_share for method, cost in seen if method.name.startswith("["))
-        return unnamed > 0.0 and unnamed >= NAMELESS * sum(cost.self_share for _, cost in seen)
+        """Whether nearly all of what its profiles saw is code without names: more would not tell methods."""
+        profiles = [profile for side in self.sides.values() for profile in side]
+        return stripped((m, cost.self_share) for p in profiles for m, cost in p.methods.items())
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, nan
 from pathlib import Path
@@ -15,6 +15,8 @@ from bot.model.sites import Account
 from bot.model.trials import Outcome
 
 Grain: TypeAlias = Literal["coarse", "fine"]
+NAMELESS = 0.9
+"""Of a profile's time, in code without names: what methods there are is then not to be seen. Arbitrary."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,26 @@ class Method:
     file: str | None = None
     line: int | None = field(default=None, compare=False)
 
+    @property
+    def nameless(self) -> bool:
+        """Whether it stands for code without names, by which object file it is in: `[libz.so.1]`."""
+        return self.name.startswith("[")
+
     def __lt__(self, other: Method) -> bool:
         """By name, then file; one without a file comes first."""
         return (self.name, self.file or "") < (other.name, other.file or "")
 
 
 CallPath: TypeAlias = tuple[Method, ...]
+
+
+def stripped(costs: Iterable[tuple[Method, float]]) -> bool:
+    """Whether nearly all of what methods cost, in any unit, is of code without names."""
+    whole = unnamed = 0.0
+    for method, cost in costs:
+        whole += cost
+        unnamed += cost * method.nameless
+    return unnamed > 0.0 and unnamed >= NAMELESS * whole
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,14 @@ class MethodSuspect(Part):
 
     Self seconds: without callees, of a trial that is not profiled. calls, instructions: null: the profiler
     cannot tell. share_of_change: of the measured change, of the method alone or (with_callees) with all that
-    it calls; interval: its 90 % interval. change: `new` and `vanished` methods exist on one side only.
-    callers: the path to it, outermost first, over who calls more than before, else the hottest at head.
-    owner: of a method that is not the repository's, the nearest caller on that path that is. was: its name at
-    base, when that was another. restored: the share of the configuration's change that went away in a build
-    of head without the change of this method's text (null: not tried), with a 90 % interval. assertion: the
-    id of the performance assertion that it violates, where that alone makes it a suspect; seconds are then of
-    its calls over the paths that moved, and share_of_change is 0 where the configuration as a whole did not
-    change.
+    it calls; interval: its 90 % interval. change: `new` and `vanished` methods exist on one side only; one
+    with `calls` costs no more by itself, and makes the additional calls of one that does. callers: the path
+    to it, outermost first, over who calls more than before, else the hottest at head. owner: of a method that
+    is not the repository's, the nearest caller on that path that is. was: its name at base, when that was
+    another. restored: the share of the configuration's change that went away in a build of head without the
+    change of this method's text (null: not tried), with a 90 % interval. assertion: the id of the performance
+    assertion that it violates, where that alone makes it a suspect; seconds are then of its calls over the
+    paths that moved, and share_of_change is 0 where the configuration as a whole did not change.
     """
 
     method: str
@@ -41,7 +41,7 @@ class MethodSuspect(Part):
     calls: tuple[int | None, int | None]
     share_of_change: float
     terms: tuple[tuple[str, ...], ...] = ()
-    change: Literal["slower", "faster", "new", "vanished"] = "slower"
+    change: Literal["slower", "faster", "new", "vanished", "calls"] = "slower"
     interval: tuple[float, float] | None = None
     instructions: tuple[int, int] | None = None
     callers: tuple[str, ...] = ()

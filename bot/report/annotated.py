@@ -11,7 +11,7 @@ from bot.report.links import inside
 
 MOST_ANNOTATED = 200
 """Methods with a line, those first that the report blames first; GitHub takes 50 at once."""
-_SAID = {"slower": "is slower", "faster": "is faster", "new": "is new and costs"}
+_SAID = {"slower": "is slower", "faster": "is faster", "new": "is new and costs", "calls": "makes more calls"}
 
 
 def line_annotations(report: Report) -> tuple[Annotation, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.model.at_fault import at_fault, together_at_fault
 from bot.model.comment_commands import read_term, term_text
 from bot.model.report import ConfigurationChange, Effect, Report
+from bot.model.space import Term
 from bot.report import words
 from bot.report.formats import (
     Prose,
@@ -18,6 +19,7 @@ from bot.report.formats import (
     sentence,
     strong,
 )
+from bot.report.ranges.moves import holds
 
 LONGEST_ACCEPTED = 200
 UNPROVEN = 0.9
@@ -121,11 +123,13 @@ def acceptance_of(effect: Effect) -> str:
 def power(report: Report) -> Prose:
     """What this run could have seen, and what it did not exercise, in one sentence."""
     seen = [o.slow_down for o in report.visible.options if o.slow_down is not None]
-    blind = len(report.visible.options) - len(seen)
+    found = changed_options(report)
+    blind = sum(o.slow_down is None and o.option not in found for o in report.visible.options)
     noun = words.metric(report.primary_metric).noun
     parts = []
     if seen:
-        on = "any option" if not blind else count(len(seen), "option")
+        others = "any option" if len(seen) == len(report.visible.options) else "any other option"
+        on = others if not blind else count(len(seen), "option")
         parts.append(
             prose("This run would have seen ", strong(percent(1 + max(seen))), " ", noun, f" or more on {on}")
         )
@@ -141,6 +145,25 @@ def power(report: Report) -> Prose:
     if missed:
         parts.append(prose(f"{missed} not exercised"))
     return prose(join(parts, "; "), ".") if parts else prose("What it could have seen is not known.")
+
+
+def changed_options(report: Report) -> set[str]:
+    """Options of proven suspects: however few pairs they had, a change was seen on them."""
+    proven = [e for e in report.suspects.options if e.significant and e.metric == report.primary_metric]
+    terms = [term for e in proven for term in (e.term, *aliases(report, e))]
+    return {words.option(level) for term in terms for level in term}
+
+
+def aliases(report: Report, effect: Effect) -> tuple[Term, ...]:
+    """What else an effect may be of, without what only adds levels that hold wherever it was measured."""
+    measured = [c.options for c in report.configurations if c.metric == effect.metric and c.pairs]
+    there = [options for options in measured if holds(effect.term, options)]
+
+    def adds_nothing(alias: Term) -> bool:
+        longer = bool(effect.term) and set(effect.term) < set(alias)
+        return longer and bool(there) and all(holds(alias, options) for options in there)
+
+    return tuple(alias for alias in effect.aliases if not adds_nothing(alias))
 
 
 def saw_no_option(report: Report) -> bool:

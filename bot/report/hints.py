@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+from bot.model.profiles import Method, stripped
 from bot.model.report_methods import FlameNode
 from bot.report.formats import seconds
 
@@ -13,8 +14,6 @@ _CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EP
 _TEMPORARY = re.compile(r"(?<![\w./-])(/(?:var/)?tmp)/(?!suspects-)")
 _JAVA = "TempFile"
 """In a Java program's trace, which does not name the folder."""
-NAMELESS = 0.9
-"""Of a profile's time, in code without names: what methods there are is then not to be seen. Arbitrary."""
 _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
 )
@@ -56,7 +55,7 @@ def nobody_to_blame(flames: Iterable[Sequence[FlameNode]]) -> tuple[str, str]:
 
 
 def _without_names(flames: Iterable[Sequence[FlameNode]]) -> bool:
-    """Whether nearly all time of all profiles went in object files without names, which are in brackets."""
+    """Whether nearly all time of all profiles went in code without names."""
     seen = False
     for flame in flames:
         own: dict[str, float] = {}
@@ -64,8 +63,7 @@ def _without_names(flames: Iterable[Sequence[FlameNode]]) -> bool:
             own[node.method] = own.get(node.method, 0.0) + node.head
             if node.parent >= 0:
                 own[flame[node.parent].method] -= node.head
-        nameless = sum(seconds for name, seconds in own.items() if name.startswith("["))
-        if not own or nameless < NAMELESS * sum(own.values()):
+        if not stripped((Method(name), seconds) for name, seconds in own.items()):
             return False
         seen = True
     return seen

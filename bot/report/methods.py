@@ -36,7 +36,7 @@ COMMENT_ROWS = 20
 LEAST_BLAMED, LEAST_ALSO = 0.25, 0.1
 """A headline names a method that explains so much of the change; and a second one. Arbitrary."""
 ALL = 0.995
-_CHANGES = {"slower": "slower", "faster": "faster", "new": "new", "vanished": "gone"}
+_CHANGES = {"slower": "slower", "faster": "faster", "new": "new", "vanished": "gone", "calls": "calling more"}
 _TIMES = ("cpu", "wall")
 """Metrics of which a method's seconds can be a share."""
 
@@ -246,7 +246,7 @@ def _remarks(report: Report, found: list[Group], short: bool) -> list[Block]:
 
 
 def _name(method: MethodSuspect) -> Prose:
-    state = {"new": " (new)", "vanished": " (gone)"}.get(method.change, "")
+    state = {"new": " (new)", "vanished": " (gone)", "calls": " (calls more)"}.get(method.change, "")
     was = prose(" (was ", code(method.was), ")") if method.was else ""
     return prose(code(method.method), state, was)
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from bot.model.report import ConfigurationChange, Noise, Report, State
 from bot.model.space import Term
 from bot.report import words
-from bot.report.claims import power, unexercised
+from bot.report.claims import changed_options, power, unexercised
 from bot.report.formats import (
     Prose,
     Words,
@@ -112,8 +112,10 @@ def visible(report: Report, rows: int) -> Section | None:
     if not report.measured or not (seen.options or missed or seen.everything is not None):
         return None
     options = sorted(seen.options, key=lambda o: (o.slow_down is not None, -(o.slow_down or 0.0)))
+    found = changed_options(report)
+    blind = {o.option: "a change was found" if o.option in found else "too few pairs" for o in options}
     cells = tuple(
-        (code(o.option), prose("too few pairs" if o.slow_down is None else percent(1 + o.slow_down)))
+        (code(o.option), prose(blind[o.option] if o.slow_down is None else percent(1 + o.slow_down)))
         for o in options[:rows]
     )
     blocks: list[Block] = [power(report)]

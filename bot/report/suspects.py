@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.model.report import Effect, Report
 from bot.report import words
-from bot.report.claims import acceptance_of, accepted, proves
+from bot.report.claims import acceptance_of, accepted, aliases, proves
 from bot.report.formats import (
     Prose,
     code,
@@ -37,7 +37,8 @@ def suspects(report: Report, rows: int) -> Section | None:
     prior = any(e.prior is not None for e in found)
     header = ("Suspect", "Change", "How sure", *(("Before this run",) if prior else ()))
     most = min(rows, MOST_SUSPECTS)
-    table = Table(header, tuple(_suspect(e, prior=prior) for e in found[:most]), "lnll"[: len(header)])
+    lines = tuple(_suspect(report, e, prior=prior) for e in found[:most])
+    table = Table(header, lines, "lnll"[: len(header)])
     good = not any(e.significant and words.worse(report, e) for e in found)
     title = "Who is faster" if good else "Suspects"
     return Section(
@@ -48,11 +49,11 @@ def suspects(report: Report, rows: int) -> Section | None:
     )
 
 
-def _suspect(effect: Effect, *, prior: bool) -> tuple[Prose, ...]:
+def _suspect(report: Report, effect: Effect, *, prior: bool) -> tuple[Prose, ...]:
     who = words.suspect(effect)
     name = strong(who) if effect.significant else who
-    also = words.aliases(effect.aliases)
-    cell = prose(name, " ", also) if effect.aliases else name
+    also = words.aliases(aliases(report, effect))
+    cell = prose(name, " ", also) if also.spans else name
     amount = words.amount(effect)
     unless = f", accepted{acceptance_of(effect)}" if effect.accepted else ""
     unproven = prose(probability(effect.probability), ", not proven") if proves(effect) else _TOO_FEW

@@ -125,6 +125,12 @@ def level_parts(level: str) -> tuple[str, str, str] | None:
     return (match[1], match[2], match[3]) if match else None
 
 
+def option(level: str) -> str:
+    """Which option a level is of."""
+    parts = level_parts(level)
+    return level.removeprefix("!") if parts is None else parts[0]
+
+
 def _switched_on(level: str) -> bool:
     return not level.startswith("!") and level_parts(level) is None
 

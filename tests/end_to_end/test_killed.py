@@ -156,7 +156,7 @@ def kill_again_and_again(place: Place, moments: list[float], numbers: list[signa
         assert not list(place.out.glob("*.part")) or number == signal.SIGKILL
     ended = place.pr()  # `finish` looks for folders of the killed runs
     assert ended.code == 0 and ended.report is not None and ended.report["spent"]["pairs"] > 0
-    built = place.repository / ".suspects" / "builds"
+    (built,) = (place.folder / ".cache" / "suspects" / "builds").iterdir()
     assert {path.suffix for path in built.iterdir()} <= {"", ".json", ".lock"}
     assert {path.name for path in built.iterdir() if path.is_dir()} == {p.stem for p in built.glob("*.json")}
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
 import numpy as np
 
 from bot.flows.check import check_flow
@@ -10,11 +13,13 @@ from bot.model.subject import Subject
 from tests.fakes import FakeBench, job_of
 
 
-def job(seconds: float, *, options: int = 6) -> Job:
+def subject_of(options: dict[str, object]) -> Subject:
+    return Subject.model_validate({"program": {"run": "./xz {options}"}, "options": options})
+
+
+def job(seconds: float, *, options: int = 6, subject: Subject | None = None) -> Job:
     names = [f"option{number}" for number in range(options)]
-    subject = Subject.model_validate(
-        {"program": {"run": "./xz {options}"}, "options": {name: {"flag": f"--{name}"} for name in names}}
-    )
+    subject = subject or subject_of({name: {"flag": f"--{name}"} for name in names})
     bench = FakeBench(
         rng=np.random.default_rng(1),
         budget=40.0,
@@ -28,6 +33,32 @@ def test_a_budget_that_holds_few_configurations_is_said_to_want_more_time() -> N
     found = check_flow(job(2.0))
     assert found.count is not None and found.count < 16
     assert found.wanted is not None and found.wanted > 40.0
+
+
+def test_flags_that_stand_in_no_file_of_the_program_are_told_where_others_do() -> None:
+    subject = subject_of(
+        {
+            "fast": {"flag": "--fast -x"},
+            "going": {"flag": {"on": "--keep-going", "off": "--no-keep-going"}},
+            "level": {"number": [1, 2], "flag": "--lvel={value}"},
+            "check": {"choice": {"none": "", "crc": "--check=crc"}},
+            "cache": {"choice": {"small": "--64k", "large": "--huge"}, "env": "CACHE"},
+        }
+    )
+    asked: list[str] = []
+
+    def without(*absent: str) -> Callable[[Collection[str]], Collection[str]]:
+        def unmentioned(words: Collection[str]) -> Collection[str]:
+            asked[:] = words
+            return [word for word in words if word in absent]
+
+        return unmentioned
+
+    notes = check_flow(replace(job(0.01, subject=subject), unmentioned=without("lvel"))).notes
+    assert asked == ["fast", "keep-going", "lvel", "check"]
+    assert [note for note in notes if "`lvel`" in note and "know `--lvel`?" in note]
+    elsewhere = check_flow(replace(job(0.01, subject=subject), unmentioned=without(*asked[:3]))).notes
+    assert not any("know `--" in note for note in elsewhere)
 
 
 def test_a_budget_that_holds_enough_wants_nothing_nor_does_a_small_space() -> None:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bot.analysis.influences import fitting
 from bot.analysis.influences.models import KINDS
+from bot.analysis.influences.selection import choose
 from bot.flows import night_profiles
-from bot.flows.influence_learning import NOTHING
+from bot.flows.influence_learning import NO_TIME, NOTHING
 from bot.flows.known_costs import Known
 from bot.flows.night import night as run_night
 from bot.flows.night_profiles import (
@@ -35,7 +37,7 @@ from bot.model.space import Configuration, Option, Space, Value
 from bot.model.trials import Outcome, Side
 from bot.sampling.constraints import ConstraintSolver
 from tests.flows.nights import MemoryStore, Moving, job
-from tests.profiled import DRAW, SPACE, SUBJECT, TOOL, drawn, night, profile, record, shop
+from tests.profiled import DRAW, SPACE, SUBJECT, TOOL, Costs, drawn, night, profile, record, shop
 
 SOLVER = ConstraintSolver(SPACE)
 TIP = RevisionRef(revision=f"{1:040x}", label="v1")
@@ -48,6 +50,7 @@ class FakeProfiler:
     takes: float = 1.0
     outcome: Outcome = "ok"
     fails: Callable[[Mapping[str, Value]], bool] = lambda options: False
+    costs: Callable[[Mapping[str, Value]], Costs] = shop
     asked: list[Configuration] = field(default_factory=list)
     now: float = 0.0
 
@@ -63,7 +66,7 @@ class FakeProfiler:
         if self.takes > seconds or outcome != "ok":
             return Profile(TOOL, "cut" if self.takes > seconds else outcome, 0.1, notes=note)
         rng = np.random.default_rng(len(self.asked))
-        return replace(profile(shop(SPACE.as_dict(configuration)), noise=0.02, rng=rng), notes=note)
+        return replace(profile(self.costs(SPACE.as_dict(configuration)), noise=0.02, rng=rng), notes=note)
 
     def watch(
         self,
@@ -83,6 +86,12 @@ class FakeProfiler:
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         raise AssertionError("not asked for")
+
+
+def large(options: Mapping[str, Value]) -> dict[Method, float]:
+    """The shop with forty more methods, all of which vary."""
+    more = {Method(f"shop.work:f{k}", "shop/work.py"): 0.02 + 0.01 * bool(options["tax"]) for k in range(40)}
+    return {**shop(options), **more}
 
 
 class Flat(Teaching):
@@ -240,6 +249,38 @@ def test_a_night_tells_the_influences_of_all_nights() -> None:
     assert entry.influence == pytest.approx(0.1, rel=0.15)
     assert any("at 2 revisions" in note for note in found.notes)
     assert len(found.profiles) and found.profiles.revisions == (TIP,)
+
+
+@pytest.mark.parametrize("each", [0.5, 2.0, 10.0])
+def test_learning_ends_with_the_time_for_it_however_slow_the_machine_is(
+    monkeypatch: pytest.MonkeyPatch, each: float
+) -> None:
+    profiler = FakeProfiler(costs=large)
+
+    def slow(*arguments: Any, **named: Any) -> Any:
+        profiler.now += each
+        return choose(*arguments, **named)
+
+    monkeypatch.setattr(fitting, "choose", slow)
+    found = taught(teaching(profiler, seconds=60.0))
+    assert profiler.now <= 60.0 * 1.05 + 3 * each  # of one method: seconds, calls, seconds of a call
+    assert found.influences[0].method is None and len(found.profiles)
+    assert any("Time was left for no more methods" in note for note in found.notes)
+
+
+def test_where_no_time_is_left_nothing_is_learnt_and_profiles_are_kept() -> None:
+    @dataclass(frozen=True)
+    class Slow(Teaching):
+        def known_of(self, known: Known, space: Space) -> tuple[Known, tuple[str, ...]]:
+            assert isinstance(self.profiler, FakeProfiler)
+            self.profiler.now += 100.0
+            return super().known_of(known, space)
+
+    profiler = FakeProfiler()
+    asked = teaching(profiler, seconds=60.0)
+    found = taught(Slow(asked.known, asked.rng, profiler=profiler, wanted=asked.wanted, seconds=60.0))
+    assert not found.influences and len(found.profiles)
+    assert NO_TIME in found.notes
 
 
 def test_seconds_of_trials_without_a_profiler_are_kept_where_they_are_known() -> None:

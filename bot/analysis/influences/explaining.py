@@ -17,6 +17,7 @@ from bot.analysis.influences.contrasts import BACKGROUNDS, Contrast, Valid, cont
 from bot.analysis.influences.costs import Floats
 from bot.analysis.influences.curves import LevelCurves
 from bot.analysis.influences.estimates import Estimate, estimate
+from bot.analysis.influences.fitting import Left, unlimited
 from bot.analysis.influences.learning import InfluenceModels, Learnt
 from bot.analysis.influences.levels import levels_of, main_levels
 from bot.model.space import Configuration, Level, Space, Term
@@ -74,11 +75,13 @@ def explain(
     *,
     valid: Valid,
     rng: np.random.Generator,
+    left: Left = unlimited,
 ) -> tuple[TermInfluence, ...]:
     """Influences of the system and of all learnt methods that got the full choice of models.
 
-    population: random valid configurations, a few hundred, drawn as the probe was. Sorted: the system first,
-    then methods by mean cost; terms by size, `()` first.
+    population: random valid configurations, a few hundred, drawn as the probe was. left: seconds; without any
+    pairs of levels and curves are left out. Sorted: the system first, then methods by mean cost; terms by
+    size, `()` first.
     """
     learnt = [models.system_, *models.models_[models.quantity_]]
     told = [m for m in learnt if m.state == "learnt" and (m.effort == "full" or m.method is None)]
@@ -99,12 +102,13 @@ def explain(
     known = len(models.probe_.configurations) + len(models.sample_.configurations)
     mains.append(Contrast((), everywhere, np.ones(1), np.zeros(known, dtype=np.intp)))
     singles = _estimates(models, told, mains)
-    pairs = [found for levels in _pairs(space, singles) if (found := make(levels)) is not None]
+    asked = _pairs(space, singles) if left() > 0.0 else []
+    pairs = [found for levels in asked if left() > 0.0 and (found := make(levels)) is not None]
     doubles = _estimates(models, told, pairs)
     shared = _shared(space, told, [{**a, **b} for a, b in zip(singles, doubles, strict=True)])
     curves = LevelCurves(models, population[:BACKGROUNDS], valid)
     by_name = {m.method: m for m in told}
-    return tuple(_curved(i, by_name[i.method], curves, space) for i in shared)
+    return tuple(_curved(i, by_name[i.method], curves, space) if left() > 0.0 else i for i in shared)
 
 
 def _curved(influence: TermInfluence, learnt: Learnt, curves: LevelCurves, space: Space) -> TermInfluence:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Literal, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import NDArray
-from sklearn import config_context
 
-from bot.analysis.influences.basis import Basis, Columns
-from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor, relative_errors
+from bot.analysis.influences.basis import Basis
+from bot.analysis.influences.costs import CostTable, Floats, Quantity, mape, noise_floor
+from bot.analysis.influences.fitting import Found, Left, Predictor, Task, unlimited, work
 from bot.analysis.influences.levels import probe_rows
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.screening import FULL, Effort, efforts, main_quantity
-from bot.analysis.influences.selection import CAP, GOOD, Chosen, choose, rare
 from bot.model.space import Configuration
 
-COUNTED, TIMED = ("constant", "small tree", "few factors", "few terms"), ("constant", "small tree")
-"""What methods are worth that cost next to nothing: counts may be exact or steps, time is noise or a step."""
 PROBE = 0.2
 """Share of the sample that is held out at random when no probe was measured."""
 USELESS = 0.25
@@ -28,28 +23,6 @@ USELESS = 0.25
 NOISY = 2.0
 WORTHLESS = 0.5
 """Whatever the noise: a model with a larger error is not learnt."""
-CHUNKS = 8
-"""Pieces of work per worker."""
-
-
-class Predictor(Protocol):
-    """Predicts a cost from columns."""
-
-    def predict(self, columns: Columns) -> Floats:
-        """Costs, shape (n,)."""
-        ...
-
-
-@dataclass(frozen=True)
-class PerCall:
-    """Seconds as calls times seconds per call."""
-
-    calls: Predictor
-    each: Predictor
-
-    def predict(self, columns: Columns) -> Floats:
-        """Seconds, shape (n,)."""
-        return self.calls.predict(columns) * self.each.predict(columns)
 
 
 @dataclass(frozen=True)
@@ -88,17 +61,28 @@ class InfluenceModels:
     """Influence models of all methods, each of the kind that cross-validation prefers.
 
     After `fit`: `models_` (quantity -> one `Learnt` per method), `system_` (of the sum over methods of
-    `quantity_`), `probe_` and `sample_` (cost tables), `basis_`. Runs in the workers of the surrounding
-    `joblib.parallel_config`.
+    `quantity_`), `probe_` and `sample_` (cost tables), `basis_`, `skipped_` (methods that are worth a full
+    choice, and there was no time for it). Runs in the workers of the surrounding `joblib.parallel_config`.
     """
 
     def __init__(
-        self, *, rng: np.random.Generator, most: int = FULL, kinds: Sequence[str] = tuple(KINDS)
+        self,
+        *,
+        rng: np.random.Generator,
+        most: int = FULL,
+        kinds: Sequence[str] = tuple(KINDS),
+        others: bool = True,
+        left: Left = unlimited,
     ) -> None:
-        """`most`: methods that get the choice among all `kinds` (in this order)."""
+        """`most`: methods that get the choice among all `kinds` (in this order); `left`: for all of it.
+
+        `others`: whether all other methods that vary get quick models, else they are taken for constant.
+        """
         self.rng = rng
         self.most = most
         self.kinds = kinds
+        self.others = others
+        self.left = left
 
     def fit(self, costs: CostTable, probe: CostTable | None = None) -> Self:
         """Learns from a sample; without a random probe of its own, a part of the sample is held out."""
@@ -107,12 +91,13 @@ class InfluenceModels:
         self.basis_ = Basis(costs.space)
         columns = self.basis_.columns(self.sample_.configurations)
         asked = self.basis_.columns(self.probe_.configurations)
-        effort = efforts(self.sample_, most=self.most)
+        worth = efforts(self.sample_, most=self.most)
+        effort: list[Effort] = [e if self.others or e == "full" else "none" for e in worth]
         streams = self.rng.spawn(len(costs.methods) + 1)
         means = {q: self.sample_.means(q) for q in costs.quantities}
         total = means[self.quantity_].sum(axis=1)
         tasks = [
-            _Task(
+            Task(
                 {q: means[q][:, j] for q in means},
                 {q: _floor(self.sample_, q, j) for q in means},
                 effort=effort[j],
@@ -121,8 +106,13 @@ class InfluenceModels:
             )
             for j in range(len(costs.methods))
         ]
-        tasks.append(_Task({self.quantity_: total}, {}, effort="full", rng=streams[-1], kinds=self.kinds))
-        found = _work(columns, asked, tasks)
+        tasks.append(Task({self.quantity_: total}, {}, effort="full", rng=streams[-1], kinds=self.kinds))
+        done = work(columns, asked, tasks, self.left)
+        self.skipped_ = tuple(
+            m for j, m in enumerate(costs.methods) if done[j] is None and effort[j] == "full"
+        )
+        effort = ["none" if one is None else e for e, one in zip(effort, done, strict=False)]
+        found = [one or {} for one in done]
         self.models_: dict[Quantity, tuple[Learnt, ...]] = {
             q: tuple(
                 self._judged(m, q, effort=effort[j], runs=self.probe_.runs(q, j), found=found[j].get(q))
@@ -147,7 +137,7 @@ class InfluenceModels:
 
     @staticmethod
     def _judged(
-        method: str | None, quantity: Quantity, *, effort: Effort, runs: Floats, found: _Found | None
+        method: str | None, quantity: Quantity, *, effort: Effort, runs: Floats, found: Found | None
     ) -> Learnt:
         floor = noise_floor(runs)
         if found is None:
@@ -183,115 +173,3 @@ def held_out(costs: CostTable, *, rng: np.random.Generator) -> tuple[CostTable, 
     everything = np.arange(len(costs.configurations))
     probe = probe_rows(costs.space, costs.configurations, max(1, round(PROBE * len(everything))), rng=rng)
     return costs.select(np.setdiff1d(everything, probe)), costs.select(probe)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """Costs of one method, shape (n,) each, their noise floors in the sample, and what they are worth."""
-
-    costs: Mapping[Quantity, Floats]
-    floors: Mapping[Quantity, float]
-    effort: Effort
-    rng: np.random.Generator
-    kinds: Sequence[str]
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A model, its cross-validated error and predictions, those for the probe, the median; see `rare`."""
-
-    kind: str
-    model: Predictor
-    error: float
-    held_out: Floats
-    predicted: Floats
-    middle: float
-    rare: bool
-
-
-def _kinds(task: _Task, quantity: Quantity) -> Sequence[str]:
-    if task.effort == "full":
-        return task.kinds
-    if task.effort == "none":
-        return ("constant",)
-    return TIMED if quantity == "seconds" else COUNTED
-
-
-def _work(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict[Quantity, _Found]]:
-    """The tasks in pieces, heavy and light ones mixed, on the workers of the surrounding configuration."""
-    pieces = max(1, min(len(tasks), CHUNKS * int(effective_n_jobs(None))))
-    order: list[NDArray[np.intp]] = [np.arange(k, len(tasks), pieces) for k in range(pieces)]
-    results = Parallel()(delayed(_piece)(columns, asked, [tasks[i] for i in part]) for part in order)
-    found: list[dict[Quantity, _Found]] = [{} for _ in tasks]
-    for part, result in zip(order, results, strict=True):
-        for i, one in zip(part, result, strict=True):
-            found[i] = one
-    return found
-
-
-def _piece(columns: Columns, asked: Columns, tasks: Sequence[_Task]) -> list[dict[Quantity, _Found]]:
-    # Thousands of small fits of checked numbers: checking them again takes longer than some fits.
-    with config_context(assume_finite=True, skip_parameter_validation=True):
-        return [_one(columns, asked, task) for task in tasks]
-
-
-def _one(columns: Columns, asked: Columns, task: _Task) -> dict[Quantity, _Found]:
-    """Models of one method; seconds also as calls times seconds per call, where that predicts better."""
-    chosen: dict[Quantity, Chosen] = {}
-    for quantity, y in task.costs.items():
-        floor = task.floors.get(quantity, float("nan"))
-        one = choose(
-            columns,
-            y,
-            kinds=_kinds(task, quantity),
-            rng=task.rng,
-            floor=floor,
-            quick=task.effort != "full",
-        )
-        if one is not None:
-            chosen[quantity] = one
-    found: dict[Quantity, _Found] = {}
-    for quantity, one in chosen.items():
-        y = task.costs[quantity]
-        best: tuple[str, Predictor, float, Floats] = (one.kind, one.model, one.error, one.held_out)
-        product = None
-        if quantity == "seconds" and task.effort == "full" and one.error > GOOD * np.nan_to_num(floor):
-            product = _per_call(columns, task, chosen)
-        if product is not None:
-            best = product
-        found[quantity] = _Found(*best, best[1].predict(asked), float(np.nanmedian(y)), rare(y))
-    return found
-
-
-def _per_call(
-    columns: Columns, task: _Task, chosen: Mapping[Quantity, Chosen]
-) -> tuple[str, Predictor, float, Floats] | None:
-    """Kind, model, cross-validated error and predictions of seconds as a product.
-
-    None: there are no calls to build on, or seconds themselves are predicted as well.
-    """
-    if "calls" not in chosen or chosen["calls"].kind == "constant":
-        return None  # then seconds are as hard as seconds per call
-    seconds, calls = task.costs["seconds"], task.costs["calls"]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        each = np.where((calls > 0) & (seconds > 0), seconds / calls, np.nan)
-    floor = task.floors.get("seconds", float("nan"))
-    one = choose(columns, each, kinds=task.kinds, rng=task.rng, floor=floor)
-    if one is None:
-        return None
-    # Folds differ where a method was not called: there the calls decide alone.
-    guess = chosen["calls"].held_out * np.where(np.isfinite(each), one.held_out, 0.0)
-    # Both are judged on random folds alone, where both held a configuration out.
-    plain = chosen["seconds"].held_out
-    both = np.isfinite(seconds) & np.isfinite(guess) & np.isfinite(plain)
-    if not both.any():
-        return None
-    error = _error(seconds[both], guess[both])
-    if error >= _error(seconds[both], plain[both]):
-        return None
-    name = f"calls: {chosen['calls'].kind}; each: {one.kind}"
-    return name, PerCall(chosen["calls"].model, one.model), error, guess
-
-
-def _error(y: Floats, guess: Floats) -> float:
-    return float(np.minimum(relative_errors(y, guess), CAP).mean())

@@ -30,6 +30,7 @@ ITSELF = 0.3
 BORNE_OUT = 0.5
 """Part of an origin's share that the own costs of its callees must come to. Arbitrary."""
 MOST_NOTED = 3
+Move = Literal["slower", "faster", "new", "vanished", "calls"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Compared:
 class MethodChange:
     """A method, as at head, a vanished one as at base; `was`: at base, when renamed or moved.
 
+    change: `calls`, where its own cost did not move, and it makes the additional calls of one whose cost did.
     self_seconds: of an unprofiled trial, base and head. share: of the measured change, with its 90 %
     interval. callers: see `Callers.path`, outermost first. with_callees: the share is that of the method
     and all it calls.
@@ -59,7 +61,7 @@ class MethodChange:
 
     method: Method
     was: Method | None
-    change: Literal["slower", "faster", "new", "vanished"]
+    change: Move
     self_seconds: tuple[float, float]
     calls: tuple[int | None, int | None]
     instructions: tuple[int, int] | None
@@ -192,14 +194,15 @@ def _change(book: Ledger, callers: Callers, found: Moves, measured: Measured, ro
     share = float(found.delta[row] / measured.change)
     wide = float(found.deviation[row] / abs(measured.change))
     wide *= float(student_quantile(0.95, found.freedom))
+    kind: Move = "slower" if found.delta[row] > 0 else "faster"
     if not book.in_base[row] or not book.in_head[row]:
-        kind: Literal["slower", "faster", "new", "vanished"] = "new" if book.in_head[row] else "vanished"
-    else:
-        kind = "slower" if found.delta[row] > 0 else "faster"
+        kind = "new" if book.in_head[row] else "vanished"
+    elif not found.named[row]:
+        kind = "calls"
     instructions = _count(book.base.instructions, row), _count(book.head.instructions, row)
     return MethodChange(
         method,
-        was if was != method and kind in ("slower", "faster") else None,
+        was if was != method and kind not in ("new", "vanished") else None,
         kind,
         (float(found.before[row]), float(found.after[row])),
         (_count(book.base.calls, row), _count(book.head.calls, row)),
@@ -215,7 +218,14 @@ def _origin(book: Ledger, callers: Callers, found: Moves, measured: Measured, so
     own = _change(book, callers, found, measured, source.row)
     share = source.part
     wide = float(normal_quantile(0.95) * np.hypot(source.deviation, share * measured.error / measured.change))
-    return replace(own, share=share, interval=(share - wide, share + wide), with_callees=True)
+    kind: Move = "slower" if share * measured.change > 0.0 else "faster"
+    return replace(
+        own,
+        change=own.change if own.change in ("new", "vanished") else kind,
+        share=share,
+        interval=(share - wide, share + wide),
+        with_callees=True,
+    )
 
 
 def _borne_out(source: Origin, share: Array) -> bool:

@@ -245,6 +245,27 @@ def test_switches_come_from_the_documentation_where_it_defines_them(page: str, t
     assert f"# {page}:3" in (tmp_path / "r" / CONFIG).read_text()
 
 
+def test_switches_are_found_in_whatever_fonts_a_man_page_sets_them(tmp_path: Path) -> None:
+    page = r"""
+.TP
+.BI \-\-fast
+.TP
+.BR \-k ", " \-\-keep\-going
+.TP
+.BI "\-s, \-\-small"
+.TP
+.BI \-\-level " n"
+.TP
+.BI \-\-mode= mode
+.TP
+.BI \-\-name N
+.TP
+.RI \-\-words " [count]"
+"""
+    init(stranger(tmp_path / "r", {"prog.1": page}))
+    assert list(filled(tmp_path / "r").options) == ["fast", "keep_going", "small"]
+
+
 def test_switches_come_from_a_synopsis_too(tmp_path: Path) -> None:
     line = "Use it as tool [--fast] [-k | --keep-going] [--level=N] [--mode <m>] [--name[=X]] file --lonely\n"
     init(stranger(tmp_path / "r", {"README": line}))

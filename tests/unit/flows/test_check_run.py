@@ -79,6 +79,11 @@ def test_a_method_outside_is_annotated_where_the_repository_leads_to_it() -> Non
     assert (one.path, one.line, one.title) == ("pkg/load.py", 7, "pkg.Class.method is slower")
 
 
+def test_a_method_that_only_calls_more_is_not_annotated_as_slower() -> None:
+    (one,) = line_annotations(with_methods(change="calls"))
+    assert (one.level, one.title) == ("warning", "pkg.Class.method makes more calls")
+
+
 def test_a_faster_method_is_a_notice() -> None:
     (one,) = line_annotations(with_methods(change="faster"))
     assert (one.level, one.title) == ("notice", "pkg.Class.method is faster")

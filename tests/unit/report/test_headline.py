@@ -123,6 +123,21 @@ def test_power_names_the_least_visible_option_and_what_was_not_exercised() -> No
     assert "not known" in markdown(power(report(visible=Visible())))
 
 
+def test_an_option_that_was_found_does_not_stand_among_those_with_too_few_pairs() -> None:
+    options = tuple(VisibleOption(option=n, slow_down=s) for n, s in (("a", 0.02), ("b", None), ("c", None)))
+    pair = effect("b=9", "!c", ratio=1.2)
+    told = report(visible=Visible(options=options), **blamed(pair))
+    seen = markdown(power(told))
+    assert seen == "This run would have seen **+2.0 %** CPU time or more on any other option."
+    one = report(visible=Visible(options=options), **blamed(effect("b", ratio=1.2)))
+    assert "on 1 option; too few pairs to see any on 1 option." in markdown(power(one))
+    unproven = effect("b", ratio=1.2, significant=False)
+    memory = effect("b", ratio=1.2, metric="max_rss")
+    for other in (unproven, memory):
+        told = report(visible=Visible(options=options), **blamed(other))
+        assert "too few pairs to see any on 2 options." in markdown(power(told))
+
+
 def test_a_run_that_could_have_seen_a_slow_down_of_no_option_is_not_green() -> None:
     two = tuple(VisibleOption(option=name, slow_down=None) for name in "ab")
     told = headline(report(visible=Visible(options=two, everything=0.021)))

@@ -76,6 +76,13 @@ def test_a_control_or_what_became_faster_is_not_behind_a_slow_down(other: dict[s
     assert "`m`" not in title(blaming(method("m", 0.9), profiles=(profile(**other),)))
 
 
+def test_who_only_calls_more_is_not_counted_as_slower() -> None:
+    caller = method("warm", 0.0, change="calls", interval=(-0.01, 0.01))
+    found = blaming(method("m", 0.9), caller)
+    assert told(found).title == "Methods: 1 slower, 1 calling more"
+    assert [row["Method"] for row in table(found)] == ["`m`", "`warm` (calls more)"]
+
+
 def test_a_bound_just_below_nothing_has_no_sign() -> None:
     found = blaming(method("m", 0.006, interval=(-0.002, 0.012)))
     assert table(found)[0]["Share of the change"] == "0.6 % (0 to 1)"

@@ -5,6 +5,8 @@ from bot.model.report import (
     Influence,
     Report,
     Suspects,
+    Visible,
+    VisibleOption,
 )
 from bot.model.report_assertions import AssertionGroup, AssertionOutcome
 from bot.model.report_methods import MethodSuspect
@@ -68,10 +70,32 @@ def test_unproven_suspects_are_marked_and_hopeless_ones_left_out() -> None:
     assert shown[1][2].endswith("not proven")
 
 
+def test_an_alias_that_only_adds_what_holds_wherever_the_suspect_was_measured_is_left_out() -> None:
+    named = effect("unsafe", ratio=1.2, aliases=(("mangle", "unsafe"), ("toplevel",), ("ecma=es5", "unsafe")))
+    measured = (
+        changed(1.0, "same"),
+        changed(1.2, "slower", unsafe=True),
+        changed(1.2, "slower", unsafe=True, ecma="es2020"),
+        changed(None, "failed", unsafe=True, mangle=False),
+    )
+    fields = {"verdict": "regression", "suspects": Suspects(options=(named,))}
+    ((who, *_),) = rows(report(configurations=measured, **fields), "suspects")
+    assert who == "**`unsafe` on** (cannot be told apart from `toplevel` on or `ecma=es5` and `unsafe` on)"
+    ((who, *_),) = rows(report(configurations=(), **fields), "suspects")
+    assert "`mangle` and `unsafe` on" in who
+
+
 def test_suspects_stand_in_the_order_in_which_the_headline_names_them() -> None:
     named = (effect("a", "b", ratio=1.16), effect("a", ratio=1.13, sure=0.99))
     shown = rows(report(verdict="regression", suspects=Suspects(options=named)), "suspects")
     assert [row[0] for row in shown] == ["**`a` on**", "**`a` and `b` on**"]
+
+
+def test_the_table_of_what_was_visible_says_of_a_suspect_that_it_was_found() -> None:
+    options = (VisibleOption(option="a", slow_down=None), VisibleOption(option="b", slow_down=None))
+    named = Suspects(options=(effect("a", ratio=1.2),))
+    shown = rows(report(verdict="regression", suspects=named, visible=Visible(options=options)), "visible")
+    assert shown == [["`a`", "a change was found"], ["`b`", "too few pairs"]]
 
 
 def test_a_clean_run_names_no_suspects() -> None:

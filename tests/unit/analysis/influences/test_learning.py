@@ -117,6 +117,25 @@ def test_workers_and_one_process_learn_the_same() -> None:
     )
 
 
+def test_with_little_time_the_program_is_learnt_first_and_then_the_costliest_methods() -> None:
+    rng = np.random.default_rng(12)
+    costs = measured(drawn(60, rng), PROGRAM, noise=0.02, rng=rng)
+    left = iter([5.0, 1.0, -1.0])
+    found = InfluenceModels(rng=rng, left=lambda: next(left)).fit(costs)
+    assert found.system_.state == "learnt"
+    assert [m.effort for m in found.models_["seconds"]] == ["full", "none", "none", "none"]
+    assert found.skipped_ == ("cipher",)
+
+
+def test_enough_time_changes_nothing() -> None:
+    costs = measured(drawn(60, np.random.default_rng(6)), PROGRAM, noise=0.02, rng=np.random.default_rng(7))
+    ample = InfluenceModels(rng=np.random.default_rng(1), left=lambda: 99.0).fit(costs)
+    unlimited = InfluenceModels(rng=np.random.default_rng(1)).fit(costs)
+    asked = drawn(9, np.random.default_rng(2))
+    assert np.array_equal(ample.predict(asked, "seconds"), unlimited.predict(asked, "seconds"))
+    assert ample.skipped_ == unlimited.skipped_ == ()
+
+
 def test_instructions_are_exact_and_stand_in_where_no_time_was_measured() -> None:
     rng = np.random.default_rng(10)
     program: Program = {

@@ -154,6 +154,21 @@ def test_who_calls_more_is_named_and_is_first_when_its_text_changed(rewritten: b
     assert any("`hot` makes the additional calls" in note for note in found.notes)
 
 
+def test_who_calls_more_and_costs_no_more_by_itself_is_not_called_slower() -> None:
+    head = replace(
+        SIMPLE.changed("leaf", seconds=0.2, calls=4000),
+        edges={("main", "hot"): 1000, ("main", "warm"): 500, ("hot", "leaf"): 6000},
+    )
+    found = blame(compared(SIMPLE, head, "python", np.random.default_rng(9)))
+    kinds = {change.method.name: change.change for change in found.changes}
+    assert kinds == {"leaf": "slower", "hot": "calls"}
+    texts = {f(name): f"{name} body" for name in SIMPLE.seconds}
+    bodies = (texts, {**texts, f("hot"): "hot body, three times"})
+    found = blame(replace(compared(SIMPLE, head, "python", np.random.default_rng(9)), bodies=bodies))
+    first = found.changes[0]  # told with what it calls, and that is slower
+    assert (first.method.name, first.change, first.with_callees) == ("hot", "slower", True)
+
+
 def test_who_calls_a_library_that_was_not_called_before_is_first() -> None:
     print_, format_ = Method("printf"), Method("format")
     base = SIMPLE.profile("instructions", np.random.default_rng(0))
