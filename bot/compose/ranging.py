@@ -196,6 +196,7 @@ def workshop_of(opened: Opened) -> RangeWorkshop:
             accounts=opened.given.of,
             cache=opened.asked.cache or own_cache(opened.repository.top),
             passed=opened.passed,
+            own_path=environment().get("PATH", ""),
             stop=opened.run.stop.is_set,
             within=opened.run.folder,
         )
