@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from bot.adapters.scout import documented_switches
 from bot.adapters.subject_file import load_subject
 from bot.commands.init import ACTION, CONFIG, WORKFLOWS, init
 from bot.model.errors import UsageError
@@ -36,6 +37,16 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         "native",
         "./sorter",
         "go build -o sorter ./cmd/sorter",
+    ),
+    "a Go module with a folder that is called like its command": (
+        {
+            "go.mod": "module example.org/m/v2\n",
+            "cmd/minify/main.go": "",
+            "minify/lib.go": "package minify\n",
+        },
+        "native",
+        "./bin/minify",
+        "go build -o bin/minify ./cmd/minify",
     ),
     "CMake": (
         {
@@ -243,6 +254,20 @@ def test_switches_come_from_the_documentation_where_it_defines_them(page: str, t
         "keep_going": "--keep-going",
     }
     assert f"# {page}:3" in (tmp_path / "r" / CONFIG).read_text()
+
+
+def test_switches_of_a_go_command_come_from_the_page_beside_it(tmp_path: Path) -> None:
+    page = tmp_path / "cmd/minify/README.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        "    Options:\n"
+        "          --css-precision int     Number of digits\n"
+        "          --html-keep-comments    Preserve all comments\n"
+        "      -l, --list                  List all types\n"
+        "          --match stringArray     Only these files\n"
+        "          --int                   Whole numbers only\n"
+    )
+    assert [o.flag for o in documented_switches(tmp_path)] == ["--html-keep-comments", "--int"]
 
 
 def test_switches_come_from_a_synopsis_too(tmp_path: Path) -> None:
