@@ -115,7 +115,7 @@ def _none(report: Report) -> Headline:
     if report.interrupted == "signal":
         return Headline("unclear", "🟡", prose("No slow-down found before the run was stopped"), lead)
     if report.broken_at_head:
-        return _broken(report, lead)
+        return _broken(report, lead, "no slow-down found elsewhere")
     if claims.default_seems_worse(report):
         title = prose("Not clear: only the default configuration seems worse, which is not proven")
         return Headline("unclear", "🟡", title, lead, _more_time("for a clear answer "))
@@ -127,19 +127,19 @@ def _none(report: Report) -> Headline:
     return Headline("good", "🟢", prose(f"{found}{failed}"), lead)
 
 
-def _broken(report: Report, lead: tuple[Prose, ...]) -> Headline:
-    """Nothing is slower, and head fails where base works: that is what to look at."""
+def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:
+    """Nothing is known to be slower, and head fails where base works: that is what to look at."""
     broken = report.broken_at_head
     shown = claims.broken_values(report)
     where = (
         prose("with ", join(shown, "; or with ")) if shown else "in " + count(len(broken), "configuration")
     )
-    title = prose("Head fails ", where, ", where base works; no slow-down found elsewhere")
+    title = prose("Head fails ", where, ", where base works; ", elsewhere)
     action = prose(
         "run head in one of the failed configurations of the table below; if it is meant to fail there, "
         "forbid that by ", code("constraints"), ".",
     )  # fmt: skip
-    return Headline("bad", "🟠", title, lead, action)
+    return Headline("bad", "🟠", title, tuple(lead), action)
 
 
 def _more_time(why: str) -> Prose:
@@ -155,6 +155,8 @@ def _inconclusive(report: Report) -> Headline:
     if suspect is not None:
         lead.append(prose("Most suspicious, but not proven: ", claims.hit(suspect, capital=False)))
     settling = _said(report, "would settle it", "to settle it")
+    if report.broken_at_head:
+        return _broken(report, (*lead, *settling), "elsewhere a slow-down could not be ruled out")
     action = _more_time("for a clear answer ")
     title = prose("Not clear: a slow-down could not be ruled out")
     return Headline("unclear", "🟡", title, (*lead, *settling), None if settling else action)
