@@ -30,13 +30,13 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         {"go.mod": "module example.org/jane/yq/v4\n\ngo 1.20\n", "main.go": "package main\n"},
         "native",
         "./yq",
-        "go build -o yq .",
+        "go build -buildvcs=false -o yq .",
     ),
     "a Go module with commands": (
         {"go.mod": "module example.org/jane/tools\n", "cmd/sorter/main.go": "package main\n"},
         "native",
         "./sorter",
-        "go build -o sorter ./cmd/sorter",
+        "go build -buildvcs=false -o sorter ./cmd/sorter",
     ),
     "a Go module with a folder that is called like its command": (
         {
@@ -46,7 +46,7 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         },
         "native",
         "./bin/minify",
-        "go build -o bin/minify ./cmd/minify",
+        "go build -buildvcs=false -o bin/minify ./cmd/minify",
     ),
     "CMake": (
         {
