@@ -21,6 +21,8 @@ _ERROR = re.compile(
 )
 _GLUED = re.compile(r"(?:\b(?:fatal|error|panic)|(?:Error|ERROR|FATAL))(?:\ error)?:\ (?=\S)")
 """An error behind output that did not end its line; capitals may follow anything."""
+_AMID = re.compile(r"[\w./+-]+: (?:fatal )?error: (?=\S).*")
+"""An error that a program wrote at once, amid output that it had kept back."""
 
 _OURS = re.compile(r"(?:/[^\s/:'\"]+)*/suspects-run-\w+/(?:suspects-\w+/)?")
 """The folder of a run: it is another one each time, and tells a reader nothing."""
@@ -43,7 +45,8 @@ def error_line(output: bytes | bytearray) -> str:
         if _ERROR.match(line) and not _ERROR.match(above)
     ]
     if not named:
-        return _behind(lines[-1]) or text[-KEPT:].strip()
+        amid = _AMID.findall(text)
+        return _behind(lines[-1]) or (amid[-1][:KEPT].strip() if amid else text[-KEPT:].strip())
     told, following = lines[named[-1]].strip(), lines[named[-1] + 1 : named[-1] + 2]
     return " ".join([told, *(line.strip() for line in following if told.endswith(":"))])[:KEPT].strip()
 

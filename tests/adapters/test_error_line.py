@@ -83,6 +83,11 @@ def test_an_error_behind_output_that_did_not_end_its_line_is_told_alone(error: s
     assert len(error_line(page)) > 300
 
 
+def test_an_error_amid_output_that_the_program_had_kept_back_is_told_alone() -> None:
+    output = b"  case 4:\n    hval += values[(unsigperf: error: no switch\nned char)text[0]];\n  break;\n}\n"
+    assert error_line(output) == "unsigperf: error: no switch"
+
+
 def test_without_a_line_that_names_an_error_the_end_is_told() -> None:
     assert error_line(b"x" * 1000 + b" went wrong\n") == ("x" * 1000 + " went wrong")[-KEPT:]
     assert error_line(b"") == ""
