@@ -82,10 +82,13 @@ def _go(root: Path) -> Recipe:
         commands = sorted(p.parent.name for p in root.glob("cmd/*/main.go"))
         name = _safe(commands[0]) if commands else None
         package = f"./cmd/{name}"
+    # `go build -o` writes into a folder of that name, and `bin` is the one that is hardly ever a package.
+    program = f"bin/{name}" if name and (root / name).is_dir() else name
+    # A checkout is no clone: Go would ask git for the revision, and fail on the repository around it.
     return Recipe(
         "Go",
-        build=name and f"go build -o {name} {package}",
-        run=name and f"./{name}",
+        build=name and f"go build -buildvcs=false -o {program} {package}",
+        run=name and f"./{program}",
         hint=f"{NO_NETWORK} vendor the modules (go mod vendor).",
     )
 

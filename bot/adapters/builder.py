@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from bot.adapters import build_cache, checkout, process
+from bot.adapters import absent_command, build_cache, checkout, process
 from bot.adapters.compilers import ROOM, debugging
 from bot.adapters.git import Repository
 from bot.adapters.inputs import SIDES
@@ -33,15 +33,16 @@ class Builder:
     """What workshops build with; several threads may.
 
     `accounts`: who builds each side. `cache`: where built trees are kept between runs (None, or a place
-    that cannot be used: a temporary folder). `passed`: the variables of `pass_env`. `machine`: where it is
-    written down that `setup` has run on this machine, which a cache carried to another machine must not say.
+    that cannot be used: a temporary folder). `passed`: the variables of `pass_env`. `own_path`: the PATH of
+    who started us, to tell where a command lies that builds do not find. `machine`: where it is written down
+    that `setup` has run on this machine, which a cache carried to another machine must not say.
     `within`: where the temporary folder is made.
 
     Raises:
         UsageError: the temporary folder lies where the accounts cannot enter.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (all by keyword)
         self,
         repository: Repository,
         subject: Subject,
@@ -49,6 +50,7 @@ class Builder:
         accounts: Mapping[Side, Account | None],
         cache: Path | None = None,
         passed: Mapping[str, str] | None = None,
+        own_path: str = "",
         machine: Path | None = None,
         stop: Callable[[], bool] | None = None,
         within: Path | None = None,
@@ -59,6 +61,7 @@ class Builder:
         self._boxed = subject.sandbox != "off"
         self._accounts = accounts
         self._environment = {**process.PLAIN_ENVIRONMENT, **subject.program.env, **(passed or {})}
+        self._own_path = own_path
         self._machine = machine or Path(tempfile.gettempdir(), f"suspects-setup-{os.geteuid()}")
         self._stop = stop or (lambda: False)
         self.notes: list[str] = []
@@ -142,7 +145,7 @@ class Builder:
             return Build(side, ok=True, step="checkout")
         ended = self.shell(self._program.build, side, entry.tree, building=True, trusted=trusted, room=room)
         if ended.outcome != "ok":
-            reason = ended.reason(f"`build` of {name}")
+            reason = f"{ended.reason(f'`build` of {name}')} {self._absent(ended, account)}".rstrip()
             return Build(side, ok=False, seconds=ended.seconds, reason=reason, log=ended.log)
         checkout.bound(entry.tree, account)
         checkout.seal(entry.tree, account)
@@ -193,6 +196,10 @@ class Builder:
         finally:
             for home in homes.values():
                 checkout.remove(home)
+
+    def _absent(self, ended: process.Ended, account: Account | None) -> str:
+        path = self._environment["PATH"]
+        return absent_command.elsewhere(ended.log, build_path=path, own_path=self._own_path, account=account)
 
     def _roomy(self) -> Mapping[str, str]:
         if self._room is None:

@@ -73,23 +73,28 @@ def seal(tree: Path, account: Account | None) -> None:
     """Takes a tree back from an account: ours, readable by everyone, writable by nobody, no set-uid bits.
 
     Nothing of the account may run any more. A hard link to somebody else's file would be opened to
-    everyone here, so it is refused.
+    everyone here, so it is refused; several names of one file within the tree (what cargo leaves) are not.
 
     Raises:
         ForeignFileError: a file below does not belong to the account.
         OSError: the tree cannot be changed.
     """
     folders = [tree]
+    sealed: set[tuple[int, int]] = set()  # files of several names, which are ours once one of them was met
     _seal_one(tree, tree.lstat())
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
                 status = entry.stat(follow_symlinks=False)
+                if (status.st_dev, status.st_ino) in sealed:
+                    continue
                 if account is not None and status.st_uid != account.uid:
                     raise ForeignFileError(f"{entry.name} is a link to a file of another user")
                 _seal_one(Path(entry.path), status)
                 if stat.S_ISDIR(status.st_mode):
                     folders.append(Path(entry.path))
+                elif status.st_nlink > 1:
+                    sealed.add((status.st_dev, status.st_ino))
 
 
 def _seal_one(path: Path, status: os.stat_result) -> None:

@@ -52,6 +52,7 @@ class RangeWorkshop:
         accounts: Mapping[Side, Account | None],
         cache: Path | None = None,
         passed: Mapping[str, str] | None = None,
+        own_path: str = "",
         stop: Callable[[], bool] | None = None,
         within: Path | None = None,
         builders: int | None = None,
@@ -64,6 +65,7 @@ class RangeWorkshop:
             accounts=accounts,
             cache=cache,
             passed=passed,
+            own_path=own_path,
             stop=lambda: self._closing or (stop is not None and stop()),
             within=within,
         )

@@ -26,6 +26,8 @@ NOT_MEASURED = frozenset(
         "input",
         "interactive",
         "license",
+        "list",
+        "watch",
     }
     | {"log-level", "output", "quiet", "silent", "usage", "verbose", "version", "yes"}  # talk, or end a run
     | {
@@ -42,12 +44,13 @@ NOT_MEASURED = frozenset(
 """Options that are documented but not worth a trial."""
 
 # An option where documentation defines one: at a line's start, behind list marks, quotes, man page
-# macros or its short form; what follows tells whether it takes a value.
+# macros or its short form; what follows tells whether it takes a value (`--indent int   ...` is Go's way).
 _DEFINITION = re.compile(
     r"""^[ \t]*(?:[-*+|][ \t]+)?(?:(?P<italic>\.[BR]I[ \t]+)|\.(?:B|BR|RB|IP|OP)[ \t]+)?["'`*]*
         (?:-[A-Za-z0-9?]["'`*]*[ \t]*["']?[,|/][ \t]*["'`*]*[ \t]*["'`*]*)?
         --(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![A-Za-z0-9-])
         (?P<value>["'`*]*[ \t]*\[?=|[ \t]+[<\[{]|[ \t]+[A-Z][A-Z_]+\b
+            |[ \t](?:u?int|float|string|duration|bytes)[a-zA-Z0-9]*[ \t]{2}
             |(?(italic)["']?[ \t]+["']?[ \t]*[A-Za-z0-9<\[{]))?""",  # what .BI and .RI set apart is a value
     re.VERBOSE | re.MULTILINE,
 )
@@ -59,7 +62,7 @@ _SYNOPSIS = re.compile(
 )
 _MENTION = re.compile(r"--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
 _FONT = re.compile(r"\\f[BIRP]")
-_PAGES = ("README*", "*.1", "*/*.1", "man/*.md", "doc/*.md", "docs/*.md", "docs/*.rst")
+_PAGES = ("README*", "cmd/*/README*", "*.1", "*/*.1", "man/*.md", "doc/*.md", "docs/*.md", "docs/*.rst")
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Workshop:
         UsageError: the temporary folder lies where the accounts cannot enter.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  Builder's
         self,
         repository: Repository,
         subject: Subject,
@@ -36,6 +36,7 @@ class Workshop:
         accounts: Mapping[Side, Account | None],
         cache: Path | None = None,
         passed: Mapping[str, str] | None = None,
+        own_path: str = "",
         machine: Path | None = None,
         stop: Callable[[], bool] | None = None,
         within: Path | None = None,
@@ -51,6 +52,7 @@ class Workshop:
             accounts=accounts,
             cache=cache,
             passed=passed,
+            own_path=own_path,
             machine=machine,
             stop=stop,
             within=within,

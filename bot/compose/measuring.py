@@ -196,7 +196,7 @@ def real_job(
     if subject.sandbox == "required" and (missing := what_is_missing()):
         raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
     cache = asked.cache or build_folder(repository.top, ours, given.of.values())
-    opener = Opener(repository, subject, comparison, run, given.of, cache, passed)
+    opener = Opener(repository, subject, comparison, run, given.of, cache, passed, ours.get("PATH", ""))
     sampling, measuring, deciding, proving, learning = _generators(asked)
     solver = ConstraintSolver(subject.space)
     aim = Aim(

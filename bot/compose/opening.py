@@ -43,6 +43,8 @@ class Opener:
     accounts: Mapping[Side, Account | None]
     cache: Path
     passed: Mapping[str, str]
+    own_path: str
+    """The PATH of who started us."""
 
     @cached_property
     def workshop(self) -> Workshop:
@@ -120,6 +122,7 @@ class Opener:
                 accounts=self.accounts,
                 cache=self.cache,
                 passed=self.passed,
+                own_path=self.own_path,
                 stop=stop,
                 within=self.run.folder,
             )

@@ -197,6 +197,7 @@ def workshop_of(opened: Opened) -> RangeWorkshop:
             cache=opened.asked.cache
             or build_folder(opened.repository.top, environment(), opened.given.of.values()),
             passed=opened.passed,
+            own_path=environment().get("PATH", ""),
             stop=opened.run.stop.is_set,
             within=opened.run.folder,
         )

@@ -158,6 +158,7 @@ def _profile(profile: ComparedProfile) -> ComparedProfile:
         change_seconds=profile.change_seconds,
         unexplained=profile.unexplained,
         overhead=profile.overhead,
+        samples=profile.samples,
         flame=tuple(
             FlameNode(method=name(node.method), parent=node.parent, base=node.base, head=node.head)
             for node in paths

@@ -210,6 +210,7 @@ class MethodInquiry:
             change_seconds=head - base,
             unexplained=None if one.control else found.unexplained,
             overhead=spent / base if base > 0 else None,
+            samples=_fewest(one),
             flame=flame(before, after, paired, (base, head)),
         )
 
@@ -244,6 +245,12 @@ def _foremost(found: Blame) -> Blame:
     left = sum(change.share for change in found.changes[METHODS:])
     rest = found.unexplained + left if found.unexplained is not None else None
     return replace(found, changes=found.changes[:METHODS], unexplained=rest)
+
+
+def _fewest(one: Profiled) -> int | None:
+    """Samples of the side that has fewer; None: its profiles have none."""
+    taken = [sum(profile.samples or 0 for profile in side) for side in one.sides.values()]
+    return min(taken) or None
 
 
 def _too_short(left: float) -> str:

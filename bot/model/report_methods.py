@@ -68,7 +68,8 @@ class ComparedProfile(Part):
 
     change_seconds: measured without a profiler, of one trial. unexplained: the share of it that no named
     method explains (null: nothing changed). overhead: profiled seconds over unprofiled ones. flame: parents
-    come before their children. blind: what the tool cannot see, in sentences.
+    come before their children. blind: what the tool cannot see, in sentences. samples: of the side that has
+    fewer (null: the tool takes none).
     """
 
     options: dict[str, Value]
@@ -78,4 +79,5 @@ class ComparedProfile(Part):
     change_seconds: float
     unexplained: float | None = None
     overhead: float | None = None
+    samples: int | None = None
     flame: tuple[FlameNode, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.model.report import Effect, Report
-from bot.report import claims, methods, resources, words
+from bot.report import claims, doubts, methods, resources, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
     Listing,
@@ -115,31 +115,27 @@ def _none(report: Report) -> Headline:
     if report.interrupted == "signal":
         return Headline("unclear", "🟡", prose("No slow-down found before the run was stopped"), lead)
     if report.broken_at_head:
-        return _broken(report, lead)
-    if claims.default_seems_worse(report):
-        title = prose("Not clear: only the default configuration seems worse, which is not proven")
-        return Headline("unclear", "🟡", title, lead, _more_time("for a clear answer "))
-    if claims.saw_no_option(report):
-        title = prose("No slow-down found, but there were too few pairs to see one on any option")
-        return Headline("unclear", "🟡", title, lead, _more_time("to look at options "))
+        return _broken(report, lead, "no slow-down found elsewhere")
+    if (found := doubts.doubt(report)) is not None:
+        return Headline("unclear", "🟡", found.title, (lead[0], *found.lead, lead[1]), _more_time(found.why))
     failed = " where trials ended well" if report.spent.failed_trials else ""
-    found = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
-    return Headline("good", "🟢", prose(f"{found}{failed}"), lead)
+    said = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
+    return Headline("good", "🟢", prose(f"{said}{failed}"), lead)
 
 
-def _broken(report: Report, lead: tuple[Prose, ...]) -> Headline:
-    """Nothing is slower, and head fails where base works: that is what to look at."""
+def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:
+    """Nothing is known to be slower, and head fails where base works: that is what to look at."""
     broken = report.broken_at_head
     shown = claims.broken_values(report)
     where = (
         prose("with ", join(shown, "; or with ")) if shown else "in " + count(len(broken), "configuration")
     )
-    title = prose("Head fails ", where, ", where base works; no slow-down found elsewhere")
+    title = prose("Head fails ", where, ", where base works; ", elsewhere)
     action = prose(
         "run head in one of the failed configurations of the table below; if it is meant to fail there, "
         "forbid that by ", code("constraints"), ".",
     )  # fmt: skip
-    return Headline("bad", "🟠", title, lead, action)
+    return Headline("bad", "🟠", title, tuple(lead), action)
 
 
 def _more_time(why: str) -> Prose:
@@ -154,7 +150,11 @@ def _inconclusive(report: Report) -> Headline:
     suspect = next((e for e in report.suspects.options if words.worse(report, e)), None)
     if suspect is not None:
         lead.append(prose("Most suspicious, but not proven: ", claims.hit(suspect, capital=False)))
+    else:
+        lead += doubts.told(report)
     settling = _said(report, "would settle it", "to settle it")
+    if report.broken_at_head:
+        return _broken(report, (*lead, *settling), "elsewhere a slow-down could not be ruled out")
     action = _more_time("for a clear answer ")
     title = prose("Not clear: a slow-down could not be ruled out")
     return Headline("unclear", "🟡", title, (*lead, *settling), None if settling else action)

@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterable, Sequence
 
 from bot.model.profiles import Method, stripped
-from bot.model.report_methods import FlameNode
+from bot.model.report_methods import ComparedProfile, FlameNode
 from bot.report.formats import seconds
 
 _CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EPERM", re.IGNORECASE)
 _TEMPORARY = re.compile(r"(?<![\w./-])(/(?:var/)?tmp)/(?!suspects-)")
 _JAVA = "TempFile"
 """In a Java program's trace, which does not name the folder."""
+FEW_SAMPLES = 1000
+"""With fewer, a method that has a tenth of the time is off by more than a tenth of that. Arbitrary."""
 _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
 )
@@ -41,16 +43,20 @@ def misses_neighbours(reasons: Iterable[str]) -> bool:
     return any(_MISSING.search(reason) for reason in reasons)
 
 
-def nobody_to_blame(flames: Iterable[Sequence[FlameNode]]) -> tuple[str, str]:
-    """A title, and why no method of profiled configurations is blamed; flames: their call paths."""
-    if _without_names(flames):
+def nobody_to_blame(profiles: Sequence[ComparedProfile]) -> tuple[str, str]:
+    """A title, and why no method of profiled configurations is blamed."""
+    if _without_names(profile.flame for profile in profiles):
         return "Methods: the program has no names", (
             "Nearly all of its time went in code without names: it is stripped, and no method can be told "
             "from the others. A build that is not stripped (no strip, no -s) tells which one it is."
         )
+    most = max((profile.samples or 0 for profile in profiles), default=0)
+    short = 0 < most < FEW_SAMPLES
     return "Methods: none stands out", (
-        "In no flagged configuration did the own cost of a method move beyond the noise of its profiles: the "
-        "change is spread over many methods, or lies in what the profiler cannot see."
+        "In no flagged configuration did the own cost of a method move beyond the noise of its profiles: "
+        + (f"they are short ({most} samples, and a larger --budget has room for more), " if short else "")
+        + ("or " if short else "")
+        + "the change is spread over many methods, or lies in what the profiler cannot see."
     )
 
 

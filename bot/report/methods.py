@@ -140,9 +140,9 @@ def methods(report: Report, rows: int) -> Section | None:
 
 
 def _none_stands_out(report: Report, found: list[Group], short: bool) -> Section | None:
-    flames = [group.profile.flame for group in found if group.profile and not group.control]
-    title, why = nobody_to_blame(flames)
-    return Section("methods", title, (prose(why), *_remarks(report, found, short))) if flames else None
+    profiles = [group.profile for group in found if group.profile and not group.control]
+    title, why = nobody_to_blame(profiles)
+    return Section("methods", title, (prose(why), *_remarks(report, found, short))) if profiles else None
 
 
 def cost(method: MethodSuspect) -> Prose:

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from bot.model.report import ConfigurationChange, Noise, Report, State
 from bot.model.space import Term
-from bot.report import words
+from bot.report import doubts, words
 from bot.report.claims import changed_options, power, unexercised
 from bot.report.formats import (
     Prose,
@@ -35,12 +35,13 @@ MOST_NOTES, MOST_NAMES = 30, 20
 
 
 def changed(report: Report, rows: int) -> Section | None:
-    """Configurations that moved or failed, the default one first; the others are only counted."""
+    """Configurations that moved, seem to or failed, the default one first; the others are only counted."""
     if not report.configurations:
         return None
     primary = [c for c in report.configurations if c.metric == report.primary_metric]
     others = [c for c in report.configurations if c.metric != report.primary_metric]
-    shown = sorted((c for c in primary if c.default or _moved(c)), key=_rank)
+    far_off = doubts.odd(report)
+    shown = sorted((c for c in primary if c.default or _moved(c) or c in far_off), key=_rank)
     shown += sorted((c for c in others if _moved(c)), key=_rank)
     default = words.default_options(report)
     cells = tuple((words.configuration(c.options, default), _outcome(c), _pairs(c)) for c in shown[:rows])

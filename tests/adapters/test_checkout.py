@@ -74,6 +74,18 @@ def test_a_hard_link_to_a_file_of_another_user_is_refused(open_path: Path) -> No
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
+@pytest.mark.skipif(not ROOT, reason="accounts need root")
+def test_two_names_of_one_file_of_the_build_are_sealed_like_one(open_path: Path) -> None:
+    tree = open_path / "tree"
+    (tree / "deps").mkdir(parents=True)
+    (tree / "deps" / "rg-162a").write_text("x")
+    (tree / "rg").hardlink_to(tree / "deps" / "rg-162a")  # what cargo does
+    checkout.give(tree, ACCOUNT)
+    checkout.seal(tree, ACCOUNT)
+    assert {p.lstat().st_uid for p in (tree, *tree.rglob("*"))} == {os.geteuid()}
+    assert {stat.S_IMODE((tree / name).stat().st_mode) for name in ("rg", "deps/rg-162a")} == {0o444}
+
+
 def test_a_copy_shares_nothing_and_a_linked_copy_shares_its_files(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "f").write_text("1")

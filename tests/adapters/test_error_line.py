@@ -50,7 +50,7 @@ JAVAC = b"""src/Main.java:5: error: cannot find symbol
         (NODE, "SyntaxError: Unexpected token 'async'"),
         (PYTHON, "KeyError: 'a'"),
         (JVM, 'Exception in thread "main" java.lang.IllegalStateException: no parser'),
-        (RUST, "thread 'main' (81) panicked at src/main.rs:2:5:"),
+        (RUST, "thread 'main' (81) panicked at src/main.rs:2:5: index out of bounds"),
         (COMPILER, "input-0/app.js:2:0: ERROR - [JSC_UNDEFINED] w is undeclared"),
         (
             b"\x1b[31mTypeError: x is undefined\x1b[39m\x1b[31m in a.less\x1b[39m\n2 .a { x }\n3 }\n",
@@ -67,10 +67,25 @@ JAVAC = b"""src/Main.java:5: error: cannot find symbol
         ),
         (b"[!] Error: no entry\n    at x\n", "[!] Error: no entry"),
         (b"fatal: not a level: 12\nusage: ...\n", "fatal: not a level: 12"),
+        (b"ERROR: cannot minify a.html: names\n<p>\n", "ERROR: cannot minify a.html: names"),
+        (b"gperf: error: no switch\nTry --help.\n", "gperf: error: no switch"),
+        (b"Error:\nno such level\n", "Error: no such level"),
     ],
 )
 def test_the_error_is_told_and_not_the_stack_below_it(output: bytes, told: str) -> None:
     assert error_line(output) == told
+
+
+@pytest.mark.parametrize("error", ["ERROR: cannot minify a.html", "Error: no names", "fatal: no names"])
+def test_an_error_behind_output_that_did_not_end_its_line_is_told_alone(error: str) -> None:
+    page = b"<p>an error: none " + 100 * b"<b>words</b> " + (b">" if error[0].isupper() else b"> ")
+    assert error_line(page + error.encode() + b"\n") == error
+    assert len(error_line(page)) > 300
+
+
+def test_an_error_amid_output_that_the_program_had_kept_back_is_told_alone() -> None:
+    output = b"  case 4:\n    hval += values[(unsigperf: error: no switch\nned char)text[0]];\n  break;\n}\n"
+    assert error_line(output) == "unsigperf: error: no switch"
 
 
 def test_without_a_line_that_names_an_error_the_end_is_told() -> None:

@@ -40,11 +40,11 @@ class Yard:
         return self.opened().resolve("v1", "HEAD")
 
     def workshop(self, *, workloads: dict[str, Workload] | None = None, **keys: Any) -> Workshop:
-        """A workshop for a program with these keys (`cache`, `passed`, `stop` are the workshop's).
+        """A workshop for a program with these keys (those of `own` and `cache` are the workshop's).
 
         `kept`: the program's own `cache`.
         """
-        own = {k: keys.pop(k) for k in ("passed", "stop") if k in keys}
+        own = {k: keys.pop(k) for k in ("passed", "own_path", "stop") if k in keys}
         cache = keys.pop("cache", self.cache)
         kept = keys.pop("kept", ())
         program = Program(**{"run": "./product", "build": BUILD, "cache": kept, **keys})

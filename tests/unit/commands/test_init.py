@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from bot.adapters.scout import documented_switches
 from bot.adapters.subject_file import load_subject
 from bot.commands.init import ACTION, CONFIG, WORKFLOWS, init
 from bot.model.errors import UsageError
@@ -29,13 +30,23 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         {"go.mod": "module example.org/jane/yq/v4\n\ngo 1.20\n", "main.go": "package main\n"},
         "native",
         "./yq",
-        "go build -o yq .",
+        "go build -buildvcs=false -o yq .",
     ),
     "a Go module with commands": (
         {"go.mod": "module example.org/jane/tools\n", "cmd/sorter/main.go": "package main\n"},
         "native",
         "./sorter",
-        "go build -o sorter ./cmd/sorter",
+        "go build -buildvcs=false -o sorter ./cmd/sorter",
+    ),
+    "a Go module with a folder that is called like its command": (
+        {
+            "go.mod": "module example.org/m/v2\n",
+            "cmd/minify/main.go": "",
+            "minify/lib.go": "package minify\n",
+        },
+        "native",
+        "./bin/minify",
+        "go build -buildvcs=false -o bin/minify ./cmd/minify",
     ),
     "CMake": (
         {
@@ -264,6 +275,20 @@ def test_switches_are_found_in_whatever_fonts_a_man_page_sets_them(tmp_path: Pat
 """
     init(stranger(tmp_path / "r", {"prog.1": page}))
     assert list(filled(tmp_path / "r").options) == ["fast", "keep_going", "small"]
+
+
+def test_switches_of_a_go_command_come_from_the_page_beside_it(tmp_path: Path) -> None:
+    page = tmp_path / "cmd/minify/README.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        "    Options:\n"
+        "          --css-precision int     Number of digits\n"
+        "          --html-keep-comments    Preserve all comments\n"
+        "      -l, --list                  List all types\n"
+        "          --match stringArray     Only these files\n"
+        "          --int                   Whole numbers only\n"
+    )
+    assert [o.flag for o in documented_switches(tmp_path)] == ["--html-keep-comments", "--int"]
 
 
 def test_switches_come_from_a_synopsis_too(tmp_path: Path) -> None:

@@ -181,6 +181,18 @@ def test_a_head_that_fails_where_base_works_is_no_green_report() -> None:
     assert "head never works with `unsafe` on and `passes=3`" in markdown(found.caveats[0])
 
 
+def test_a_head_that_fails_where_base_works_leads_a_report_that_is_not_clear_either() -> None:
+    notes = ("cpu: 1 of 20 levels could still be 3 % worse; 5 more pairs would settle it.",)
+    found = headline(builders.head_broken().model_copy(update={"verdict": "inconclusive", "notes": notes}))
+    assert (found.tone, found.icon) == ("bad", "🟠")
+    assert markdown(found.title) == (
+        "Head fails with `unsafe` on and `passes=3`, where base works; "
+        "elsewhere a slow-down could not be ruled out"
+    )
+    assert markdown(found.lead[-1]) == notes[0]
+    assert "constraints" in markdown(found.action)
+
+
 def test_the_example_of_a_failure_is_one_that_head_brought() -> None:
     broken = builders.head_broken()
     own = next(c for c in broken.configurations if c.state == "failed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.model.report_methods import FlameNode
+from bot.model.report_methods import ComparedProfile, FlameNode
 from bot.report.hints import longer, misses_neighbours, nobody_to_blame, remedy
 
 
@@ -69,4 +69,23 @@ def test_that_nobody_is_blamed_in_a_stripped_program_is_told_with_its_cause(
     flames: list[list[tuple[str, int, float]]], title: str
 ) -> None:
     drawn = [[FlameNode(method=m, parent=p, base=s, head=s) for m, p, s in flame] for flame in flames]
-    assert nobody_to_blame(drawn)[0] == title
+    profiles = [ComparedProfile(options={}, change_seconds=1.0, flame=tuple(flame)) for flame in drawn]
+    assert nobody_to_blame(profiles)[0] == title
+
+
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [
+        (
+            (199, 170),
+            "of its profiles: they are short (199 samples, and a larger --budget has room for more), or",
+        ),
+        ((170, 4000), "of its profiles: the change is spread over many methods,"),
+        ((None,), "of its profiles: the change is spread over many methods,"),
+    ],
+)
+def test_that_nobody_is_blamed_by_short_profiles_is_told_with_how_short(
+    samples: tuple[int | None, ...], said: str
+) -> None:
+    profiles = [ComparedProfile(options={}, change_seconds=1.0, samples=taken) for taken in samples]
+    assert said in nobody_to_blame(profiles)[1]
