@@ -17,8 +17,8 @@ from bot.analysis.reading import Reading
 from bot.analysis.triples import MASS
 from bot.model.space import Configuration, Level, Space, Term, distance
 
-SURE = 0.95
-"""A name with this probability is not asked for again."""
+SURE = 0.99
+"""A term with this probability needs no further configuration."""
 STANDS_OUT = 4.0
 """Standard errors from which on a configuration surely changed."""
 CLEARLY, LEAST_PAIRS, MOST_PAIRS = 4.0, 2, 6
@@ -54,27 +54,29 @@ class Doubt:
 
 
 def unnamed(space: Space, configurations: Sequence[Configuration], reading: Reading) -> Doubt | None:
-    """Who may carry what no sure name of an alarmed metric explains; None: nothing surely shows that."""
-    explained = np.zeros(len(configurations))
-    for effect in reading.named():
-        if effect.presence * effect.posterior[effect.top] * reading.found.told(effect.top).share >= SURE:
-            explained += effect.each
+    """Who may carry what no name of an alarmed metric explains, or what a name does; None: there is no doubt.
+
+    A name may be doubted though it is the simplest: a longer term that holds in the same measured
+    configurations fits as well.
+    """
+    named = reading.named()
     costs = reading.watch.costs
-    base = np.full(len(configurations), np.nan) if costs is None else costs.base
-    for alarmed, sign in zip(reading.alarms, (1.0, -1.0), strict=True):
-        if not alarmed:
-            continue
-        found = doubt(
-            space,
-            configurations,
-            sign * (reading.location - explained),
-            reading.variance,
-            base=base,
-            margin=reading.watch.margin,
-            scale=float(np.median(reading.watch.scale)),
-        )
-        if found is not None:
-            return found
+    for doubted in (None, *named):
+        explained = sum((e.each for e in named if e is not doubted), np.zeros(len(configurations)))
+        for alarmed, sign in zip(reading.alarms, (1.0, -1.0), strict=True):
+            if not alarmed or (doubted is not None and sign * doubted.size < 0.0):
+                continue
+            found = doubt(
+                space,
+                configurations,
+                sign * (reading.location - explained),
+                reading.variance,
+                base=np.full(len(configurations), np.nan) if costs is None else costs.base,
+                margin=reading.watch.margin,
+                scale=float(np.median(reading.watch.scale)),
+            )
+            if found is not None and found.chances[0] < SURE:
+                return found
     return None
 
 

@@ -10,7 +10,7 @@ import pytest
 from bot.analysis.diagnose import PairedEstimator
 from bot.analysis.telling_apart import Doubt, doubt, telling
 from bot.model.space import Configuration, Space, Term
-from tests.unit.analysis.worlds import estimator, flags, holds, mixed, sample
+from tests.unit.analysis.worlds import estimator, feed, flags, holds, mixed, sample
 
 MARGIN = 0.01
 
@@ -98,6 +98,27 @@ def test_a_sure_name_leaves_no_doubt() -> None:
     found = measured(estimator(space, sample(space, 16, np.random.default_rng(8))), range(16), 8, 0.2)
     assert [effect.term for effect in found.judge().options] == [("a",)]
     assert found.doubt() is None
+
+
+def test_a_name_is_doubted_while_a_longer_term_fits_the_same_configurations() -> None:
+    space, rng = flags(6), np.random.default_rng(9)
+    every = sample(space, 64, rng)
+    # All that holds the pair holds c as well.
+    configurations = [c for c in every if c[2] or not (c[0] and c[1])][:32]
+    found = feed(
+        estimator(space, configurations),
+        {"cpu": np.where(holds(space, ("a", "b"), configurations), 0.2, 0.0)},
+        rounds=6,
+        rng=rng,
+        noise=0.005,
+    )
+    assert [effect.term for effect in found.judge().options] == [("a", "b")]
+    doubted = found.doubt()
+    assert doubted is not None
+    assert doubted.terms[0] == ("a", "b")
+    assert ("a", "b", "c") in doubted.terms
+    [chosen] = telling(doubted, space, [(True, True, False, True, True, True)], most=3, least=0.1)
+    assert chosen == 0
 
 
 def test_what_is_added_because_of_what_was_seen_proves_nothing() -> None:
