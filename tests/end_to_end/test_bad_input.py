@@ -223,13 +223,21 @@ def test_a_read_only_output_folder_is_refused_before_measuring(place: Place) -> 
 
 
 @read_only
-def test_a_read_only_repository_is_measured_without_a_cache(place: Place) -> None:
+def test_a_read_only_repository_is_measured_and_without_a_folder_for_caches_no_build_is_kept(
+    place: Place,
+) -> None:
     if not can_mount():
         pytest.skip("this machine forbids mounting")
     place.pull_request()
-    before = mounted(place, f"mount --bind -o ro {place.repository} {place.repository}")
-    ended = place.pr(before=before)
+    caches = place.folder / ".cache"
+    caches.mkdir()
+    closed = [f"mount --bind -o ro {folder} {folder}" for folder in (place.repository, caches)]
+    ended = place.pr(before=mounted(place, *closed))
     assert ended.code == 0 and "Builds are not kept for the next run" in ended.notes
+    assert not (place.repository / ".suspects").exists()
+    assert not list(caches.iterdir())
+    ended = place.pr(before=mounted(place, closed[0]))
+    assert ended.code == 0 and "Builds are not kept" not in ended.notes
     assert not (place.repository / ".suspects").exists()
 
 
