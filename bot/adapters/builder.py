@@ -139,15 +139,14 @@ class Builder:
         if self._program.submodules:
             write_submodules(self._repository, revision.tree, entry.tree)
             self._repository.date(revision, entry.tree)
+        checkout.bound(entry.tree)
         if self._program.build is None:
-            checkout.bound(entry.tree, None)
             checkout.seal(entry.tree, None)
             return Build(side, ok=True, step="checkout")
         ended = self.shell(self._program.build, side, entry.tree, building=True, trusted=trusted, room=room)
         if ended.outcome != "ok":
             reason = f"{ended.reason(f'`build` of {name}')} {self._absent(ended, account)}".rstrip()
             return Build(side, ok=False, seconds=ended.seconds, reason=reason, log=ended.log)
-        checkout.bound(entry.tree, account)
         checkout.seal(entry.tree, account)
         return Build(side, ok=True, seconds=ended.seconds)
 

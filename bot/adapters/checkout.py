@@ -57,16 +57,18 @@ def give(tree: Path, account: Account | None) -> None:
         _tool("chown", "--recursive", "--no-dereference", f"{account.uid}:{account.gid}", "--", str(tree))
 
 
-def bound(tree: Path, account: Account | None) -> None:
-    """Lets a built tree look like the top of a clone, by an empty `.git`.
+def bound(tree: Path) -> None:
+    """Lets a tree be the top of a clone that has no commit.
 
     Trees may lie below a repository. A program that looks upwards for its project (a formatter, a linter)
-    would find that one, whose files it may not read and which is neither base nor head.
+    would find that one, whose files it may not read and which is neither base nor head; and a build that
+    asks git (Go does) would fail on it, because it belongs to somebody else.
     """
     top = tree / ".git"
     if not os.path.lexists(top):
-        top.mkdir()
-        give(top, account)
+        for name in ("objects", "refs"):
+            (top / name).mkdir(parents=True)
+        (top / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
 
 
 def seal(tree: Path, account: Account | None) -> None:

@@ -178,7 +178,21 @@ def test_a_program_that_looks_upwards_for_its_project_finds_its_own_checkout(
     assert all(b.ok for b in workshop.build(yard.comparison()).values())
     root = workshop.sites()["head"].root
     assert next(folder for folder in (root, *root.parents) if (folder / ".git").exists()) == root
-    assert not list((root / ".git").iterdir())
+    assert sorted(path.name for path in (root / ".git").iterdir()) == ["HEAD", "objects", "refs"]
+
+
+def test_a_build_that_asks_git_is_told_of_a_clone_without_commits(yard: Yard) -> None:
+    asks = (
+        "git rev-parse --show-toplevel > top && git status --porcelain > files; git log -1 2>&1 | cat > log"
+    )
+    yard.commits({"build.sh": asks}, {})
+    workshop = yard.workshop()
+    built = workshop.build(yard.comparison())
+    assert all(one.ok for one in built.values()), built
+    root = workshop.sites()["head"].root
+    assert (root / "top").read_text().strip() == str(root)
+    assert "?? build.sh" in (root / "files").read_text()
+    assert "does not have any commits" in (root / "log").read_text()
 
 
 def test_equal_recipes_are_built_once(yard: Yard) -> None:
