@@ -127,7 +127,7 @@ def test_nothing_that_was_measured_is_never_green(jobs: Jobs, github: FakeGithub
 
 
 def test_a_job_takes_its_entry_of_a_matrix_and_no_other_heads(jobs: Jobs) -> None:
-    ended = jobs.place.suspects("plan", "--shards", "2", "--budget", "3s")
+    ended = jobs.place.suspects("plan", "--shards", "2", "--budget", "12s")
     (include,) = [json.loads(line)["include"] for line in ended.out.splitlines()]
     assert (include[1]["base"], include[1]["head"]) == (jobs.base, jobs.head)
     assert jobs.shard(json.dumps(include[1]), 1).code == 0
