@@ -184,7 +184,7 @@ class PairedEstimator:
         found, sizes = watch.found, watch.sizes
         if alarms.any():
             expected = self._expected.get(rule.name, Expected())
-            if not found.covers.any(axis=0).all():  # it was extended
+            if not watch.sampled.all():  # some were added
                 again = candidates(self.space, self.configurations, self.equivalent)
                 found = expected.informed(again, self.space)
             found = self._paired(location, variance, expected) if found.screened else found

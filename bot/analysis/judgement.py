@@ -138,7 +138,7 @@ def _overall(reading: Reading) -> Effect:
     """The mean over all measured configurations, when the change is not in everything alike."""
     assert reading.fit is not None
     # Configurations that were added because of what was seen are none of an even sample.
-    seen = np.isfinite(reading.variance) & reading.watch.found.covers.any(axis=0)
+    seen = np.isfinite(reading.variance) & reading.watch.sampled
     n = int(seen.sum())
     size = float(reading.location[seen].mean())
     error = float(np.sqrt(reading.variance[seen].sum()) / n)

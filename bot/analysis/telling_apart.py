@@ -71,7 +71,7 @@ def unnamed(space: Space, configurations: Sequence[Configuration], reading: Read
                 configurations,
                 sign * (reading.location - explained),
                 reading.variance,
-                base=np.full(len(configurations), np.nan) if costs is None else costs.base,
+                base=np.ones(len(configurations)) if costs is None else costs.base,
                 margin=reading.watch.margin,
                 scale=float(np.median(reading.watch.scale)),
             )
@@ -93,8 +93,8 @@ def doubt(
     """Who may carry what is left of a change; None: nothing surely changed, or everywhere.
 
     harm: log ratios that no sure name explains, positive in the direction of the change, variance and base:
-    their variance (infinite: not measured) and what base takes (NaN: not known), (n_configurations,) each.
-    scale: of a pair.
+    their variance (infinite: not measured) and what base takes (all the same: not known), each of shape
+    (n_configurations,). scale: of a pair.
     """
     seen = np.isfinite(variance)
     spread = variance[seen] + LAYOUT**2
@@ -112,8 +112,7 @@ def doubt(
     pairs = int(np.clip(math.ceil((CLEARLY * scale / size) ** 2), LEAST_PAIRS, MOST_PAIRS))
     spared.sort(key=lambda c: distance(c, measured[first]))
     terms, holding, prior = _terms(space, measured, first, harm[seen] < UNCHANGED * size)
-    costs = base[seen] if np.isfinite(base[seen]).all() else np.ones(len(measured))
-    evidence = prior + _evidence(holding, harm[seen], spread, costs)
+    evidence = prior + _evidence(holding, harm[seen], spread, base[seen])
     order = np.argsort(-evidence, kind="stable")
     chances = np.exp(evidence[order] - evidence.max())
     chances /= chances.sum()

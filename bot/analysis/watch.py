@@ -78,6 +78,12 @@ class Watch:
         self.bettor.extend(more)
 
     @property
+    def sampled(self) -> NDArray[np.bool_]:
+        """Configurations of the sample, without those that were added, (n_configurations,)."""
+        own: NDArray[np.bool_] = self.found.covers[0]  # everything's
+        return own
+
+    @property
     def pairs(self) -> int:
         """Pairs with this metric."""
         return int(self.log.counts.sum()) + len(self._pending)
@@ -148,8 +154,7 @@ class Watch:
         location, variance = self.summary()
         beyond = np.stack([location, -location], axis=1) - SINGLE * self.margin
         needed = np.where(self.log.counts > 1, errors, max(errors, ALONE)) * np.sqrt(variance)
-        own = self.found.covers.any(axis=0, keepdims=True).T
-        return np.asarray(own & (beyond > needed[:, None]), dtype=bool)
+        return np.asarray(self.sampled[:, None] & (beyond > needed[:, None]), dtype=bool)
 
     def look(self, found: Candidates) -> None:
         """Looks at all pairs at once; each look at new pairs has a ninth of the error rate of the one before.

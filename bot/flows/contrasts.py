@@ -67,8 +67,7 @@ class Contrasts:
             return
         self._next = AGAIN * evidence.pairs
         found = evidence.doubt()
-        chosen = [] if found is None else self._telling(found)
-        if found is not None and chosen:
+        if found is not None and (chosen := self._telling(found)):
             self._pairs = found.pairs
             self._next = 0.0
             self.asked += chosen

@@ -160,8 +160,8 @@ def aliases(report: Report, effect: Effect) -> tuple[Term, ...]:
     there = [options for options in measured if holds(effect.term, options)]
 
     def adds_nothing(alias: Term) -> bool:
-        longer = bool(effect.term) and set(effect.term) < set(alias)
-        return longer and bool(there) and all(holds(alias, options) for options in there)
+        everywhere = bool(there) and all(holds(alias, options) for options in there)
+        return everywhere and words.only_adds(alias, effect.term)
 
     return tuple(alias for alias in effect.aliases if not adds_nothing(alias))
 

@@ -84,6 +84,11 @@ def _but(effect: Effect | ChangePoint) -> Prose:
     return prose(", but not " if effect.term else " but ", spared)
 
 
+def only_adds(alias: Term, to: Term) -> bool:
+    """Whether an alias is a term with further levels; everything is told apart from any."""
+    return bool(to) and set(to) < set(alias)
+
+
 def aliases(terms: tuple[Term, ...]) -> Prose:
     """What cannot be told apart from a term in this program's valid configurations; empty when nothing."""
     if not terms:

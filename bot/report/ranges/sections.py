@@ -55,7 +55,7 @@ def change_points(report: Report, rows: int) -> Section | None:
 
 def _cells(point: ChangePoint) -> tuple[Prose, ...]:
     # A longer alias of the same configurations only adds what the constraints make of its term.
-    told = tuple(a for a in point.aliases if not (point.term and set(point.term) < set(a)))
+    told = tuple(a for a in point.aliases if not words.only_adds(a, point.term))
     several, also = moves.span(point), words.aliases(told)
     return (
         prose(moves.revision(point), prose(" (or another of ", several, ")") if several.spans else ""),
