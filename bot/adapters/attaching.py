@@ -167,7 +167,10 @@ class AttachedProfiler:
         the tool is reckoned: its load changes from window to window.
         """
         del side, configuration, coarse, rests
-        bias = self._bias
+        try:
+            bias = self._bias
+        except OSError as error:
+            return self._gone(frida_watcher.fine_tool(None), f" ({str(error).rstrip('.')})")
         tool = frida_watcher.fine_tool(bias)
         if lacking := self.missing():
             return Profile(tool, "not-started", 0.0, notes=tuple(lacking))
@@ -240,7 +243,7 @@ class AttachedProfiler:
         """No thread is in code that changes, or in what is called from there and goes with it."""
         assert self._session is not None
         before, now = self._process.space, running(self._pid).space  # libraries may have come since
-        guests = self._threads() - set(self._session.threads())  # anew: Frida's own may begin at any time
+        guests = set(self._session.guests(sorted(self._threads())))  # anew: Frida's may begin at any time
 
         def moving(address: int) -> bool:
             if any(begin <= address < begin + MOST_CHANGED for begin in changing):

@@ -53,6 +53,26 @@ int main() {
   }
 }
 """
+DEAF = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noinline)) int slow(int n) { volatile int s = n; usleep(n); return s; }
+void *busy(void *nothing) { for (;;) ; return nothing; }
+int main(void) {
+  char line[64];
+  sigset_t all;
+  pthread_t thread;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  for (int n = 0; n < 7; n++) pthread_create(&thread, NULL, busy, NULL);
+  for (int n = 0; fgets(line, sizeof line, stdin); n++) {
+    slow(100000);
+    printf("%d\\n", n); fflush(stdout);
+  }
+}
+"""
 COARSE = Profile(Tool("none", "1", "coarse", frozenset()), "ok", 0.0)
 WORK, SMALL, LARGE = (Method(name, "main.c") for name in ("work", "small", "large"))
 
@@ -63,6 +83,7 @@ class Server:
     def __init__(self, program: Path) -> None:
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.asked = 0
+        self.own = 1
 
     def ask(self) -> None:
         """One request, answered rightly."""
@@ -78,9 +99,10 @@ class Server:
 
     def alone(self) -> bool:
         """Whether nobody is left inside of it, after a while; it answers all the time."""
-        for _ in range(2000):
+        until = time.monotonic() + 60.0
+        while time.monotonic() < until:
             self.ask()
-            if self.threads() == 1:
+            if self.threads() == self.own:
                 return True
             time.sleep(0.01)
         return False
@@ -198,11 +220,25 @@ def test_a_call_that_is_open_when_we_leave_may_still_throw(
     assert server.process.stdin is not None
     server.process.stdin.write("\n")
     server.process.stdin.flush()
-    watched(profiler, Method("slow", "main.cpp"))
+    assert watched(profiler, Method("slow", "main.cpp")).outcome == "ok"
     assert profiler.close() == ()
     assert server.process.stdout is not None
     assert server.process.stdout.readline() == "0\n"
     server.asked = 1
+    assert server.alone()
+
+
+def test_threads_that_hear_no_signals_are_watched_and_left(
+    serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve(DEAF)
+    server.ask()
+    server.own = server.threads()
+    with attached(server, tmp_path, most=0.3) as profiler:
+        for _ in range(3):
+            profile = watched(profiler, Method("slow", "main.c"))
+            assert (profile.outcome, profile.notes) == ("ok", ())
+            assert profile.series
     assert server.alone()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import nan
 from statistics import median
@@ -131,7 +132,8 @@ def _traced(
     *,
     overhead: float,
 ) -> Profile:
-    tracer.bias(target)
+    with suppress(OSError):  # tried again with the profile, which says why
+        tracer.bias(target)
     cost = tracer.tool.seconds_per_call or SECONDS_PER_CALL  # 0: it could not be calibrated
     kept, left = affordable(methods, known, seconds_per_call=cost, overhead=overhead)
     profile = tracer.profile(target, kept)

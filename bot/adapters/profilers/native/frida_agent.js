@@ -3,6 +3,8 @@
 const VISIT = 10; // milliseconds
 const CAPACITY = 4 << 20;
 const WAY = 16; // bytes of what is told of an open call
+const PATIENCE = 0.02; // seconds between two looks at threads
+const RETURNED = 1e6; // nanoseconds on a core in which a thread has certainly gone the way back
 const WAY_BACK = 16, ROUND = 24, MOST = 28, STATE = 32 + 8 * 512; // where in `State`, and its bytes
 const NEAR = 5, FAR = 16; // bytes that Gum overwrites with a jump, if need be to far away
 const NEEDED = ['abort', 'clock_gettime', 'pthread_key_create', 'pthread_key_delete', 'pthread_getspecific', 'pthread_setspecific'];
@@ -138,18 +140,44 @@ function deliver() {
   for (let size; (size = call.drain(buffer, CAPACITY)) !== 0; ) send({ type: 'calls' }, buffer.readByteArray(size));
 }
 
-// How many calls have not ended: those whose way back is on the stack of a thread that has come no further.
-function open() {
-  const count = call.open(buffer, CAPACITY / WAY);
-  if (count === 0) return 0;
-  const stacks = new Map(Process.enumerateThreads().map((thread) => [thread.id, thread.context.sp]));
-  const found = new Set();
-  for (let place = buffer, n = 0; n !== count; place = place.add(WAY), n++) {
-    const slot = place.add(8).readPointer();
-    const top = stacks.get(place.readU32());
-    if (top !== undefined && slot.compare(top) >= 0 && slot.readPointer().equals(wayBack)) found.add(slot.toString());
+// What the system tells of a thread; null: there is no such thread, or it tells nothing.
+//
+// Frida would stop all threads for that, its own, too; it lets each go on with a SIGCONT, which takes back the stop of
+// the next one where it is blocked (as in Frida's own threads), and then waits for ever.
+function told(thread, file) {
+  try {
+    return File.readAllText(`/proc/self/task/${thread}/${file}`).trim().split(' ');
+  } catch (_) {
+    return null;
   }
-  return found.size;
+}
+
+// Whether the way back is on the stack of a thread that has come no further; a thread that runs may not have.
+function isOpen(thread, slot) {
+  const blocked = told(thread, 'syscall'); // ..., stack pointer, program counter; or only "running"
+  if (blocked === null && told(thread, 'stat') === null) return false;
+  if (blocked !== null && blocked.length > 2 && slot.compare(ptr(blocked.at(-2))) < 0) return false;
+  return slot.readPointer().equals(wayBack);
+}
+
+// Waits until the calls that are open have ended, and threads that were just on the way back have gone it.
+function settle() {
+  const threads = new Set();
+  for (let waiting = true; waiting; ) {
+    waiting = false;
+    const count = call.open(buffer, CAPACITY / WAY);
+    for (let place = buffer, n = 0; n !== count; place = place.add(WAY), n++) {
+      const thread = place.readU32();
+      threads.add(thread);
+      waiting = isOpen(thread, place.add(8).readPointer()) || waiting;
+    }
+    if (waiting) Thread.sleep(PATIENCE);
+  }
+  const ran = (thread) => Number((told(thread, 'schedstat') ?? [Infinity])[0]); // nanoseconds on a core
+  const since = new Map([...threads].map((thread) => [thread, ran(thread)]));
+  const mayBe = (thread) => (told(thread, 'syscall') ?? []).length < 3 && ran(thread) < since.get(thread) + RETURNED;
+  do Thread.sleep(PATIENCE);
+  while ([...threads].some(mayBe));
 }
 
 rpc.exports = {
@@ -168,8 +196,8 @@ rpc.exports = {
     places = modules.flatMap((module) => resolve(module, wanted));
     return places.map(({ address }) => address.toString());
   },
-  // Those of the program; Frida's are hidden.
-  threads: () => Process.enumerateThreads().map(({ id }) => id),
+  // Which of these are Frida's.
+  guests: (threads) => threads.filter((thread) => Cloak.hasThread(thread)),
   // These two run while the program's threads stand still: nothing here may wait for one of them.
   hook(most) {
     state.add(ROUND).writeUInt(state.add(ROUND).readUInt() + 1);
@@ -199,7 +227,6 @@ rpc.exports = {
     if (hooks === null) return;
     if (reason === 'exit') return deliver();
     rpc.exports.unhook();
-    while (open() !== 0) Thread.sleep(0.02);
-    Thread.sleep(0.02); // for those that are just on the way
+    settle();
   },
 };

@@ -24,20 +24,25 @@ MOST_PROGRAMS = 200
 """Further ones are not watched."""
 EVERY = (1 << 32) - 1
 _PARENT = """\
-import os, signal, sys
-gate, tell, temporary = sys.argv[1:4]
+import fcntl, os, signal, sys
+given = [int(word) for word in sys.argv[1:3]]
+gate, tell = (fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 10) for one in given)
 program = os.fork()
 if program == 0:
-    os.close(int(tell))
+    for one in given:
+        os.close(one)
+    os.dup2(gate, 3)
+    os.dup2(tell, 4)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    script = 'read _ <&%s; unset TMPDIR; test -z "$0" || export TMPDIR="$0"; exec "$@" %s<&-' % (gate, gate)
-    os.execv("/bin/sh", ["sh", "-c", script, temporary, *sys.argv[4:]])
-os.write(int(tell), b"%d\\n" % program)
-os.write(int(tell), b"%d\\n" % os.waitpid(program, 0)[1])
+    wait = 'echo "at $$" >&4; read _ <&3; '
+    become = 'unset TMPDIR; test -z "$0" || export TMPDIR="$0"; exec "$@" 3<&- 4>&-'
+    os.execv("/bin/sh", ["sh", "-c", wait + become, *sys.argv[3:]])
+os.write(tell, b"ended %d\\n" % os.waitpid(program, 0)[1])
 """
 """Starts a shell that waits until Frida is there and then becomes the program; tells how that ended.
 
+The shell says itself that it is there: Frida must not come while the process is only becoming the shell.
 A process of its own: Frida would take a child's status away from us.
 """
 Functions: TypeAlias = "Mapping[int, tuple[str, int]]"
@@ -151,9 +156,9 @@ class Session:
             changed.result()
 
     @_told()
-    def threads(self) -> Sequence[int]:
-        """Those of the program itself."""
-        return [int(thread) for thread in _answered(self._script.exports_sync.threads)]
+    def guests(self, threads: Sequence[int]) -> Sequence[int]:
+        """Which of these threads are Frida's."""
+        return [int(one) for one in _answered(lambda: self._script.exports_sync.guests(list(threads)))]
 
     @_told()
     def detach(self) -> None:
@@ -199,12 +204,15 @@ class Starter:
         subprocess.Popen(parent, pass_fds=(gate, tell))  # noqa: S603
         os.close(tell)
         with os.fdopen(told, encoding="ascii") as answers:
-            shell = _attached(self._frida, int(answers.readline()))
+            word, _, number = answers.readline().partition(" ")
+            if word != "at":
+                raise OSError("the shell that is to become the program does not run")
+            shell = _attached(self._frida, int(number))
             shell.enable_child_gating()
             os.write(go, b"\n")
             while not select.select([told], [], [], 0.0)[0]:
                 self._follow()
-            status = int(answers.readline())
+            status = int(answers.readline().split()[1])
         for session in self._sessions:
             session.gone.wait(_GONE_SECONDS)
         for file in self._files:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bot.adapters.profilers.fine import FineProfiler
+from bot.adapters.profilers.native import frida_session
 from bot.adapters.profilers.native.frida_watcher import FridaWatcher
 from bot.model.profiles import Method, Profile, Tool
 from tests.adapters.profilers.native.conftest import Forge
@@ -241,3 +246,18 @@ def test_it_watches_a_program_that_does_not_stand_uftrace(forge: Forge) -> None:
     assert one(profile, LEAF).calls == 100
     assert any("under uftrace" in note for note in profile.notes)
     assert not any("Errno" in note for note in profile.notes)
+
+
+def test_a_program_is_only_looked_at_once_its_shell_runs_and_its_end_is_told() -> None:
+    gate, go = os.pipe()
+    told, tell = os.pipe()
+    words = [sys.executable, "-c", frida_session._PARENT, str(gate), str(tell), "", "sh", "-c", "exit 3"]
+    with subprocess.Popen(words, pass_fds=(gate, tell)):
+        os.close(tell)
+        with os.fdopen(told, encoding="ascii") as answers:
+            word, pid = answers.readline().split()
+            assert (word, Path(f"/proc/{pid}/exe").resolve()) == ("at", Path("/bin/sh").resolve())
+            os.write(go, b"\n")
+            assert answers.readline() == f"ended {3 << 8}\n"
+    os.close(gate)
+    os.close(go)
