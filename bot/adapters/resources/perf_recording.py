@@ -32,8 +32,9 @@ class Recording:
     def __init__(self, perf: str, gate: Path, data: Path, *, ends: str) -> None:
         self.first, self.error = 0, "the program did not arrive"
         self._gate, self._data, self._said = gate, data, data.with_name("said")
-        self._words = [perf, "record", "--quiet", "--no-buildid", "--no-buildid-cache", "-c", "1"]
-        self._words += ["-m", BUFFER, "--max-size", f"{MOST_BYTES >> 20}M", "-D", "-1", "-o", str(data)]
+        self._words = [perf, "record", "--quiet", "--no-buildid", "--no-buildid-cache"]
+        self._words += ["--no-bpf-event", "-c", "1", "-m", BUFFER]
+        self._words += ["--max-size", f"{MOST_BYTES >> 20}M", "-D", "-1", "-o", str(data)]
         self._words += ["-e", "raw_syscalls:sys_enter", "-e", "raw_syscalls:sys_exit", "--filter", ends]
         self._process: subprocess.Popen[bytes] | None = None
         self._control = self._heard = -1

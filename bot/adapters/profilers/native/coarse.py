@@ -11,8 +11,9 @@ from bot.adapters.profilers.native.callgrind import Callgrind
 from bot.adapters.profilers.native.sampling import FEW_SAMPLES, Gperftools, Perf, too_few
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 
-ENOUGH_SAMPLES, MOST_ROUNDS = 1000, 5
-"""A trial is sampled again until there are so many samples (a share of 10 % is right to 1 %), or so often."""
+ENOUGH_SAMPLES, ENOUGH_SECONDS, MOST_ROUNDS = 1000, 1.0, 20
+"""A trial is sampled again until there are so many samples (a share of 10 % is right to 1 %) of so many CPU
+seconds (what a trial does else than the next one shows between trials only), or so often."""
 SAMPLING_SHARE = 0.3
 """Of a profile's seconds; then no sampled trial is begun."""
 CALLGRIND_STARTS, CALLGRIND_SLOWDOWN = 2.0, 30.0
@@ -117,13 +118,18 @@ def _sampled(sampler: Perf | Gperftools, target: Target) -> Sequence[Profile]:
     """Trials until there are enough samples, while they go well."""
     profiles: list[Profile] = []
     until = time.monotonic() + SAMPLING_SHARE * target.seconds
-    while len(profiles) < MOST_ROUNDS and sum(p.samples or 0 for p in profiles) < ENOUGH_SAMPLES:
+    while len(profiles) < MOST_ROUNDS and not _enough(profiles):
         if profiles and time.monotonic() > until:
             break
         profiles.append(sampler.profile(target))
         if profiles[-1].outcome != "ok" or not profiles[-1].samples:
             break
     return profiles
+
+
+def _enough(profiles: Sequence[Profile]) -> bool:
+    samples = sum(profile.samples or 0 for profile in profiles)
+    return samples >= ENOUGH_SAMPLES and sum(profile.seconds for profile in profiles) >= ENOUGH_SECONDS
 
 
 def _joined(profiles: Sequence[Profile]) -> Profile:

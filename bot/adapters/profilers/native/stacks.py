@@ -90,6 +90,7 @@ def _perf(pid: int, seconds: float) -> Stacks | None:
                     "record",
                     "--quiet",
                     "--no-buildid-cache",
+                    "--no-bpf-event",
                     "-e",
                     "cpu-clock:u",
                     "-F",

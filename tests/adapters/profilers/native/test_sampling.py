@@ -228,14 +228,14 @@ def test_a_short_trial_is_sampled_again_until_there_are_enough_samples(
         def profile(self, target: Target, methods: Sequence[Method] = ()) -> Profile:
             self.rounds.append(1)
             return made(
-                "fake", {Method("f"): MethodCost(1.0, 1.0)}, samples=150, notes=("Only 150 samples", "kept")
+                "fake", {Method("f"): MethodCost(1.0, 1.0)}, samples=40, notes=("Only 40 samples", "kept")
             )
 
     monkeypatch.setattr(coarse, "Perf", Fake)
     forge.make("-g", main_c=SHORT)
     profile = Coarse().profile(forge.target())
     assert len(Fake.rounds) == coarse.MOST_ROUNDS
-    assert profile.samples == 150 * coarse.MOST_ROUNDS
+    assert profile.samples == 40 * coarse.MOST_ROUNDS
     assert "kept" in profile.notes
 
 
