@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import chain, combinations
+from math import comb
+from operator import and_
 from typing import TypeVar
 
-from bot.model.space import Value
+from bot.model import space
+from bot.model.space import Level, Value
 
 Option = TypeVar("Option", bound=Hashable)
 """An option's name or number."""
@@ -15,6 +19,14 @@ LEAST, OWN = 3, 2
 """Configurations that fail with values at fault while none works; and those that no other such value has."""
 EXPECTED = 3.0
 """Configurations that would have worked with two values by chance, from which on it tells that none did."""
+LONGEST = 3
+"""Levels of the longest term that is looked for among failures."""
+CHANCE = 0.01
+"""Probability that accidents fit some term as well, up to which a term is told."""
+MOST_TOLD = 3
+"""Terms that fit equally well and are told; where more do, none is. Arbitrary."""
+MOST_TERMS = 300_000
+"""Sets of configurations that are looked through for longer terms: a bound on time. Arbitrary."""
 
 
 def at_fault(
@@ -64,3 +76,66 @@ def together_at_fault(
         ):
             best, likeliest = dict((one, other)), expected
     return best
+
+
+def fitting_terms(
+    failed: Sequence[Mapping[str, Value]], worked: Sequence[Mapping[str, Value]]
+) -> tuple[tuple[Level, ...], ...]:
+    """The shortest terms that all failures have and nothing that worked, where chance would hardly fit one.
+
+    An exact permutation test (Fisher, The Design of Experiments, 1935, section 21): if k of n configurations
+    fail by accident, all sets of k are equally likely, and the share of them that are just the configurations
+    of some term, no longer than the one found, is the probability that there is one to find. Empty: there
+    is none, chance would do it, too few failures, too many terms that fit, or too many to look through. A
+    term's levels are in the order of the options.
+    """
+    size, everything = len(failed), [*failed, *worked]
+    if size < LEAST or not worked:
+        return ()
+    # A term of so many configurations has no level of fewer, and one that all have adds nothing to it.
+    levels = {
+        level: held for level, held in _levels(everything) if size <= held.bit_count() < len(everything)
+    }
+    once, all_failed = set(levels.values()), (1 << size) - 1
+    met = {(1 << len(everything)) - 1}
+    exact: set[int] = set()
+    for length in range(1, LONGEST + 1):
+        if len(met) * len(once) > MOST_TERMS:
+            break
+        met = {both for one in met for other in once if (both := one & other).bit_count() >= size}
+        exact |= {held for held in met if held.bit_count() == size}
+        if all_failed in exact:
+            chance = len(exact) / comb(len(everything), size)
+            return _exactly(all_failed, levels, length) if chance <= CHANCE else ()
+    return ()
+
+
+def _levels(configurations: Sequence[Mapping[str, Value]]) -> Iterable[tuple[Level, int]]:
+    """Levels of the options of all configurations, each with a bit for every configuration that has it."""
+    for name in configurations[0]:
+        if not all(name in options for options in configurations):
+            continue
+        values = [options[name] for options in configurations]
+        for level in _described(name, set(values)).levels:
+            yield level, sum(level.holds(value) << place for place, value in enumerate(values))
+
+
+def _described(name: str, values: set[Value]) -> space.Option:
+    """An option by the values it has."""
+    if all(isinstance(value, bool) for value in values):
+        return space.Option(name, "flag", (False, True), False)
+    choice = any(isinstance(value, bool | str) for value in values)
+    ordered = tuple(sorted(values, key=str if choice else None))
+    return space.Option(name, "choice" if choice else "number", ordered, ordered[0])
+
+
+def _exactly(wanted: int, levels: Mapping[Level, int], length: int) -> tuple[tuple[Level, ...], ...]:
+    """Terms of this many levels that just these configurations have; none where there are too many."""
+    near = {level: held for level, held in levels.items() if held & wanted == wanted}
+    found: list[tuple[Level, ...]] = []
+    for chosen in combinations(near, length):
+        if reduce(and_, (near[level] for level in chosen)) == wanted:
+            found.append(chosen)
+        if len(found) > MOST_TOLD:
+            return ()
+    return tuple(found)

@@ -135,7 +135,7 @@ def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:
         "run head in one of the failed configurations of the table below; if it is meant to fail there, "
         "forbid that by ", code("constraints"), ".",
     )  # fmt: skip
-    return Headline("bad", "🟠", title, tuple(lead), action)
+    return Headline("bad", "🟠", title, (lead[0], *claims.how_they_fit(report), *lead[1:]), action)
 
 
 def _more_time(why: str) -> Prose:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
-from bot.model.at_fault import at_fault, together_at_fault
+import numpy as np
+
+from bot.model.at_fault import at_fault, fitting_terms, together_at_fault
+from bot.model.space import Value
 
 ALL = [dict(zip(("a", "b", "c"), values, strict=True)) for values in product((False, True), repeat=3)]
 
@@ -60,3 +64,66 @@ def test_two_values_that_seldom_meet_are_no_explanation() -> None:
 def test_failures_without_two_values_of_their_own_have_no_explanation() -> None:
     failed = [o for o in WIDE if sum(o.values()) > 4]
     assert together_at_fault(failed, [o for o in WIDE if o not in failed]) == {}
+
+
+def gray(count: int, options: str = "abcdefghij") -> list[dict[str, Value]]:
+    """Configurations of switches that are drawn once and for all."""
+    rng = np.random.default_rng(5)
+    return [{name: bool(rng.integers(2)) for name in options} for _ in range(count)]
+
+
+def fitting(failed: Sequence[dict[str, Value]], worked: Sequence[dict[str, Value]]) -> list[str]:
+    return [" ".join(map(str, term)) for term in fitting_terms(failed, worked)]
+
+
+def parted(
+    options: Sequence[dict[str, Value]], term: dict[str, Value]
+) -> tuple[list[dict[str, Value]], list[dict[str, Value]]]:
+    """Those with all of the values, and the others."""
+    having = [one for one in options if term.items() <= one.items()]
+    return having, [one for one in options if one not in having]
+
+
+def test_a_pair_that_all_failures_of_a_small_sample_have_and_nothing_else_is_told() -> None:
+    failed, worked = parted(gray(16), {"a": True, "d": True})
+    assert (len(failed), together_at_fault(failed, worked)) == (5, {})
+    assert fitting(failed, worked) == ["a d"]
+
+
+def test_three_values_that_only_fail_together_are_told() -> None:
+    failed, worked = parted(gray(48), {"a": True, "b": False, "h": True})
+    assert fitting(failed, worked) == ["a !b h"]
+
+
+def test_a_number_from_a_value_on_is_told() -> None:
+    options: list[dict[str, Value]] = [{"level": n % 8, "deep": n % 3 == 0} for n in range(24)]
+    failed = [one for one in options if one["level"] in (6, 7)]
+    assert fitting(failed, [one for one in options if one not in failed]) == ["level>=6"]
+
+
+def test_terms_that_fit_as_well_are_told_too_and_too_many_are_not() -> None:
+    options = gray(16)
+    failed, worked = parted([{**one, "twin": one["b"]} for one in options], {"a": True, "b": True})
+    assert fitting(failed, worked) == ["a b", "a twin"]
+    many = [{**one, **dict.fromkeys(("twin", "third", "fourth"), one["b"])} for one in options]
+    assert fitting(*parted(many, {"a": True, "b": True})) == []
+
+
+def test_failures_that_some_term_would_fit_by_chance_are_not_explained() -> None:
+    failed, worked = parted([dict(one) for one in WIDE[::5]], {"a": True, "c": True})
+    assert len(failed) == 3
+    assert fitting(failed, worked) == []
+
+
+def test_two_failures_or_none_that_worked_fit_nothing() -> None:
+    failed, worked = parted(gray(16), {"a": True, "b": True})
+    assert fitting(failed[:2], worked) == []
+    assert fitting(failed, []) == []
+
+
+def test_more_terms_than_can_be_looked_through_are_left() -> None:
+    rng = np.random.default_rng(1)
+    wide: list[dict[str, Value]] = [
+        {str(name): bool(rng.integers(2)) for name in range(600)} for _ in range(64)
+    ]
+    assert fitting(*parted(wide, {"3": True, "5": True, "7": True})) == []
