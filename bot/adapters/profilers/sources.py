@@ -20,8 +20,8 @@ MOST_BYTES = 8 << 20
 """Of a source file."""
 MOST_LINES = 3000
 """Of a method."""
-LINES_BEFORE = 6
-"""An optimised function may seem to begin a few lines after its name."""
+LINES_BEFORE = 24
+"""An optimised function may seem to begin a few lines after its name, or behind its last parameter."""
 
 _Line = Annotated[int, Field(ge=0, lt=1 << 31)]
 _LAST_WORD = re.compile(r"\w+(?=\W*$)")

@@ -165,6 +165,8 @@ def _ordered(
         notes.append(f"`{names[row]}` is called {often}: `{names[origin]}` makes the additional calls.")
         foreign = book.methods[row].file is None and book.methods[origin].file is not None
         its_text = text[origin] == 1.0 and text[row] != 1.0
+        if origin in order[: order.index(row)]:
+            continue  # it leads already, by what it calls more often, too
         if foreign or its_text or (text[row] == 0.0 and np.isnan(text[origin])):
             order = [other for other in order if other != origin]
             order.insert(order.index(row), origin)

@@ -65,6 +65,13 @@ def test_a_function_is_its_text_up_to_its_last_brace(tmp_path: Path, line: int) 
     assert texts(tmp_path, "a.c", C, ("ns::work", line)) == {"ns::work": "\n".join(C.split("\n")[2:8])}
 
 
+def test_a_function_may_seem_to_begin_behind_many_parameters(tmp_path: Path) -> None:
+    parameters = ",\n".join(f"    const size_t limit{n}" for n in range(12))
+    text = f"static int work(\n{parameters}) {{\n    return 1;\n}}"
+    content = f"int other(int n) {{ return n; }}\n{text}\n"
+    assert texts(tmp_path, "a.c", content, ("work", 14)) == {"work": text}
+
+
 def test_templates_and_one_line_functions_are_found(tmp_path: Path) -> None:
     assert texts(tmp_path, "a.c", C, ("other", 9), ("twice<std::vector<int>>", 11)) == {
         "other": "int other(int n) { return work(n); }",

@@ -169,15 +169,18 @@ def test_who_calls_more_and_costs_no_more_by_itself_is_not_called_slower() -> No
     assert (first.method.name, first.change, first.with_callees) == ("hot", "slower", True)
 
 
-def test_who_calls_a_library_that_was_not_called_before_is_first() -> None:
-    print_, format_ = Method("printf"), Method("format")
+@pytest.mark.parametrize("parts", [(1.0,), (0.7, 0.3)])
+def test_who_calls_a_library_that_was_not_called_before_is_first(parts: tuple[float, ...]) -> None:
+    print_, below = Method("printf"), [Method(f"format{n}") for n in range(len(parts))]
     base = SIMPLE.profile("instructions", np.random.default_rng(0))
     costs = {**base.methods, print_: MethodCost(0.01, None, None, 500, 10**7)}
-    costs[format_] = MethodCost(0.2, None, None, 500, 6 * 10**8)
-    edges = {**base.edges, (f("warm"), print_): EdgeCost(500, 6e8), (print_, format_): EdgeCost(500, 6e8)}
+    edges = {**base.edges, (f("warm"), print_): EdgeCost(500, 6e8)}
+    for method, part in zip(below, parts, strict=True):
+        costs[method] = MethodCost(0.2 * part, None, None, 500, int(6e8 * part))
+        edges[print_, method] = EdgeCost(500, 6e8 * part)
     head = replace(base, methods=costs, edges=edges)
     found = blame(Compared([base, base], [head], (1.0, 1.2), (1.19, 1.21)))
-    assert [change.method for change in found.changes[:2]] == [f("warm"), format_]
+    assert [change.method for change in found.changes[: 1 + len(parts)]] == [f("warm"), *below]
 
 
 def test_of_two_methods_that_moved_the_one_with_another_text_is_first() -> None:
