@@ -8,6 +8,7 @@ from bot.analysis.change_points.steps import Step
 from bot.flows.accepting import Accepted
 from bot.flows.change_point_telling import told_point
 from bot.flows.night_archive import Archive, alike, believed, displaced, same
+from bot.flows.night_doubts import carriers
 from bot.flows.night_search import NightSearch
 from bot.flows.night_window import Window
 from bot.model.change_points import ChangePoint as Found
@@ -152,15 +153,18 @@ class Telling:
         return [*(self._doubt(step) for step in self.unclear), *old]
 
     def _doubt(self, step: Step) -> str:
-        term = self._search.model_.terms.named(step.term)
         way = "slower" if (step.size > 0) != self._higher else "faster"
-        return f"{_spoken(term)} may be {way} since {self._where((step.low, step.high))}."
+        return f"{self._carriers(step)} may be {way} since {self._where((step.low, step.high))}."
+
+    def _carriers(self, step: Step) -> str:
+        terms, more = carriers(self._search.model_, step, self._search.window.revisions)
+        said = [_spoken(term) for term in terms] + (["something else"] if more else [])
+        return " or ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
 
     def _tomorrow(self) -> list[str]:
         window: Window = self._search.window
         said = [
-            f"Ask again whether {_spoken(self._search.model_.terms.named(s.term))} moved"
-            f" at {self._where((s.low, s.high))}."
+            f"Ask again whether {self._carriers(s)} moved at {self._where((s.low, s.high))}."
             for s in self.unclear
         ]
         said.append(
