@@ -116,16 +116,26 @@ def _autotools(root: Path) -> Recipe:
 
 
 def _maven(root: Path) -> Recipe:
-    foreign = r"<(parent|dependencies|build|profiles)>.*?</\1>|<!--.*?-->"
-    own = re.sub(foreign, "", read(root / "pom.xml"), flags=re.DOTALL)
+    pom = re.sub(r"<!--.*?-->", "", read(root / "pom.xml"), flags=re.DOTALL)
+    own = re.sub(r"<(parent|dependencies|build|profiles)>.*?</\1>", "", pom, flags=re.DOTALL)
     artifact = re.search(r"<artifactId>\s*([A-Za-z0-9_.-]+)\s*</artifactId>", own)
     version = re.search(r"<version>\s*([A-Za-z0-9_.-]+)\s*</version>", own)
+    plugins = re.findall(r"<plugin>.*?</plugin>", pom, flags=re.DOTALL)
+    starts = [plugin for plugin in plugins if "<mainClass>" in plugin]
+    writes = [plugin for plugin in starts if ">exec-maven-plugin<" not in plugin]  # it into the manifest
+    whole = "-jar-with-dependencies" if any(">maven-assembly-plugin<" in plugin for plugin in writes) else ""
+    run = jar = f"target/{artifact[1]}-{version[1]}{whole}.jar" if artifact and version else None
+    named = re.search(r"<mainClass>\s*([A-Za-z0-9_.$]+)\s*</mainClass>", "".join(starts))
+    if jar:
+        run = f"java -cp {jar} {named[1]}" if named and not writes else f"java -jar {jar}"
+    known = starts or "spring-boot-maven-plugin" in pom
+    unknown = "" if known else " If the jar names no main class: `java -cp JAR CLASS` in `run`."
     return Recipe(
         "Maven",
         runtime="jvm",
         build="mvn -q -o -DskipTests package",
-        run=f"java -jar target/{artifact[1]}-{version[1]}.jar" if artifact and version else None,
-        hint=f"{NO_NETWORK} the dependencies must be there.",
+        run=run,
+        hint=f"{NO_NETWORK} the dependencies must be there.{unknown}",
     )
 
 

@@ -78,6 +78,29 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         "java -jar target/sorter-1.2.jar",
         "mvn -q -o -DskipTests package",
     ),
+    "a Maven project that only says how it is started": (
+        {
+            "pom.xml": "<project><artifactId>sorter</artifactId><version>1.2</version><build><plugins>"
+            "<plugin>"
+            "<artifactId>exec-maven-plugin</artifactId><configuration><mainClass>org.Sorter</mainClass>"
+            "</configuration></plugin></plugins></build></project>"
+        },
+        "jvm",
+        "java -cp target/sorter-1.2.jar org.Sorter",
+        "mvn -q -o -DskipTests package",
+    ),
+    "a Maven project with a jar that holds everything": (
+        {
+            "pom.xml": "<project><artifactId>sorter</artifactId><version>1.2</version><build><plugins>"
+            "<plugin>"
+            "<artifactId>maven-assembly-plugin</artifactId><configuration><archive><manifest>"
+            "<mainClass>org.Sorter</mainClass></manifest></archive></configuration></plugin></plugins>"
+            "</build></project>"
+        },
+        "jvm",
+        "java -jar target/sorter-1.2-jar-with-dependencies.jar",
+        "mvn -q -o -DskipTests package",
+    ),
     "a Python package": (
         {
             "pyproject.toml": '[project.scripts]\nmd = "md.cli:main"\n',
