@@ -65,17 +65,17 @@ demo: $(VENV)/.run $(VENV)/.node
 ifeq ($(shell uname -m),x86_64)
 test soak: export OPENBLAS_CORETYPE ?= Haswell
 endif
+ROUNDING = NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python -m tests.rounding)"
 
 test: $(VENV)/.test $(VENV)/.node
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null   # compiles the tests once, not in each process
-	NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python -m tests.rounding)" \
-		$(BIN)/python -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist worksteal   # a third of their time is waiting
+	$(ROUNDING) $(BIN)/python -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist worksteal   # a third of their time is waiting
 
 test-container: $(VENV)/.container
 	$(BIN)/python -m pytest -m container --durations=0 tests/container
 
 soak: $(VENV)/.test $(VENV)/.node
-	$(BIN)/python -m pytest -m soak
+	$(ROUNDING) $(BIN)/python -m pytest -m soak
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check

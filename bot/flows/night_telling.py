@@ -158,8 +158,7 @@ class Telling:
 
     def _carriers(self, step: Step) -> str:
         terms, more = carriers(self._search.model_, step, self._search.window.revisions)
-        said = [_spoken(term) for term in terms] + (["something else"] if more else [])
-        return " or ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+        return " or ".join([*map(_spoken, terms), *["something else"] * more])
 
     def _tomorrow(self) -> list[str]:
         window: Window = self._search.window
