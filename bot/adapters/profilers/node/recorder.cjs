@@ -5,7 +5,8 @@ const { types } = require("util");
 
 const MOST_CONTEXTS = 20_000;
 const MOST_KEPT_IN_ALL = 4_000_000;
-const CALIBRATION_CALLS = 20_000;
+const CALIBRATION_CALLS = 10_000;
+const CALIBRATION_ROUNDS = 5;
 const BINS_PER_OCTAVE = 32;
 const MOST_ARGUMENTS = 8;
 const now = performance.now.bind(performance); // milliseconds, with fractions of a nanosecond's order
@@ -168,11 +169,14 @@ function createRecorder({ every, kept, summaries }) {
         };
         const plain = () => 1;
         const timeOf = (run) => {
-            const began = now();
-            for (let i = 0; i < CALIBRATION_CALLS; i++) run();
-            return (now() - began) / CALIBRATION_CALLS;
+            let best = Infinity; // other rounds wait to be compiled, or for the processor
+            for (let round = 0; round < CALIBRATION_ROUNDS; round++) {
+                const began = now();
+                for (let i = 0; i < CALIBRATION_CALLS; i++) run();
+                best = Math.min(best, (now() - began) / CALIBRATION_CALLS);
+            }
+            return best;
         };
-        timeOf(watched);
         const cost = Math.max(0, timeOf(watched) - timeOf(plain));
         const own = contexts.find((context) => context.method === methods + 1);
         const durations = own.durations ?? [own.sum / own.calls];

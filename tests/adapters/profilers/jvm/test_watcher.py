@@ -39,7 +39,7 @@ def test_calls_are_timed_by_their_callers(make_jvm_target: MakeJvmTarget) -> Non
     assert profile.edges[watched[3], watched[1]].calls == 30
     main = profile.methods[watched[0]]
     assert main.total_seconds is not None and main.self_seconds is not None
-    assert main.total_seconds > turned.seconds > main.self_seconds / 2
+    assert main.total_seconds >= turned.seconds + main.self_seconds > turned.seconds > 0
     assert any("watched calls cost" in note for note in profile.notes)
 
 
@@ -194,6 +194,5 @@ def test_what_is_called_often_is_timed_in_some_of_its_calls(make_jvm_target: Mak
     body = "double x = 0; for (int i = 0; i < 300_000; i++) x += outer(i); System.out.println(x);"
     methods = [Method(f"Small.{name}") for name in ("outer", "hot", "inner", "after")]
     target = make_jvm_target(program(body, more=SHOP), *RUN_SMALL)
-    every = JvmWatcher().profile(target, methods)
-    some = JvmWatcher(often_called(methods), overhead=0.035).profile(target, methods)
-    sampled_as(some, every, methods, ())
+    profile = JvmWatcher(often_called(methods), overhead=0.035).profile(target, methods)
+    sampled_as(profile, methods, (3, 4, 4, 1), ())

@@ -91,13 +91,13 @@ def test_every_kind_of_function_does_what_it_did_and_is_counted(make_target: Mak
 
 def test_waiting_is_not_the_time_of_an_async_function(make_target: MakeTarget) -> None:
     program = BURN + (
-        "async function waits() { burn(5); await new Promise((done) => setTimeout(done, 300)); burn(5); }\n"
+        "async function waits() { burn(5); await new Promise((done) => setTimeout(done, 1500)); burn(5); }\n"
         "waits();"
     )
     watched = [method("a:waits", "a.js")]
     profile = NodeWatcher().profile(make_target({"a.js": program}, "node", "a.js"), watched)
     (one,) = of(profile, "a:waits")
-    assert 0.008 < one.seconds < 0.25
+    assert 0.008 < one.seconds < 1.4
 
 
 def test_many_calls_become_a_histogram_that_holds_all_of_them(make_target: MakeTarget) -> None:
@@ -242,11 +242,10 @@ def test_what_is_called_often_is_timed_in_some_of_its_calls(make_target: MakeTar
     names = ("outer", "hot", "inner", "after")
     methods = [Method(f"a:{name}", "a.js") for name in names]
     once = Method("a:once", "a.js")
-    every = NodeWatcher().profile(target, [once, *methods])
-    some = NodeWatcher(often_called(methods), overhead=0.05).profile(target, [once, *methods])
-    sampled_as(some, every, methods, (once,))
-    assert some.methods[once].calls == 1
-    caller = some.methods[once]
+    profile = NodeWatcher(often_called(methods), overhead=0.05).profile(target, [once, *methods])
+    sampled_as(profile, methods, (3, 4, 4, 1), (once,))
+    caller = profile.methods[once]
+    assert caller.calls == 1
     assert caller.self_seconds is not None and caller.self_seconds == caller.total_seconds, (
         "what sampled methods take stays with their callers"
     )

@@ -133,7 +133,7 @@ public final class Recorder {
     /** {cost, bias}: nanoseconds that a watched call adds to the run, and to its own duration. */
     private static long[] calibrated() {
         Trace trace = new Trace(every, CALIBRATION_CALLS);
-        long took = 0;
+        long took = Long.MAX_VALUE; // the best of the rounds: others wait to be compiled, or for the processor
         for (int round = 0; round < 10; round++) {
             long began = System.nanoTime();
             for (int i = 0; i < CALIBRATION_CALLS; i++) {
@@ -141,7 +141,7 @@ public final class Recorder {
                 trace.enter(methods - 1, given(trace));
                 trace.leave();
             }
-            took = (System.nanoTime() - began) / CALIBRATION_CALLS;
+            took = Math.min(took, (System.nanoTime() - began) / CALIBRATION_CALLS);
         }
         Trace fresh = new Trace(every, CALIBRATION_CALLS);
         for (int i = 0; i < CALIBRATION_CALLS - 1; i++) {
