@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.analysis.change_points.noise import EXACT, Floats, Ints
-from bot.analysis.change_points.trials import POOLED, TrialLog
+from bot.analysis.change_points.trials import HOPELESS, POOLED, TrialLog
 from bot.analysis.noise_pattern import expected_noise
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
@@ -31,6 +32,8 @@ class NightLog(TrialLog):
     """
 
     def __init__(self, space: Space, levels: Sequence[Level], *, logs: bool = False) -> None:
+        self._broken: NDArray[np.bool_] | None = None
+        """Which levels are broken tonight; None: not worked out yet."""
         super().__init__(space, levels, logs=logs)
         self._repeated: dict[Configuration, tuple[float, int]] = {}
         """Relative scale of configurations with repeated trials, and from how many differences."""
@@ -40,6 +43,37 @@ class NightLog(TrialLog):
         tonight, self.place = self.place, {}
         self.add([replace(o, value=o.value * factor) for o in observations])
         self.place = tonight
+
+    def broken_levels(self) -> list[Level]:
+        """Levels at which nothing works tonight, whatever earlier nights ran.
+
+        What fails with another option's level, too, every time, is not given up: that may be it alone.
+        """
+        rows = list(self.place.values())
+        holds, worked = self.holds[rows], self.means()[rows] > 0.0
+        tried = np.array([bool(self._failed[row]) for row in rows], dtype=bool)
+        failed = holds & (tried & ~worked)[:, None]
+        often = (failed.sum(axis=0) >= HOPELESS) & ~holds[worked].any(axis=0)
+        broken: list[int] = np.flatnonzero(often).tolist()
+
+        def alone(one: int) -> bool:
+            others = [k for k in broken if self.levels[k].option != self.levels[one].option]
+            return not any((failed[:, one] <= failed[:, k]).all() for k in others)
+
+        return [self.levels[k] for k in broken if alone(k)]
+
+    def usable(self, configuration: Configuration, revision: int) -> bool:
+        """As ever; and no level of it is broken tonight: what was not tried with that fails, too."""
+        if self._broken is None:
+            found = self.broken_levels()
+            self._broken = np.array([level in found for level in self.levels], dtype=bool)
+        broken = bool((self.holding(configuration) & self._broken).any())
+        return not broken and super().usable(configuration, revision)
+
+    def forget(self) -> None:
+        """Trials, scale or unit changed: compute the columns again."""
+        super().forget()
+        self._broken = None
 
     def _scales(self, c: Ints, y: Floats) -> Floats:
         """Relative scale of each configuration's trials: its own, drawn to what its values let expect."""
