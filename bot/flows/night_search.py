@@ -16,6 +16,7 @@ from bot.analysis.change_points.trials import NO_NOISE
 from bot.flows.change_point_scan import Scan
 from bot.flows.night_ends import SENTINEL_TRIALS, ends_of
 from bot.flows.night_inquiry import NightInquiry
+from bot.flows.night_known import LookedAt
 from bot.flows.night_log import NightLog
 from bot.flows.night_machine import anchored, speed
 from bot.flows.night_recall import choose_unit, doubt_crowds, drop_weak, odd_night_out, recall, withdrew_twin
@@ -79,6 +80,8 @@ class NightSearch:
         self.model_ = StepModel(self.log_, terms)
         self.known_: Sequence[ChangePoint] = ()
         """What earlier nights had shown."""
+        self.looked_at_ = LookedAt()
+        """What their trials leave open."""
         self.compared_: tuple[int, ...] = ()
         """The revisions that could be compared: the tip and the one before; fewer when they do not work."""
         self.enough_ = False
@@ -135,9 +138,10 @@ class NightSearch:
         """Takes in what several machines measured tonight and asks nothing; after `remember`."""
         self._tonight = list(tonight[0]) if tonight else []
         self._recall()
-        known, self._earlier = self.known_, tonight  # each in the seconds of its own machine
+        known, self._earlier = (self.known_, self.looked_at_), tonight  # each in its own machine's seconds
         self._recall()
-        self.known_, self.enough_ = known, seen_enough(self.model_, self.window, self.aim)
+        self.known_, self.looked_at_ = known
+        self.enough_ = seen_enough(self.model_, self.window, self.aim)
         return self
 
     def wishes(self) -> Sequence[Probe]:
@@ -208,6 +212,7 @@ class NightSearch:
             if self.model_.exact:  # noisy trials become sure with more of them
                 self._rested = [s for s in unsettled(self.model_) if s.high <= self.window.reference]
             self.known_ = self.change_points_
+            self.looked_at_ = LookedAt.of(unsettled(self.model_), self.model_.terms, self._earlier)
 
     def _beside(self, ends: Sequence[int], extremes: Sequence[Configuration]) -> Iterator[list[Probe]]:
         """Where trials repeat their value, revisions next to the ends: these alone tell noise from steps."""

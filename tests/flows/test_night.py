@@ -187,3 +187,15 @@ def test_a_change_among_unbuildable_revisions_is_an_interval() -> None:
     (point,) = report.change_points
     assert point.term == ("gamma",) and point.interval == ("id28", "id32")
     assert any("could not be built" in note for note in report.notes)
+
+
+def test_a_change_among_unbuildable_revisions_is_news_once() -> None:
+    program, store = Moving([(47, ("gamma",), 0.3)]), MemoryStore()
+    said = []
+    for number, tip in enumerate((40, 52, 63)):
+        one = job(program, store, tip, number=number)
+        broken = [i - 10 for i in (45, 46, 47, 48)]
+        said.append(night(replace(one, bench=Unbuildable(one.bench, broken))))
+    assert [told(report) for report in said[1:]] == [[("v49", ("gamma",))]] * 2
+    assert items(said[1], "learnt").startswith("`gamma` became")
+    assert "Known from earlier nights and not accepted: `gamma`" in items(said[2], "learnt")
