@@ -71,10 +71,7 @@ def without_broken(
     paired: whether each ran beside the anchor. Where that worked the program does, with an option that
     is new there.
     """
-    worked: dict[Configuration, bool] = defaultdict(bool)
-    for o in (o for o in observations if o.built):
-        worked[o.probe.configuration] |= o.value > 0 or (paired and o.anchor > 0)
-    broken = blamed(space, worked)
+    broken = broken_values(space, observations, paired=paired)
     if not broken:
         return list(observations), []
     kept = [o for o in observations if not held(space.as_dict(o.probe.configuration), broken)]
@@ -82,6 +79,16 @@ def without_broken(
         f"Nothing works with {together(broken)}: all {len(observations) - len(kept)} trials failed, at every"
         " revision tried. Nothing is known of it: mend how it is run, or forbid it by a constraint."
     ]
+
+
+def broken_values(
+    space: Space, observations: Sequence[Observation], *, paired: bool
+) -> list[dict[str, Value]]:
+    """Values with which no trial worked, while others did; paired: whether each ran beside the anchor."""
+    worked: dict[Configuration, bool] = defaultdict(bool)
+    for o in (o for o in observations if o.built):
+        worked[o.probe.configuration] |= o.value > 0 or (paired and o.anchor > 0)
+    return blamed(space, worked)
 
 
 def together(broken: Sequence[Mapping[str, Value]]) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from bot.flows import night_machine
 from bot.flows.chaining import Chain
-from bot.flows.failing_runs import without_broken
+from bot.flows.failing_runs import broken_values, together, without_broken
 from bot.flows.night_job import NightJob, named
 from bot.flows.night_telling import Telling
 from bot.flows.series import series
+from bot.model.at_fault import held
 from bot.model.change_points import ChangePoint, Observation
 from bot.model.report import Report, Verdict
 from bot.report.ranges.moves import courses
@@ -87,7 +88,7 @@ def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) 
 
 def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     """What a reader must know of tonight's trials: what does not work, and which revisions failed."""
-    _, notes = without_broken(job.subject.space, measured, paired=job.partner is not None)
+    notes = _broken(job, measured)
     tip = f"`{job.revisions[-1].label}`"
     there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
     if there and not any(o.value > 0 for o in there):
@@ -99,6 +100,27 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
         shown = ", ".join(f"`{job.revisions[r].label}`" for r in sorted(broken)[:5])
         notes.append(f"{len(broken)} revisions could not be built: {shown}{' ...' * (len(broken) > 5)}.")
     return notes
+
+
+def _broken(job: NightJob, measured: Sequence[Observation]) -> list[str]:
+    """With which values nothing works tonight; whether earlier nights ran them, and until when."""
+    space, paired = job.subject.space, job.partner is not None
+    kept, notes = without_broken(space, measured, paired=paired)
+    broken = broken_values(space, measured, paired=paired)
+    earlier = [
+        o.probe.revision
+        for night in job.past
+        for o in night.observations
+        if o.value > 0 and held(space.as_dict(o.probe.configuration), broken)
+    ]
+    if not earlier:
+        return notes
+    last = f"`{job.revisions[max(earlier)].label}`"
+    return [
+        f"Nothing works with {together(broken)} tonight: all {len(measured) - len(kept)} trials failed."
+        f" Earlier nights ran it, the last time at {last}: a later revision broke it, or this machine lacks"
+        " what it needs."
+    ]
 
 
 def _forgotten(job: NightJob) -> list[str]:

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.analysis.change_points.trials import TrialLog
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.change_points.noise import EXACT, Floats, Ints
+from bot.analysis.change_points.trials import HOPELESS, POOLED, TrialLog
+from bot.analysis.noise_pattern import expected_noise
 from bot.model.change_points import Observation
+from bot.model.space import Configuration, Level, Space
+
+FEWEST = 4
+"""Configurations whose trials were repeated, from which on a noise of each value of an option is learned."""
+WIDEST = 4.0
+"""A configuration's noise is at most so many times the pooled one, or so much less."""
 
 
 class NightLog(TrialLog):
@@ -15,10 +26,83 @@ class NightLog(TrialLog):
     A machine that was replaced, or one more kernel mitigation, moves every trial of a night: what is the same
     for all revisions of a configuration is that night's level, and no step. So nothing that happens between
     two nights can look like a commit, and no trial has to be divided by a noisy one.
+
+    Most configurations have few trials in a night, too few to show how noisy they are. So the repeated trials
+    of all nights say how noisy an option's value makes a configuration.
     """
+
+    def __init__(self, space: Space, levels: Sequence[Level], *, logs: bool = False) -> None:
+        self._broken: NDArray[np.bool_] | None = None
+        """Which levels are broken tonight; None: not worked out yet."""
+        super().__init__(space, levels, logs=logs)
+        self._repeated: dict[Configuration, tuple[float, int]] = {}
+        """Relative scale of configurations with repeated trials, and from how many differences."""
 
     def add_night(self, observations: Sequence[Observation], factor: float = 1.0) -> None:
         """Takes in an earlier night, whose seconds times `factor` are tonight's; `add` is for tonight."""
         tonight, self.place = self.place, {}
         self.add([replace(o, value=o.value * factor) for o in observations])
         self.place = tonight
+
+    def broken_levels(self) -> list[Level]:
+        """Levels at which nothing works tonight, whatever earlier nights ran.
+
+        What fails with another option's level, too, every time, is not given up: that may be it alone.
+        """
+        rows = list(self.place.values())
+        holds, worked = self.holds[rows], self.means()[rows] > 0.0
+        tried = np.array([bool(self._failed[row]) for row in rows], dtype=bool)
+        failed = holds & (tried & ~worked)[:, None]
+        often = (failed.sum(axis=0) >= HOPELESS) & ~holds[worked].any(axis=0)
+        broken: list[int] = np.flatnonzero(often).tolist()
+
+        def alone(one: int) -> bool:
+            others = [k for k in broken if self.levels[k].option != self.levels[one].option]
+            return not any((failed[:, one] <= failed[:, k]).all() for k in others)
+
+        return [self.levels[k] for k in broken if alone(k)]
+
+    def usable(self, configuration: Configuration, revision: int) -> bool:
+        """As ever; and no level of it is broken tonight: what was not tried with that fails, too."""
+        if self._broken is None:
+            found = self.broken_levels()
+            self._broken = np.array([level in found for level in self.levels], dtype=bool)
+        broken = bool((self.holding(configuration) & self._broken).any())
+        return not broken and super().usable(configuration, revision)
+
+    def forget(self) -> None:
+        """Trials, scale or unit changed: compute the columns again."""
+        super().forget()
+        self._broken = None
+
+    def _scales(self, c: Ints, y: Floats) -> Floats:
+        """Relative scale of each configuration's trials: its own, drawn to what its values let expect."""
+        self._repeated = {} if self.scale <= EXACT or self.frozen else self._repetitions()
+        if len(self._repeated) < FEWEST:
+            return super()._scales(c, y)
+        expected = self._expected(self.configurations)
+        known = [self._repeated.get(configuration, (0.0, 0)) for configuration in self.configurations]
+        own, count = np.array(known).T
+        scales: Floats = np.sqrt((count * own**2 + POOLED * expected**2) / (count + POOLED))
+        return np.asarray(np.clip(scales, self.scale / WIDEST, self.scale * WIDEST))
+
+    def _unknown_scales(self, count: int) -> Floats:
+        """The newest configurations' relative scale."""
+        if len(self._repeated) < FEWEST or not count:
+            return super()._unknown_scales(count)
+        return self._expected(self.configurations[-count:])
+
+    def _expected(self, configurations: Sequence[Configuration]) -> Floats:
+        return np.asarray(self.scale * np.exp(expected_noise(self._repeated, configurations)))
+
+    def _repetitions(self) -> dict[Configuration, tuple[float, int]]:
+        """What trials of one configuration, revision and night, one after the other, differ by."""
+        order = np.lexsort((self._r, self._c))
+        c, r, y = self._c[order], self._r[order], self._y[order]
+        again = (np.diff(c) == 0) & (np.diff(r) == 0)
+        step = np.abs(np.diff(y))[again] / np.maximum((y[1:] + y[:-1])[again] / 2.0, 1e-300)
+        found: dict[Configuration, list[float]] = {}
+        for row, size in zip(c[1:][again].tolist(), step.tolist(), strict=True):
+            found.setdefault(self.configurations[row], []).append(size)
+        scales = {k: 1.4826 * float(np.median(x)) / np.sqrt(2.0) for k, x in found.items()}
+        return {k: (float(s), len(found[k])) for k, s in scales.items() if s > 0.0}

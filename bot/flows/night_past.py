@@ -59,11 +59,16 @@ def anchor_of(past: Measurements, revisions: Sequence[str]) -> int:
 
 
 def nights(past: Measurements, space: Space, revisions: Sequence[Revision], metric: str) -> tuple[Night, ...]:
-    """Each run's trials at these revisions, oldest first; configurations that are gone are left out."""
+    """Each run's trials at these revisions, oldest first; configurations that are gone are left out.
+
+    Of an option that is gone, those that had its default are left.
+    """
     beside = _anchors(past, metric)
     place = {revision.id: i for i, revision in enumerate(revisions)}
     where = [place.get(r.revision) for r in past.revisions]
-    what = [configuration_of(options, space) for options in past.configurations]
+    known = {name: option.default for run in past.runs for name, option in run.options.items()}
+    gone = {name: default for name, default in known.items() if name not in space.index}
+    what = [configuration_of(options, space, gone) for options in past.configurations]
     code = past.metrics.index(metric) if metric in past.metrics else None
     wanted = (past.metric == NO_METRIC) | (past.metric == (NO_METRIC if code is None else code))
     found: list[list[Observation]] = [[] for _ in past.runs]
@@ -98,13 +103,16 @@ def window(revisions: int, past: Sequence[Night]) -> Window:
     return Window(revisions, reference=reference, previous=older[0] if older else 0)
 
 
-def configuration_of(options: Mapping[str, Value], space: Space) -> Configuration | None:
+def configuration_of(
+    options: Mapping[str, Value], space: Space, gone: Mapping[str, Value] | None = None
+) -> Configuration | None:
     """A recorded configuration in today's space; None: it has a value that is not known any more.
 
-    An option that was not there had the program's own behaviour, which is today's default.
+    An option that was not there had the program's own behaviour, which is today's default. gone: defaults of
+    options that are not there any more: who had them has the program's own behaviour today.
     """
-    known = {option.name for option in space.options}
-    if any(name not in known for name in options):
+    gone = gone or {}
+    if any(name not in space.index and (name not in gone or gone[name] != options[name]) for name in options):
         return None
     values = []
     for option in space.options:

@@ -13,14 +13,15 @@ from bot.analysis.change_points.findings import told
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.change_points.trials import NO_NOISE
-from bot.flows.change_point_asking import Asking
 from bot.flows.change_point_scan import Scan
+from bot.flows.night_ends import SENTINEL_TRIALS, ends_of
 from bot.flows.night_inquiry import NightInquiry
+from bot.flows.night_known import LookedAt
 from bot.flows.night_log import NightLog
 from bot.flows.night_machine import anchored, speed
 from bot.flows.night_recall import choose_unit, doubt_crowds, drop_weak, odd_night_out, recall, withdrew_twin
 from bot.flows.night_sight import below, odd, seen_enough, smallest, suspicion, unsettled
-from bot.flows.night_window import Window, inwards, onwards
+from bot.flows.night_window import Window, inwards
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Space, Term
 from bot.sampling.constraints import ConstraintSolver
@@ -28,8 +29,6 @@ from bot.sampling.contrast import Configurator
 
 ANCHOR_TRIALS = 3
 """Trials of the emptiest and of the fullest configuration at the anchor, each night."""
-SENTINEL_TRIALS = 3
-"""... and at both ends of what is new: the two hold most terms, and their repetitions teach the noise."""
 BESIDE, WITNESSES = 3, 2
 """Where repetitions say nothing of the noise: revisions next to each end that do, and of each block so many
 configurations that are measured at one of them, too."""
@@ -81,6 +80,8 @@ class NightSearch:
         self.model_ = StepModel(self.log_, terms)
         self.known_: Sequence[ChangePoint] = ()
         """What earlier nights had shown."""
+        self.looked_at_ = LookedAt()
+        """What their trials leave open."""
         self.compared_: tuple[int, ...] = ()
         """The revisions that could be compared: the tip and the one before; fewer when they do not work."""
         self.enough_ = False
@@ -137,9 +138,10 @@ class NightSearch:
         """Takes in what several machines measured tonight and asks nothing; after `remember`."""
         self._tonight = list(tonight[0]) if tonight else []
         self._recall()
-        known, self._earlier = self.known_, tonight  # each in the seconds of its own machine
+        known, self._earlier = (self.known_, self.looked_at_), tonight  # each in its own machine's seconds
         self._recall()
-        self.known_, self.enough_ = known, seen_enough(self.model_, self.window, self.aim)
+        self.known_, self.looked_at_ = known
+        self.enough_ = seen_enough(self.model_, self.window, self.aim)
         return self
 
     def wishes(self) -> Sequence[Probe]:
@@ -172,10 +174,12 @@ class NightSearch:
 
     def _plan(self) -> Iterator[list[Probe]]:
         """The anchor, then block after block of comparisons, each with questions to what stands out."""
-        extremes = list(dict.fromkeys([self._choose.sparse, self._choose.dense]))
+        extremes = self._choose.extremes
         yield [Probe(c, 0) for c in extremes for _ in range(ANCHOR_TRIALS)]
         self._recall()
-        ends = self.compared_ = yield from self._ends(extremes)
+        self._compared.update(dict.fromkeys(extremes, SENTINEL_TRIALS))
+        ends = self.compared_ = yield from ends_of(self.window, self.log_, self._choose)
+        extremes = self._choose.extremes  # others, where these do not work
         more = MORE
         while len(ends) == 2 and (not self.enough_ or (more and self.unclear_)):
             more -= self.enough_
@@ -208,21 +212,7 @@ class NightSearch:
             if self.model_.exact:  # noisy trials become sure with more of them
                 self._rested = [s for s in unsettled(self.model_) if s.high <= self.window.reference]
             self.known_ = self.change_points_
-
-    def _ends(self, extremes: Sequence[Configuration]) -> Asking[tuple[int, ...]]:
-        """The two revisions that are compared; fewer when nothing works at the tip, or nowhere before it.
-
-        Where the reference does not work, a later revision stands in for it, found at doubled distances.
-        """
-        self._compared.update(dict.fromkeys(extremes, SENTINEL_TRIALS))
-        ends: list[int] = []
-        for place in (self.window.tip, *onwards(self.window.reference, self.window.tip)):
-            yield [Probe(c, place) for c in extremes for _ in range(SENTINEL_TRIALS)]
-            if place not in self.log_.unbuilt and any(self.log_.known(c, place) for c in extremes):
-                ends.append(place)
-            if len(ends) == 2 or self.window.tip not in ends:
-                break
-        return tuple(ends)
+            self.looked_at_ = LookedAt.of(unsettled(self.model_), self.model_.terms, self._earlier)
 
     def _beside(self, ends: Sequence[int], extremes: Sequence[Configuration]) -> Iterator[list[Probe]]:
         """Where trials repeat their value, revisions next to the ends: these alone tell noise from steps."""

@@ -62,12 +62,15 @@ class Telling:
     @property
     def fresh(self) -> list[Found]:
         """Change points that no earlier night had shown."""
-        return [p for p in self._shown if not any(same(p, k) for k in self._known)]
+        return [p for p in self._shown if not self._is_known(p)]
 
     @property
     def known(self) -> list[Found]:
         """Change points that earlier nights had shown already."""
-        return [p for p in self.points if any(same(p, k) for k in self._known)]
+        return [p for p in self.points if self._is_known(p)]
+
+    def _is_known(self, point: Found) -> bool:
+        return any(same(point, k) for k in self._known) or self._search.looked_at_.knows(point)
 
     def worse(self, found: Found) -> bool:
         """Whether a change point is for the worse."""

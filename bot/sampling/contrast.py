@@ -39,6 +39,11 @@ class Configurator:
         """Levels that configurations drawn at random are kept off (nothing works there)."""
         self._remembered: dict[tuple[tuple[Level, ...], Configuration], Configuration | None] = {}
 
+    @property
+    def extremes(self) -> list[Configuration]:
+        """The emptiest and the fullest configuration; only one when they are the same."""
+        return list(dict.fromkeys([self.sparse, self.dense]))
+
     def near(self, held: Iterable[Level], wanted: Configuration) -> Configuration | None:
         """A configuration at these levels, close to a wanted one; None: there is none."""
         levels = tuple(held)

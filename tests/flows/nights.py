@@ -98,13 +98,17 @@ class MemoryStore:
 
 @dataclass
 class Moving:
-    """Seconds of a program: steps (since, level names, factor), a machine's factor, revisions that fail."""
+    """Seconds of a program: steps (since, level names, factor), a machine's factor, revisions that fail.
+
+    broken: the level with which nothing works, and since when.
+    """
 
     steps: Sequence[tuple[int, tuple[str, ...], float]] = ()
     machine: float = 1.0
     noise: float = 0.01
     failing: Callable[[int], bool] = lambda revision: False
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(3))
+    broken: tuple[str, int] | None = None
 
     def __call__(self, revision: int, configurations: np.ndarray) -> np.ndarray:
         if self.failing(revision):
@@ -115,6 +119,10 @@ class Moving:
             holds = np.all(held, axis=0)
             seconds = seconds + (revision >= since) * holds * share
         noise = 1.0 + self.noise * self.rng.standard_normal(len(configurations))
+        if self.broken is not None and revision >= self.broken[1]:
+            level = self.broken[0]
+            held = configurations[:, FLAGS.index(level.strip("!"))] != level.startswith("!")
+            seconds = np.where(held, math.nan, seconds)
         return np.asarray(seconds * self.machine * noise)
 
 

@@ -115,6 +115,34 @@ def test_a_tip_at_which_everything_fails_is_not_green() -> None:
     assert any("Every trial at the tip `v40` failed" in note for note in report.notes)
 
 
+@pytest.mark.parametrize("level", ["beta", "!beta"])
+def test_a_level_that_broke_is_soon_left_alone_and_the_change_beside_it_found(level: str) -> None:
+    program, store = Moving([(47, ("alpha",), 0.2)]), MemoryStore()
+    night(job(program, store, 40, duets=True))
+    program.broken = (level, 44)
+    report = night(job(program, store, 52, number=1, duets=True))
+    assert told(report) == [("v47", ("alpha",))]
+    assert report.spent.failed_trials < 40
+    (note,) = [note for note in report.notes if "Nothing works with" in note]
+    assert f"`{level}` tonight" in note and "the last time at `v40`: a later revision broke it" in note
+
+
+def test_a_night_goes_on_where_the_emptiest_and_the_fullest_configuration_fail() -> None:
+    def fails(configurations: np.ndarray) -> np.ndarray:
+        return np.asarray(configurations[:, 0] == configurations[:, 1])
+
+    class Alike(Moving):
+        """Fails where `alpha` and `beta` are alike."""
+
+        def __call__(self, revision: int, configurations: np.ndarray) -> np.ndarray:
+            return np.where(fails(configurations), math.nan, super().__call__(revision, configurations))
+
+    program, store = Alike([(47, ("gamma",), 0.2)]), MemoryStore()
+    night(job(program, store, 40))
+    report = night(job(program, store, 52, number=1))
+    assert told(report) == [("v47", ("gamma",))]
+
+
 def test_a_night_in_which_nothing_works_measured_nothing() -> None:
     report = night(job(Moving(failing=lambda revision: True), MemoryStore(), 40))
     assert report.verdict == "inconclusive" and not report.measured and report.change_points == ()
@@ -159,3 +187,15 @@ def test_a_change_among_unbuildable_revisions_is_an_interval() -> None:
     (point,) = report.change_points
     assert point.term == ("gamma",) and point.interval == ("id28", "id32")
     assert any("could not be built" in note for note in report.notes)
+
+
+def test_a_change_among_unbuildable_revisions_is_news_once() -> None:
+    program, store = Moving([(47, ("gamma",), 0.3)]), MemoryStore()
+    said = []
+    for number, tip in enumerate((40, 52, 63)):
+        one = job(program, store, tip, number=number)
+        broken = [i - 10 for i in (45, 46, 47, 48)]
+        said.append(night(replace(one, bench=Unbuildable(one.bench, broken))))
+    assert [told(report) for report in said[1:]] == [[("v49", ("gamma",))]] * 2
+    assert items(said[1], "learnt").startswith("`gamma` became")
+    assert "Known from earlier nights and not accepted: `gamma`" in items(said[2], "learnt")

@@ -49,7 +49,8 @@ def one_way(steps: Sequence[Step], terms: Terms) -> Sequence[Step]:
         nested = part.at == whole.at and len(more) == 1 and len(part.term) == len(whole.term) + 1
         if not nested or not 0.0 < -part.size / whole.size < 1.0:
             continue
-        other = next((level for level in terms.levels if complementary(level, *more)), None)
+        added = next(iter(more))
+        other = next((level for level in terms.levels if opposite(level, added, terms.levels)), None)
         if other is not None:
             error = math.hypot(whole.error, part.error)
             left = replace(whole, size=whole.size + part.size, error=error)
@@ -63,6 +64,13 @@ def complementary(one: Level, other: Level) -> bool:
     operators = {one.operator, other.operator}
     halves = operators == {"<", ">="} and one.value == other.value
     return one.option == other.option and (operators == {"on", "off"} or halves)
+
+
+def opposite(one: Level, other: Level, levels: Sequence[Level]) -> bool:
+    """Whether always exactly one of two levels holds; of `levels` each value of a choice or number is one."""
+    values = [x.value for x in levels if x.option == one.option and x.operator == "="]
+    exact = bool(values) and all(one.holds(value) != other.holds(value) for value in values)
+    return one.option == other.option and (exact or complementary(one, other))
 
 
 def change_point(

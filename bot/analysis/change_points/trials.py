@@ -193,8 +193,12 @@ class TrialLog:
     def _noise(self) -> Floats:
         """Standard deviation of each trial in seconds, (n,)."""
         level = self.means()
-        scale = np.append(self._own, np.full(len(level) - len(self._own), self.scale))
+        scale = np.append(self._own, self._unknown_scales(len(level) - len(self._own)))
         return np.asarray((scale * level)[self._c])
+
+    def _unknown_scales(self, count: int) -> Floats:
+        """The relative scale of the newest configurations, of which nothing was learned yet, (count,)."""
+        return np.full(count, self.scale)
 
     def odd(self) -> list[tuple[Configuration, int]]:
         """Where the only trial is far from all its neighbours in time: chance, or something that passed."""

@@ -27,6 +27,7 @@ MOST_NAMED = 3
 UNEXPLAINED = "no change above explains"
 DOUBTS = ("cut short", "could not be built", "trials failed", "more than is told", UNEXPLAINED)
 """What the notes say that limits every figure: it is told above the fold, and only there."""
+AGAIN = prose("nothing yet: the next night asks again, first of all.")
 
 
 def range_headline(report: Report) -> Headline:
@@ -57,7 +58,7 @@ def _found(report: Report) -> Headline:
         lead = _lead(worse + gone + better)
         icon = "🟠" if better else "🔴"
         return Headline("bad", icon, _title(report, worse[0]), lead, *_what_to_do(worse[0].point))
-    if agreed and not gone and not report.interrupted:
+    if agreed and not gone and not _open(report):
         title = prose("Nothing slower but what was accepted")
         return Headline("good", "🟢", title, _lead(agreed + better))
     if gone:
@@ -65,11 +66,25 @@ def _found(report: Report) -> Headline:
         return Headline("unclear", "🟡", _title(report, gone[0]), _lead(gone + better), action)
     ranked = better or courses
     title, lead = _title(report, ranked[0]), _lead(ranked)
-    if report.interrupted:
-        return Headline(
-            "unclear", "🟡", title, lead, prose("to be sure that nothing became slower, ", _more(report))
-        )
+    if _open(report):
+        return Headline("unclear", "🟡", title, lead, _to_be_sure(report))
     return Headline("good", "🟢", title, lead, prose("nothing; what changed made it cheaper."))
+
+
+def _open(report: Report) -> bool:
+    """Whether something may have become slower that is not told: a night's verdict knows."""
+    return bool(report.interrupted) or report.verdict == "inconclusive"
+
+
+def _asks_again(report: Report) -> bool:
+    """Whether a night saw something move that it could not name."""
+    return any(found.kind == "unclear" and found.items for found in report.lists)
+
+
+def _to_be_sure(report: Report) -> Prose:
+    if _asks_again(report) and not report.interrupted:
+        return AGAIN
+    return prose("to be sure that nothing became slower, ", _more(report))
 
 
 def _title(report: Report, first: moves.Course) -> Prose:
@@ -139,9 +154,8 @@ def _unclear(report: Report) -> Headline:
     why, action = "no change found before the search ended", _more(report)
     if any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
-    elif any(found.kind == "unclear" and found.items for found in report.lists):
-        why = "something may have moved that could not be named"
-        action = prose("nothing yet: the next night asks again, first of all.")
+    elif _asks_again(report):
+        why, action = "something may have moved that could not be named", AGAIN
     return Headline("unclear", "🟡", prose("Not clear: ", why), (_searched(report),), action)
 
 

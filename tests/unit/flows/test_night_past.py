@@ -20,7 +20,7 @@ from bot.flows.night_past import (
 )
 from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
-from bot.model.history import Measurements, RunRecord
+from bot.model.history import KnownOption, Measurements, RunRecord
 from bot.model.recording import Recorder
 from bot.model.report import RevisionRef
 from bot.model.revisions import Revision
@@ -65,6 +65,16 @@ def test_a_pair_comes_back_as_the_ratio_to_its_first_trial() -> None:
     recorder.trial(Trial("ok", {"cpu": 3.0}), other, {"fast": True, "level": 6}, pair=0, second=True)
     (found,) = nights(recorder.measurements(record(0)), SPACE, REVISIONS, "cpu")
     assert found.observations == (Observation(Probe((True, 6), 7), 1.5, anchor=2.0),)
+
+
+def test_of_an_option_that_is_gone_the_trials_with_its_default_stay() -> None:
+    recorder, ref = Recorder(), RevisionRef(revision="id1", label="id1")
+    for old in (0, 1):
+        recorder.trial(Trial("ok", {"cpu": 2.0 + old}), ref, {"fast": True, "level": 6, "old": old})
+    option = KnownOption(kind="number", values=(0, 1), default=0)
+    run = record(0).model_copy(update={"options": {"old": option}})
+    (found,) = nights(recorder.measurements(run), SPACE, REVISIONS, "cpu")
+    assert [(o.probe.configuration, o.value) for o in found.observations] == [((True, 6), 2.0)]
 
 
 def test_trials_of_other_revisions_and_of_options_that_are_gone_are_left_out() -> None:

@@ -76,6 +76,25 @@ def test_what_earlier_nights_measured_is_no_level_of_tonight() -> None:
     assert len(log.configurations) == 2 and list(log.means()) == [1.0, 1.5]
 
 
+def test_repeated_trials_of_all_nights_say_how_noisy_an_option_makes_a_configuration() -> None:
+    log, rng = NightLog(SPACE, SPACE.levels), np.random.default_rng(3)
+    for _ in range(3):
+        drawn = [tuple(bool(x) for x in row) for row in rng.integers(0, 2, (8, 6))]
+        night = [Probe(c, r) for c in drawn for r in (10, 29) for _ in range(3)]
+        log.add_night(
+            [Observation(p, float(rng.normal(1.0, 0.05 if p.configuration[0] else 0.01))) for p in night]
+        )
+    log.learn_scale()
+    fresh = [(on, False, True, True, False, True) for on in (False, True)]
+    log.add([Observation(Probe(c, 10), 1.0) for c in fresh])
+    c, _, _, sd = log.columns()
+    quiet, noisy = (float(sd[c == log.row(configuration)][0]) for configuration in fresh)
+    assert noisy > 2.0 * quiet
+    log.learn_scale()  # they are known now, by no repetition
+    c, _, _, sd = log.columns()
+    assert float(sd[c == log.row(fresh[1])][0]) > 2.0 * float(sd[c == log.row(fresh[0])][0])
+
+
 def test_earlier_nights_are_brought_to_tonights_seconds() -> None:
     night = search(Window(30, reference=10, previous=20))
     night.remember(

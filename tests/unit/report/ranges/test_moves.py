@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.model.report import ChangePoint, RevisionRef
+from bot.model.report import Acceptance, ChangePoint, Listed, RevisionRef
 from bot.model.space import Value
 from bot.report.media import markdown
 from bot.report.ranges.headline import range_headline
@@ -129,3 +129,16 @@ def test_a_configuration_holds_its_levels(level: str, held: bool) -> None:
     options: dict[str, Value] = {"a": True, "b": False, "level": 6, "mode": "fast"}
     assert holds((level,), options) is held
     assert holds((), options)
+
+
+@pytest.mark.parametrize("unclear", [(), ("`threads` may be slower since v5.6 to v5.9.",)])
+def test_an_old_improvement_makes_no_night_green_that_is_not_clear(unclear: tuple[str, ...]) -> None:
+    lists = (Listed(kind="unclear", items=unclear),)
+    faster = move(12, "a", ratio=0.8)
+    night = bisection(mode="nightly", verdict="inconclusive", change_points=(faster,), lists=lists)
+    found = range_headline(night)
+    assert found.icon == "🟡" and found.action is not None
+    assert ("asks again" in markdown(found.action)) is bool(unclear)
+    accepted = Acceptance(source="file", until="2026-12-31", reason="worth it")
+    slower = move(12, "a", ratio=1.2).model_copy(update={"accepted": accepted})
+    assert range_headline(night.model_copy(update={"change_points": (slower,)})).icon == "🟡"
