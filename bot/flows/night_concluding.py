@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.flows import night_machine
 from bot.flows.chaining import Chain
-from bot.flows.failing_runs import without_broken
+from bot.flows.failing_runs import without_broken, without_value
 from bot.flows.night_job import NightJob, named
 from bot.flows.night_telling import Telling
 from bot.flows.series import series
@@ -87,7 +87,9 @@ def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) 
 
 def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     """What a reader must know of tonight's trials: what does not work, and which revisions failed."""
-    _, notes = without_broken(job.subject.space, measured, paired=job.partner is not None)
+    kept, notes = without_broken(job.subject.space, measured, paired=job.partner is not None)
+    if job.partner is not None and any(o.value > 0 for o in measured):
+        notes += without_value(kept, job.revisions[job.partner].label)[1]
     tip = f"`{job.revisions[-1].label}`"
     there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
     if there and not any(o.value > 0 for o in there):

@@ -47,6 +47,12 @@ class Configurator:
             self._remembered[key] = self._near(levels, wanted)
         return self._remembered[key]
 
+    def allows(self, configuration: Configuration) -> bool:
+        """Whether it can be measured: an earlier night's may be forbidden since."""
+        if self._candidates is not None:
+            return configuration in self._candidates
+        return self._solver.valid(configuration)
+
     def replace(self, failing: Collection[Configuration], working: Collection[Configuration]) -> None:
         """Uses the nearest working configuration instead of an emptiest or a fullest one that fails."""
         if self.sparse in failing:

@@ -98,12 +98,16 @@ class MemoryStore:
 
 @dataclass
 class Moving:
-    """Seconds of a program: steps (since, level names, factor), a machine's factor, revisions that fail."""
+    """Seconds of a program: steps (since, level names, factor), a machine's factor, revisions that fail.
+
+    broken: flags that fail together, at every revision.
+    """
 
     steps: Sequence[tuple[int, tuple[str, ...], float]] = ()
     machine: float = 1.0
     noise: float = 0.01
     failing: Callable[[int], bool] = lambda revision: False
+    broken: tuple[str, ...] = ()
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(3))
 
     def __call__(self, revision: int, configurations: np.ndarray) -> np.ndarray:
@@ -114,6 +118,9 @@ class Moving:
             held = [configurations[:, FLAGS.index(n.strip("!"))] != n.startswith("!") for n in names]
             holds = np.all(held, axis=0)
             seconds = seconds + (revision >= since) * holds * share
+        if self.broken:
+            at_once = configurations[:, [FLAGS.index(n) for n in self.broken]].all(axis=1)
+            seconds = np.where(at_once, math.nan, seconds)
         noise = 1.0 + self.noise * self.rng.standard_normal(len(configurations))
         return np.asarray(seconds * self.machine * noise)
 
@@ -131,7 +138,9 @@ class DuetOf:
             beside = list(self.bench.measure([replace(probe, revision=self.partner)]))
             for observation in self.bench.measure([probe] if beside else []):
                 anchor = beside[0].value
-                yield replace(observation, value=observation.value / anchor, anchor=anchor)
+                yield replace(
+                    observation, value=observation.value / anchor, anchor=anchor if anchor > 0 else 0.0
+                )
 
 
 def search(asked: Window, number: int) -> NightSearch:

@@ -120,6 +120,17 @@ def test_a_night_in_which_nothing_works_measured_nothing() -> None:
     assert report.verdict == "inconclusive" and not report.measured and report.change_points == ()
 
 
+def test_what_fails_beside_the_tip_is_told_and_hardly_tried_again() -> None:
+    store = MemoryStore()
+    report = night(job(Moving(broken=("alpha", "beta")), store, 40, duets=True))
+    (run,) = store.runs
+    failed = run.configuration[np.isnan(run.value) & ~run.second].tolist()
+    # The fullest configuration is asked for three times at once, and others at both ends.
+    assert 0 < len(failed) <= 3 + 2 * (len(set(failed)) - 1)
+    (told,) = [note for note in report.notes if "beside which all trials run" in note]
+    assert told.startswith(f"{len(set(failed))} configurations fail at v40, ")
+
+
 def test_a_reference_that_fails_is_replaced_by_a_later_one() -> None:
     program = Moving([(35, ("alpha",), 0.2)], failing=lambda revision: revision < 20)
     report = night(job(program, MemoryStore(), 40))
