@@ -182,7 +182,12 @@ def _report(
         false_alarms=job.subject.false_alarms,
         change_points=tuple(told_point(point, job.revisions, usable, metric=job.metric) for point in found),
         series=series(
-            job.subject.space, job.revisions, observations, terms=[p.term for p in found], unit=job.unit
+            job.subject.space,
+            job.revisions,
+            observations,
+            terms=[p.term for p in found],
+            unit=job.unit,
+            partner=job.partner,
         ),
         revisions=len(job.revisions),
         visible=visible_steps(job.subject.space, observations, len(job.revisions))

@@ -44,7 +44,12 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         false_alarms=job.subject.false_alarms,
         change_points=tuple(found.values()) if worked else (),
         series=series(
-            job.subject.space, job.revisions, measured, terms=[p.term for p in found], unit=job.unit
+            job.subject.space,
+            job.revisions,
+            measured,
+            terms=[p.term for p in found],
+            unit=job.unit,
+            partner=job.partner,
         ),
         revisions=len(job.revisions),
         visible=telling.visible(job.subject.space),
