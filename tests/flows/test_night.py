@@ -120,6 +120,16 @@ def test_a_night_in_which_nothing_works_measured_nothing() -> None:
     assert report.verdict == "inconclusive" and not report.measured and report.change_points == ()
 
 
+@pytest.mark.parametrize("seed", [1, 12, 14])
+def test_what_became_slower_in_several_commits_is_not_passed_over_as_a_drift_of_the_machine(
+    seed: int,
+) -> None:
+    steps = [(33, (), 0.12), (34, (), 0.05), (35, (), 0.05)]
+    program = Moving(steps, noise=0.035, rng=np.random.default_rng(seed))
+    report = night(job(program, MemoryStore(), 40, number=seed, budget=250.0, duets=True))
+    assert report.change_points or any(one.kind == "unclear" for one in report.lists)
+
+
 def test_what_fails_beside_the_tip_is_told_and_hardly_tried_again() -> None:
     store = MemoryStore()
     report = night(job(Moving(broken=("alpha", "beta")), store, 40, duets=True))

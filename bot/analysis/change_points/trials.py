@@ -47,6 +47,8 @@ class TrialLog:
         self.walk = 0.0
         """Relative standard deviation of what each revision moves values by; 0: they do not walk."""
         self.relative = False
+        self.paired = False
+        """Whether trials ran beside others, so that what moves them is not the machine."""
         self._logs = logs
         self.left_out: set[int] = set()
         """Configurations whose trials do not count."""
@@ -80,6 +82,7 @@ class TrialLog:
         fresh: list[tuple[int, int, float]] = []
         for o in observations:
             key = (self.row(o.probe.configuration), o.probe.revision)
+            self.paired |= o.anchor != 1.0
             if not o.built:
                 self.unbuilt.add(o.probe.revision)
             elif not np.isfinite(o.value):
