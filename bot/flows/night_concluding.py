@@ -12,7 +12,8 @@ from bot.flows.night_job import NightJob, named
 from bot.flows.night_telling import Telling
 from bot.flows.series import series
 from bot.model.change_points import ChangePoint, Observation
-from bot.model.report import Report, Verdict
+from bot.model.report import Report, Series, Verdict
+from bot.model.space import Term
 from bot.report.ranges.moves import courses
 
 
@@ -43,14 +44,7 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         threshold=job.subject.threshold,
         false_alarms=job.subject.false_alarms,
         change_points=tuple(found.values()) if worked else (),
-        series=series(
-            job.subject.space,
-            job.revisions,
-            measured,
-            terms=[p.term for p in found],
-            unit=job.unit,
-            partner=job.partner,
-        ),
+        series=_series(job, measured, [p.term for p in found]),
         revisions=len(job.revisions),
         visible=telling.visible(job.subject.space),
         spent=job.bench.spent().model_copy(update={"budget_seconds": job.budget}),
@@ -78,6 +72,11 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         "verdict": _verdict(job, telling, kept),
     }
     return report.model_copy(update=told)
+
+
+def _series(job: NightJob, measured: Sequence[Observation], terms: Sequence[Term]) -> tuple[Series, ...]:
+    space, revisions = job.subject.space, job.revisions
+    return series(space, revisions, measured, terms=terms, unit=job.unit, partner=job.partner)
 
 
 def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) -> Verdict:
