@@ -179,7 +179,11 @@ def _node(root: Path) -> Recipe | None:
     except (ValueError, RecursionError):
         return None
     programs = _at(package, "bin")
-    program = next(iter(programs.values()), None) if isinstance(programs, dict) else programs
+    if isinstance(programs, dict):  # npm sorts them: the one called like the package is the package's
+        own = str(_at(package, "name")).rpartition("/")[2]
+        program = programs.get(own) or next(iter(programs.values()), None)
+    else:
+        program = programs
     if not isinstance(program, str) or not re.fullmatch(r"[\w./-]+", program):
         return None
     script = isinstance(_at(package, "scripts", "build"), str) and not _built(root, package, program)

@@ -51,6 +51,7 @@ _DEFINITION = re.compile(
         --(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![A-Za-z0-9-])
         (?P<value>["'`*]*[ \t]*\[?=|[ \t]+[<\[{]|[ \t]+[A-Z][A-Z_]+\b
             |[ \t](?:u?int|float|string|duration|bytes)[a-zA-Z0-9]*[ \t]{2}
+            |[ \t]{2,}[^\n]*\[(?:default:?[ ])?(?:[0-9]+|"[^"\n]*"|'[^'\n]*')\][ \t]*$  # a default
             |(?(italic)["']?[ \t]+["']?[ \t]*[A-Za-z0-9<\[{]))?""",  # what .BI and .RI set apart is a value
     re.VERBOSE | re.MULTILINE,
 )

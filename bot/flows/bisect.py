@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bot.analysis.change_points.unexplained import Unexplained, creep, unexplained
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.change_point_telling import told_point
-from bot.flows.failing_runs import failing_runs, without_broken
+from bot.flows.failing_runs import failing_runs, without_broken, without_value
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
 from bot.flows.range_trials import recorded
 from bot.flows.series import series
@@ -182,7 +182,12 @@ def _report(
         false_alarms=job.subject.false_alarms,
         change_points=tuple(told_point(point, job.revisions, usable, metric=job.metric) for point in found),
         series=series(
-            job.subject.space, job.revisions, observations, terms=[p.term for p in found], unit=job.unit
+            job.subject.space,
+            job.revisions,
+            observations,
+            terms=[p.term for p in found],
+            unit=job.unit,
+            partner=job.partner,
         ),
         revisions=len(job.revisions),
         visible=visible_steps(job.subject.space, observations, len(job.revisions))
@@ -225,7 +230,7 @@ def _doubts(job: RangeJob, observations: Sequence[Observation], *, finished: boo
     broken = sorted({o.probe.revision for o in observations if not o.built})
     if broken:
         notes.append(
-            f"{len(broken)} of {len(job.revisions)} revisions could not be built: {_some(job, broken)}."
+            f"{len(broken)} of {len(job.revisions)} revisions could not be built: {_some(job, broken)}"
         )
     return [*notes, *_failures(job, observations)]
 
@@ -261,6 +266,9 @@ def _crept(job: RangeJob, observations: Sequence[Observation], *, finished: bool
 def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
     """Failed trials: as runs of failures of a term where there are such, else where they were."""
     observations, notes = without_broken(job.subject.space, observations, paired=job.partner is not None)
+    if job.partner is not None:
+        observations, lost = without_value(observations, job.revisions[job.partner].label)
+        notes += lost
     runs = [run for run in failing_runs(job.subject.space, observations) if run.term is not None]
     for run in (run for run in runs if run.trials > 1):
         first, last = job.revisions[run.first].label, job.revisions[run.last].label
@@ -272,10 +280,10 @@ def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
     other = [r for r in failed if not any(first <= r <= last for first, last in named)]
     if other:
         where = "1 revision" if len(other) == 1 else f"{len(other)} revisions"
-        notes.append(f"Trials failed at {where}: {_some(job, other)}.")
+        notes.append(f"Trials failed at {where}: {_some(job, other)}")
     return notes
 
 
 def _some(job: RangeJob, revisions: Sequence[int]) -> str:
     shown = ", ".join(job.revisions[r].label for r in revisions[:5])
-    return shown + " ..." * (len(revisions) > 5)
+    return shown + (" ..." if len(revisions) > 5 else ".")

@@ -25,7 +25,10 @@ class Chain:
         self._anchors: dict[Configuration, float] = {}
 
     def seconds(self, observations: Sequence[Observation]) -> list[Observation]:
-        """The observations with ratio x anchor for their value, and that one figure for their anchor."""
+        """The observations with ratio x anchor for their value, and that one figure for their anchor.
+
+        A trial that failed keeps its own: 0 says that it was the anchor that did.
+        """
         fresh: dict[Configuration, list[float]] = defaultdict(list)
         for o in observations:
             if o.value > 0 and o.probe.configuration not in self._anchors:
@@ -34,7 +37,7 @@ class Chain:
         return [
             replace(o, value=o.value * anchor, anchor=anchor)
             for o in observations
-            for anchor in (self._anchors.get(o.probe.configuration, 1.0),)
+            for anchor in (self._anchors.get(o.probe.configuration, 1.0) if o.value > 0 else o.anchor,)
         ]
 
 

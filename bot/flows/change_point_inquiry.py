@@ -139,10 +139,13 @@ class Inquiry:
             self._model.steps.remove(step)
             self._refuted.append((step.low, step.high))
             self._proposed.append((*proposed, len(self._log)))
-            # What moves everything and is at no place is the machine, or many small steps.
-            self._model.drifts |= not proposed[2] and not self._model.exact
+            self._model.drifts |= not proposed[2] and self._may_drift()
         step.settled = True
         self._settle_with(step, alive)
+
+    def _may_drift(self) -> bool:
+        """Whether what moves everything and is at no place is the machine, or many small steps."""
+        return not self._model.exact
 
     def _settle_with(self, step: Step, alive: bool) -> None:
         """What one end of an episode showed holds for the other one."""

@@ -39,5 +39,6 @@ def contrasting(choose: Configurator, log: TrialLog, terms: Sequence[Term]) -> l
                     pool.update({choose.near([*term, other], wish): None for wish in wishes})
     for share in SHARES:
         pool[choose.random(share)] = None
-    pool.update({log.configurations[int(k)]: None for k in np.argsort(log.means())[:QUICKEST]})
+    quickest = [k for k in np.argsort(log.means()).tolist() if log.means()[k] > 0.0][:QUICKEST]
+    pool.update({c: None for k in quickest if choose.allows(c := log.configurations[k])})
     return [c for c in pool if c is not None]

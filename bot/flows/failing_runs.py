@@ -71,13 +71,41 @@ def without_broken(
     paired: whether each ran beside the anchor. Where that worked the program does, with an option that
     is new there.
     """
-    broken = broken_values(space, observations, paired=paired)
-    if not broken:
-        return list(observations), []
+    worked = _worked(observations, paired=paired)
+    broken = blamed(space, worked)
     kept = [o for o in observations if not held(space.as_dict(o.probe.configuration), broken)]
+    failed = len(observations) - len(kept)
+    well = [space.as_dict(c) for c, w in worked.items() if w]
+    bad = [space.as_dict(c) for c, w in worked.items() if not w]
+    sure = [values for values in broken if _alone(values, bad, well)]
+    if broken and sure == broken:
+        return kept, [
+            f"Nothing works with {together(broken)}: all {failed} trials failed, at every"
+            " revision tried. Nothing is known of it: mend how it is run, or forbid it by a constraint."
+        ]
     return kept, [
-        f"Nothing works with {together(broken)}: all {len(observations) - len(kept)} trials failed, at every"
-        " revision tried. Nothing is known of it: mend how it is run, or forbid it by a constraint."
+        f"Nothing worked with {together(broken)} so far: all {failed} trials failed, each beside other"
+        " options, of which some may be why. Nothing is known of it: try it alone, then mend how it is run,"
+        " or forbid what fails by a constraint."
+    ] * bool(broken)
+
+
+def without_value(observations: Sequence[Observation], anchor: str) -> tuple[list[Observation], list[str]]:
+    """The trials beside an anchor (its label) that worked, and a note on the configurations it fails in.
+
+    Of the revision that ran beside a failing anchor such a trial says nothing.
+    """
+    failed = {o.probe.configuration for o in observations if o.built and not o.anchor}
+    if not failed:
+        return list(observations), []
+    who, have = (
+        ("1 configuration fails", "it has")
+        if len(failed) == 1
+        else (f"{len(failed)} configurations fail", "they have")
+    )
+    return [o for o in observations if o.anchor], [
+        f"{who} at {anchor}, beside which all trials run: {have} no value at any revision. Mend how it is"
+        " run, or forbid what fails by a constraint."
     ]
 
 
@@ -85,19 +113,39 @@ def broken_values(
     space: Space, observations: Sequence[Observation], *, paired: bool
 ) -> list[dict[str, Value]]:
     """Values with which no trial worked, while others did; paired: whether each ran beside the anchor."""
+    return blamed(space, _worked(observations, paired=paired))
+
+
+def _worked(observations: Sequence[Observation], *, paired: bool) -> Mapping[Configuration, bool]:
+    """Of each configuration that was run, whether a trial worked."""
     worked: dict[Configuration, bool] = defaultdict(bool)
     for o in (o for o in observations if o.built):
         worked[o.probe.configuration] |= o.value > 0 or (paired and o.anchor > 0)
-    return blamed(space, worked)
+    return worked
+
+
+def _alone(
+    values: Mapping[str, Value], failed: Sequence[Mapping[str, Value]], worked: Sequence[Mapping[str, Value]]
+) -> bool:
+    """Whether one that failed with these values differs in nothing else from one that worked."""
+    return any(
+        values.items() <= bad.items() and {name for name in bad if bad[name] != well[name]} <= values.keys()
+        for bad in failed
+        for well in worked
+    )
 
 
 def together(broken: Sequence[Mapping[str, Value]]) -> str:
     """Values at fault as levels; those that cannot be told apart joined by "and"."""
-    return ", ".join(" and ".join(f"`{_level(*chosen)}`" for chosen in v.items()) for v in broken)
+    return ", ".join(" and ".join(f"`{level}`" for level in levels_of(values)) for values in broken)
 
 
-def _level(option: str, value: Value) -> Level:
-    return Level(option, ("off", "on")[value] if isinstance(value, bool) else "=", value)
+def levels_of(values: Mapping[str, Value]) -> list[Level]:
+    """Values of options as levels."""
+    return [
+        Level(option, ("off", "on")[value] if isinstance(value, bool) else "=", value)
+        for option, value in values.items()
+    ]
 
 
 def _working(

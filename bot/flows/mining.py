@@ -280,7 +280,8 @@ class Mining:
         shares = graph.coarse.methods
         if not finished:
             left = sum(c.stage in ("timing", "paths") for c in self._candidates.values())
-            self._notes.say(f"Mining stopped before all was known: {left} methods were still watched.")
+            were = "1 method was" if left == 1 else f"{left} methods were"
+            self._notes.say(f"Mining stopped before all was known: {were} still watched.")
         return Mined(
             models=list(models.values()),
             observations={c.method: tuple(c.enough) for c in every},

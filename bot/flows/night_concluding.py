@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from bot.flows import night_machine
 from bot.flows.chaining import Chain
-from bot.flows.failing_runs import broken_values, together, without_broken
+from bot.flows.failing_runs import broken_values, together, without_broken, without_value
 from bot.flows.night_job import NightJob, named
 from bot.flows.night_telling import Telling
 from bot.flows.series import series
 from bot.model.at_fault import held
 from bot.model.change_points import ChangePoint, Observation
-from bot.model.report import Report, Verdict
+from bot.model.report import Report, Series, Verdict
+from bot.model.space import Term
 from bot.report.ranges.moves import courses
 
 
@@ -44,9 +45,7 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         threshold=job.subject.threshold,
         false_alarms=job.subject.false_alarms,
         change_points=tuple(found.values()) if worked else (),
-        series=series(
-            job.subject.space, job.revisions, measured, terms=[p.term for p in found], unit=job.unit
-        ),
+        series=_series(job, measured, [p.term for p in found]),
         revisions=len(job.revisions),
         visible=telling.visible(job.subject.space),
         spent=job.bench.spent().model_copy(update={"budget_seconds": job.budget}),
@@ -76,6 +75,11 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
     return report.model_copy(update=told)
 
 
+def _series(job: NightJob, measured: Sequence[Observation], terms: Sequence[Term]) -> tuple[Series, ...]:
+    space, revisions = job.subject.space, job.revisions
+    return series(space, revisions, measured, terms=terms, unit=job.unit, partner=job.partner)
+
+
 def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) -> Verdict:
     """Of what is new tonight, and of regressions that stand: nobody accepted or undid them."""
     fresh = [telling.worse(p) for p in telling.fresh if telling.acceptance(p) is None]
@@ -88,7 +92,9 @@ def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) 
 
 def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     """What a reader must know of tonight's trials: what does not work, and which revisions failed."""
-    notes = _broken(job, measured)
+    kept, notes = _broken(job, measured)
+    if job.partner is not None and any(o.value > 0 for o in measured):
+        notes += without_value(kept, job.revisions[job.partner].label)[1]
     tip = f"`{job.revisions[-1].label}`"
     there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
     if there and not any(o.value > 0 for o in there):
@@ -102,8 +108,8 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     return notes
 
 
-def _broken(job: NightJob, measured: Sequence[Observation]) -> list[str]:
-    """With which values nothing works tonight; whether earlier nights ran them, and until when."""
+def _broken(job: NightJob, measured: Sequence[Observation]) -> tuple[Sequence[Observation], list[str]]:
+    """The trials without values with which nothing works tonight; notes on these, and until when it did."""
     space, paired = job.subject.space, job.partner is not None
     kept, notes = without_broken(space, measured, paired=paired)
     broken = broken_values(space, measured, paired=paired)
@@ -114,9 +120,9 @@ def _broken(job: NightJob, measured: Sequence[Observation]) -> list[str]:
         if o.value > 0 and held(space.as_dict(o.probe.configuration), broken)
     ]
     if not earlier:
-        return notes
+        return kept, notes
     last = f"`{job.revisions[max(earlier)].label}`"
-    return [
+    return kept, [
         f"Nothing works with {together(broken)} tonight: all {len(measured) - len(kept)} trials failed."
         f" Earlier nights ran it, the last time at {last}: a later revision broke it, or this machine lacks"
         " what it needs."

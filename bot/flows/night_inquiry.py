@@ -23,6 +23,10 @@ class NightInquiry(Inquiry):
     def _heard(self, reach: float) -> float:
         return max(reach, float(self._revisions))
 
+    def _may_drift(self) -> bool:
+        """Beside the tip nothing is the machine's: what lies over several commits is theirs, and is told."""
+        return super()._may_drift() and not self._log.paired
+
     def overlooked(self) -> Step | None:
         """What stands out beyond doubt beside the steps, also where questions were in vain; None: nothing."""
         self._model.fit()

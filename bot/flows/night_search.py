@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
 import numpy as np
@@ -111,14 +111,15 @@ class NightSearch:
 
         Without such, what no question could settle and nothing explains: a night that saw it is not green.
         """
-        found = self._open() or list(filter(None, [self._inquiry.overlooked()]))
-        return [step for step in found if not below(self.model_, step, self.margin)]
+        return self._large(self._open()) or self._large(filter(None, [self._inquiry.overlooked()]))
 
     @property
     def rested_(self) -> Sequence[Step]:
         """Steps of before the reference that two nights without noise did not settle: no more will."""
-        left = unsettled(self.model_)
-        return [s for s in left if s in self._rested and not below(self.model_, s, self.margin)]
+        return self._large(s for s in unsettled(self.model_) if s in self._rested)
+
+    def _large(self, steps: Iterable[Step]) -> list[Step]:
+        return [step for step in steps if not below(self.model_, step, self.margin)]
 
     def _open(self) -> list[Step]:
         return [step for step in unsettled(self.model_) if step not in self._rested]
@@ -240,8 +241,7 @@ class NightSearch:
         terms, drawn = self.model_.terms, list(self._compared)
         if len(self._compared) < MOST_CONFIGURATIONS:
             drawn = [self._choose.random(share) for share in SHARES * (DRAWN // len(SHARES))]
-        drawn = list(dict.fromkeys(drawn))
-        pool = [c for c in drawn if c not in self.log_.place] or drawn
+        pool = [c for c in dict.fromkeys(drawn) if c not in self.log_.place] or list(dict.fromkeys(drawn))
         shown = terms.covers(np.array([self.log_.holding(c) for c in pool]))
         covers = terms.covers(self.log_.holds)
         wanted = suspicion(self.model_, self.window) * (1.0 + (covers.sum(axis=1) == 0))
@@ -261,7 +261,7 @@ class NightSearch:
         """Asks about what stands out until nothing does."""
         for _ in range(MOST_STEPS):
             choose_unit(self.model_)
-            step = next((s for s in self._open() if not below(self.model_, s, self.margin)), None)
+            step = next(iter(self._large(self._open())), None)
             if step is None:
                 step = self._inquiry.leader()
                 if step is None:

@@ -38,8 +38,12 @@ def odd(model: StepModel, rows: Sequence[int]) -> list[int]:
 
 
 def unsettled(model: StepModel) -> list[Step]:
-    """Steps that are not settled, the clearest first."""
-    found = (step for step in model.steps if not step.settled)
+    """Steps that are not settled, or took the place of others and were not confirmed, the clearest first."""
+    found = (
+        step
+        for step in model.steps
+        if not step.settled or not (model.exact or step.confirmed == (step.term, step.at))
+    )
     return sorted(found, key=lambda step: -abs(step.size) / max(step.error, 1e-300))
 
 

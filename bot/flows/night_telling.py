@@ -161,7 +161,7 @@ class Telling:
 
     def _carriers(self, step: Step) -> str:
         terms, more = carriers(self._search.model_, step, self._search.window.revisions)
-        return " or ".join([*map(_spoken, terms), *["something else"] * more])
+        return " or ".join([*map(spoken, terms), *["something else"] * more])
 
     def _tomorrow(self) -> list[str]:
         window: Window = self._search.window
@@ -189,18 +189,23 @@ class Telling:
 
     def _changed(self, point: Found) -> str:
         way = "slower" if self.worse(point) else "faster"
-        return f"{_spoken(point.term)} became {100 * abs(point.ratio - 1):.3g} % {way}"
+        return f"{spoken(point.term)} became {100 * abs(point.ratio - 1):.3g} % {way}"
 
     def _where(self, interval: tuple[int, int]) -> str:
         first, last = interval
-        return self._name(first) if first == last else f"{self._name(first)} to {self._name(last)}"
+        if first == last:
+            return self._name(first)
+        return f"one of {self._name(first)} to {self._name(last)}"
 
     def _name(self, revision: int) -> str:
         return f"`{self._line[revision + self._before].label}`"
 
 
-def _spoken(term: Term) -> str:
-    return " with ".join(f"`{level}`" for level in term) or "everything"
+def spoken(term: Term) -> str:
+    """A term in a sentence: `a` with `b`, `c` and `d`."""
+    first, *others = [f"`{level}`" for level in term] or ["everything"]
+    *some, last = others or [""]
+    return f"{first} with {', '.join(some)}{' and ' * bool(some)}{last}" if others else first
 
 
 def _finite(value: float) -> float | None:

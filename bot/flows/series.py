@@ -26,10 +26,12 @@ def series(
     *,
     terms: Iterable[Term] = (),
     unit: Unit = "seconds",
+    partner: int | None = None,
 ) -> tuple[Series, ...]:
     """Median value per revision of a few configurations.
 
     First the default one, then for each of `terms` one that holds it, then those measured at most revisions.
+    partner: the revision to which values are ratios: there they are 1 without a trial.
     """
     values: dict[Configuration, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     failed: dict[Configuration, set[int]] = defaultdict(set)
@@ -44,14 +46,23 @@ def series(
         Series(
             options=space.as_dict(configuration),
             default=configuration == space.default,
-            points=tuple(
-                Point(revision=revisions[r].id, place=r, value=float(np.median(found)), trials=len(found))
-                for r, found in sorted(values[configuration].items())
-            ),
+            points=_points(values[configuration], revisions, partner),
             failed=tuple(sorted((failed[configuration] | unbuilt) - values[configuration].keys())),
             unit=unit,
         )
         for configuration in _chosen(space, values, terms)
+    )
+
+
+def _points(
+    measured: Mapping[int, Sequence[float]], revisions: Sequence[Revision], partner: int | None
+) -> tuple[Point, ...]:
+    known = {r: (float(np.median(found)), len(found)) for r, found in measured.items()}
+    if partner is not None:
+        known.setdefault(partner, (1.0, 0))
+    return tuple(
+        Point(revision=revisions[r].id, place=r, value=value, trials=trials)
+        for r, (value, trials) in sorted(known.items())
     )
 
 

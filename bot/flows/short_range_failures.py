@@ -18,9 +18,10 @@ NEAR = 8
 
 
 class Failures:
-    """How the trials of cells ended."""
+    """How the trials of cells ended; anchor: the revision beside which all others run, if there is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, anchor: int | None = None) -> None:
+        self._anchor = anchor
         self.unbuilt: set[int] = set()
         self.failed: set[Cell] = set()
         self.worked: set[Cell] = set()
@@ -35,10 +36,26 @@ class Failures:
         else:
             self.failed.add(cell)
 
+    def untried(self, holds: NDArray[np.bool_], revisions: int) -> list[int]:
+        """Levels for whose sake configurations are left alone and with which nothing ever worked.
+
+        They may all have failed by what came along with it: until it is tried alone nothing is known of it.
+        """
+        worked = np.zeros(holds.shape[1], dtype=bool)
+        for c, _ in self.worked:
+            worked |= holds[c]
+        blamed = self._blame(holds, revisions).max(axis=1) >= DOUBTFUL
+        return [int(level) for level in np.flatnonzero(blamed & ~worked)]
+
+    def knows(self, configuration: int) -> bool:
+        """Whether a configuration was tried where something could be built."""
+        return any(c == configuration for c, _ in self.failed | self._silent | self.worked)
+
     def _give_up(self, holds: NDArray[np.bool_]) -> None:
         """Revisions where enough failed and nothing worked, whatever the levels, count as not built."""
         common = holds.all(axis=0)
-        for revision in {r for _, r in self.failed} - self.unbuilt - {r for _, r in self.worked}:
+        settled = self.unbuilt | {r for _, r in self.worked} | {self._anchor}
+        for revision in {r for _, r in self.failed if r not in settled}:
             here = [c for c, r in self.failed if r == revision]
             if len(here) >= HOPELESS and np.array_equal(holds[here].all(axis=0), common):
                 self.unbuilt.add(revision)
@@ -53,7 +70,8 @@ class Failures:
 
         holds: levels of each configuration, (n_configurations, n_levels). Of the levels of a failed trial
         those are to blame with which nothing worked at that revision, and little nearby; at other revisions
-        what is known of the nearest one counts, less the further away it is.
+        what is known of the nearest one counts, less the further away it is. What fails at the anchor has no
+        value at any revision.
         """
         self._give_up(holds)
         found = np.ones((len(holds), revisions), dtype=bool)
@@ -61,8 +79,10 @@ class Failures:
         if any(r not in self.unbuilt for _, r in self.failed):
             works = np.log1p(-np.minimum(self._blame(holds, revisions), 1.0 - 1e-9))
             found &= np.exp(holds.astype(np.float64) @ works) > 1.0 - DOUBTFUL
+        if self._anchor is not None:
+            found &= found[:, [self._anchor]]
         for c, r in self.failed | self._silent:
-            found[c, r] = False
+            found[c, slice(None) if r == self._anchor else r] = False
         for c, r in self.worked:
             found[c, r] = True
         return found

@@ -36,12 +36,13 @@ class Pool:
         choose: Configurator,
         *,
         candidates: Collection[Configuration] | None,
+        anchor: int | None = None,
     ) -> None:
         self._space, self._terms, self._choose = space, terms, choose
         self.configurations: list[Configuration] = []
         self.holds: NDArray[np.bool_] = np.zeros((0, len(terms.levels)), dtype=bool)
         self._numbers: dict[Configuration, int] = {}
-        self.failures = Failures()
+        self.failures = Failures(anchor)
         self.sparse, self.dense = self.number(choose.sparse), self.number(choose.dense)
         if candidates is not None and len(candidates) <= MOST:
             for configuration in candidates:
@@ -109,6 +110,14 @@ class Pool:
         rest = (*(x for x in term if x != level), other)
         plain = self._choose.near(rest, self.configurations[self.sparse])
         return None if plain is None else (rest, self.number(plain))
+
+    def untried(self, revisions: int) -> list[int]:
+        """The plainest configurations with levels that are blamed for failures and were not tried so."""
+        sparse = self.configurations[self.sparse]
+        blamed = [self._terms.levels[place] for place in self.failures.untried(self.holds, revisions)]
+        plain = [self._choose.near([level], sparse) for level in blamed]
+        numbers = dict.fromkeys(self.number(c) for c in plain if c is not None)
+        return [n for n in numbers if not self.failures.knows(n)]
 
     def anything(self, revisions: int, rng: np.random.Generator) -> list[Probe]:
         """Trials somewhere else, as long as nothing worked; empty: too much was tried."""

@@ -66,7 +66,7 @@ class ShortRangeFinder:
         self.terms_ = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
         self._kinds = Kinds.of(self.terms_)
         choose = Configurator(space, solver, rng=rng, candidates=candidates)
-        self._pool = Pool(space, self.terms_, choose, candidates=candidates)
+        self._pool = Pool(space, self.terms_, choose, candidates=candidates, anchor=anchor)
         self._cells, self._ensemble = Cells(anchor), Ensemble(rng)
         self._scales, self._threshold = Scales.for_changes(threshold), threshold
         self._evidence: Evidence | None = None
@@ -109,12 +109,15 @@ class ShortRangeFinder:
         """Takes in any trials."""
         for o in observations:
             number = self._pool.number(o.probe.configuration)
-            cell = (number, o.probe.revision)
-            self._pool.failures.answered(cell, built=o.built, worked=bool(np.isfinite(o.value)))
-            if np.isfinite(o.value):
+            cell, worked = (number, o.probe.revision), bool(np.isfinite(o.value))
+            if worked:
                 self._cells.add(cell, o.value, o.anchor)
-                if self._anchor is not None:
-                    self._pool.failures.answered((number, self._anchor), built=True, worked=True)
+            if self._anchor is not None and o.built:
+                works = o.anchor > 0.0
+                self._pool.failures.answered((number, self._anchor), built=True, worked=works)
+                if not works:  # of this revision nothing is known
+                    continue
+            self._pool.failures.answered(cell, built=o.built, worked=worked)
         if self._wished is not None:
             for probe in self._wished:  # answered by something else (a table's nearest): not asked again
                 self._pool.failures.silent((self._pool.number(probe.configuration), probe.revision))
@@ -196,6 +199,10 @@ class ShortRangeFinder:
             return self._first()
         if self._evidence is None:
             return self._pool.anything(self.revisions, self._rng)
+        if alone := self._pool.untried(self.revisions):
+            # Where something worked does not fail whatever is asked there.
+            newest = max(r for _, r in self._pool.failures.worked if r != self._anchor)
+            return [Probe(self._pool.configurations[c], newest) for c in alone]
         self._pool.grow(self._ensemble, self._evidence)
         table = self._evidence.table
         doubted = doubts(

@@ -132,7 +132,7 @@ def _row(one: ResourceCount, *, timed: bool) -> tuple[Words, ...]:
     calls = [prose(code(c.name), f" {c.base:,} → {c.head:,}") for c in one.calls]
     return (
         strong(name) if one.moved else name,
-        prose(_number(one.base) if _number(one.base) == _number(one.head) else _from_to(one)),
+        prose(_number(one.base) if one.base == one.head else _from_to(one)),
         prose(percent(one.head / one.base) if one.base else "new"),
         *((prose(cost),) if timed else ()),
         join(calls),
@@ -150,7 +150,11 @@ def _volumes(found: Sequence[ResourceVolume]) -> list[Block]:
 
 
 def _from_to(one: ResourceCount) -> str:
-    return f"{_number(one.base)} → {_number(one.head)}"
+    base, head = _number(one.base), _number(one.head)
+    fine = f"{one.base:,.1f}", f"{one.head:,.1f}"
+    if base == head and one.head < GRAINS and fine[0] != fine[1]:  # medians lie between two counts, too
+        base, head = fine
+    return base if base == head else f"{base} → {head}"
 
 
 def _number(value: float) -> str:

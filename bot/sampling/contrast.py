@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -51,6 +52,17 @@ class Configurator:
         if key not in self._remembered:
             self._remembered[key] = self._near(levels, wanted)
         return self._remembered[key]
+
+    def allows(self, configuration: Configuration) -> bool:
+        """Whether it can be measured: an earlier night's may be forbidden since."""
+        if self._candidates is not None:
+            return configuration in self._candidates
+        return self._checker.valid(configuration)
+
+    @cached_property
+    def _checker(self) -> ConstraintSolver:
+        """One of its own: what the other finds depends on all that it was asked before."""
+        return ConstraintSolver(self._space)
 
     def replace(self, failing: Collection[Configuration], working: Collection[Configuration]) -> None:
         """Uses the nearest working configuration instead of an emptiest or a fullest one that fails."""

@@ -100,13 +100,14 @@ class MemoryStore:
 class Moving:
     """Seconds of a program: steps (since, level names, factor), a machine's factor, revisions that fail.
 
-    broken: the level with which nothing works, and since when.
+    broken: the level with which nothing works, and since when. colliding: flags that fail together, always.
     """
 
     steps: Sequence[tuple[int, tuple[str, ...], float]] = ()
     machine: float = 1.0
     noise: float = 0.01
     failing: Callable[[int], bool] = lambda revision: False
+    colliding: tuple[str, ...] = ()
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(3))
     broken: tuple[str, int] | None = None
 
@@ -118,6 +119,9 @@ class Moving:
             held = [configurations[:, FLAGS.index(n.strip("!"))] != n.startswith("!") for n in names]
             holds = np.all(held, axis=0)
             seconds = seconds + (revision >= since) * holds * share
+        if self.colliding:
+            at_once = configurations[:, [FLAGS.index(n) for n in self.colliding]].all(axis=1)
+            seconds = np.where(at_once, math.nan, seconds)
         noise = 1.0 + self.noise * self.rng.standard_normal(len(configurations))
         if self.broken is not None and revision >= self.broken[1]:
             level = self.broken[0]
@@ -139,7 +143,9 @@ class DuetOf:
             beside = list(self.bench.measure([replace(probe, revision=self.partner)]))
             for observation in self.bench.measure([probe] if beside else []):
                 anchor = beside[0].value
-                yield replace(observation, value=observation.value / anchor, anchor=anchor)
+                yield replace(
+                    observation, value=observation.value / anchor, anchor=anchor if anchor > 0 else 0.0
+                )
 
 
 def search(asked: Window, number: int) -> NightSearch:

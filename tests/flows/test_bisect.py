@@ -175,6 +175,28 @@ class Everywhere(EveryRevision):
         self.asked = [Probe(c, r) for c in product((False, True), repeat=3) for r in range(revisions)]
 
 
+class Both(EveryRevision):
+    """Asks for both configurations of one option at each revision, and blames none."""
+
+    change_points_ = ()
+
+    def __init__(self, revisions: int) -> None:
+        super().__init__(revisions, batch=1000)
+        self.asked = [Probe((on,), r) for on in (True, False) for r in range(revisions)]
+
+
+def test_what_fails_at_the_anchor_says_nothing_of_the_revisions_beside_it() -> None:
+    failing = [Observation(Probe((True,), r), math.nan, anchor=0.0) for r in range(9)]
+    others = [Observation(Probe((False,), r), math.nan if r == 3 else 1.0) for r in range(9)]
+    scripted = replace(job(journal=KeptJournal([*failing, *others]), partner=9), search=Both(9))
+    report = bisect(scripted)
+    told = " ".join(report.notes)
+    assert (
+        "1 configuration fails at v9, beside which all trials run: it has no value at any revision." in told
+    )
+    assert "Trials failed at 1 revision: v3." in told
+
+
 @pytest.mark.parametrize(("least", "verdict"), [("1%", "inconclusive"), ("30%", "none")])
 def test_what_moved_and_no_change_explains_is_said_and_is_not_green(least: str, verdict: str) -> None:
     def shifts(revision: int, configurations: np.ndarray) -> np.ndarray:

@@ -148,6 +148,27 @@ def test_a_night_in_which_nothing_works_measured_nothing() -> None:
     assert report.verdict == "inconclusive" and not report.measured and report.change_points == ()
 
 
+@pytest.mark.parametrize("seed", [1, 12, 14])
+def test_what_became_slower_in_several_commits_is_not_passed_over_as_a_drift_of_the_machine(
+    seed: int,
+) -> None:
+    steps = [(33, (), 0.12), (34, (), 0.05), (35, (), 0.05)]
+    program = Moving(steps, noise=0.035, rng=np.random.default_rng(seed))
+    report = night(job(program, MemoryStore(), 40, number=seed, budget=250.0, duets=True))
+    assert report.change_points or any(one.kind == "unclear" for one in report.lists)
+
+
+def test_what_fails_beside_the_tip_is_told_and_hardly_tried_again() -> None:
+    store = MemoryStore()
+    report = night(job(Moving(colliding=("alpha", "beta")), store, 40, duets=True))
+    (run,) = store.runs
+    failed = run.configuration[np.isnan(run.value) & ~run.second].tolist()
+    # The fullest configuration is asked for three times at once, and others at both ends.
+    assert 0 < len(failed) <= 3 + 2 * (len(set(failed)) - 1)
+    (told,) = [note for note in report.notes if "beside which all trials run" in note]
+    assert told.startswith(f"{len(set(failed))} configurations fail at v40, ")
+
+
 def test_a_reference_that_fails_is_replaced_by_a_later_one() -> None:
     program = Moving([(35, ("alpha",), 0.2)], failing=lambda revision: revision < 20)
     report = night(job(program, MemoryStore(), 40))

@@ -48,7 +48,8 @@ class CallBudget:
         sampled = [method for method, every in self.every.items() if every > 1]
         if sampled:
             every = max(self.every.values())
-            notes.append(f"One in {every} calls was timed, of {len(sampled)} methods: {some(sampled)}.")
+            of = "1 method" if len(sampled) == 1 else f"{len(sampled)} methods"
+            notes.append(f"One in {every} calls was timed, of {of}: {some(sampled)}.")
         return notes
 
 

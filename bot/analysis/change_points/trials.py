@@ -47,6 +47,8 @@ class TrialLog:
         self.walk = 0.0
         """Relative standard deviation of what each revision moves values by; 0: they do not walk."""
         self.relative = False
+        self.paired = False
+        """Whether trials ran beside others, so that what moves them is not the machine."""
         self._logs = logs
         self.left_out: set[int] = set()
         """Configurations whose trials do not count."""
@@ -63,6 +65,8 @@ class TrialLog:
         self._origins: dict[tuple[int, int], int] = {}
         self._failed: list[set[tuple[int, int]]] = []
         """Failed trials of each configuration."""
+        self._valueless: set[int] = set()
+        """Configurations that failed at the anchor, beside which all run: they have no value anywhere."""
         self._working: set[int] = set()
         """Revisions that gave any value."""
         self._cache: Columns | None = None
@@ -78,11 +82,14 @@ class TrialLog:
         fresh: list[tuple[int, int, float]] = []
         for o in observations:
             key = (self.row(o.probe.configuration), o.probe.revision)
+            self.paired |= o.anchor != 1.0
             if not o.built:
                 self.unbuilt.add(o.probe.revision)
             elif not np.isfinite(o.value):
                 self.unusable.add(key)
                 self._failed[key[0]].add(key)
+                if not o.anchor:
+                    self._valueless.add(key[0])
             elif self.scale > EXACT and self._carried(*key, o.value):
                 self.unusable.add(key)  # a repetition of the same record: nothing new
             else:
@@ -159,7 +166,8 @@ class TrialLog:
         row = self.place.get(configuration)
         if row is None or revision in self.unbuilt:
             return row is None and revision not in self.unbuilt
-        hopeless = len(self._failed[row]) >= HOPELESS and self.means()[row] == 0.0
+        hopeless = row in self._valueless or len(self._failed[row]) >= HOPELESS
+        hopeless &= bool(self.means()[row] == 0.0)
         return not hopeless and (row, revision) not in self.unusable
 
     def broken_levels(self) -> list[Level]:

@@ -151,6 +151,14 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         "node bin/cli.js",
         None,
     ),
+    "npm with several commands, of which one is called like the package": (
+        {
+            "package.json": '{"name": "@us/mini", "bin": {"css-mini": "css.js", "mini": "mini.js"}}',
+        },
+        "node",
+        "node mini.js",
+        None,
+    ),
     "npm with committed dependencies": (
         {
             "package.json": '{"bin": "cli.js", "scripts": {"build": "tsc"}, "dependencies": {"a": "1"}}',
@@ -312,6 +320,21 @@ def test_switches_of_a_go_command_come_from_the_page_beside_it(tmp_path: Path) -
         "          --int                   Whole numbers only\n"
     )
     assert [o.flag for o in documented_switches(tmp_path)] == ["--html-keep-comments", "--int"]
+
+
+def test_an_option_whose_line_ends_in_its_default_takes_a_value(tmp_path: Path) -> None:
+    page = (
+        "  -s, --indent-size    Indentation size [4]\n"
+        '  -c, --indent-char    Indentation character [" "]\n'
+        "  -w, --width          Columns of a line [default: 80]\n"
+        "  -t, --tabs           Indent with tabs (see [1])\n"
+        "  -p, --paren          Spaces within paren [boolean]\n"
+        "  -e, --empty          Keep empty lines [false]\n"
+        "  -f, --fast           Be fast [default: off]\n"
+        "  -m, --more           More [optional]\n"
+    )
+    init(stranger(tmp_path / "r", {"README": page}))
+    assert list(filled(tmp_path / "r").options) == ["tabs", "paren", "empty", "fast", "more"]
 
 
 def test_switches_come_from_a_synopsis_too(tmp_path: Path) -> None:

@@ -35,6 +35,13 @@ def test_what_failed_stays_failed_and_says_nothing_of_the_anchor() -> None:
     assert math.isnan(failed.value) and later.value == 2.0
 
 
+def test_what_failed_beside_a_failing_anchor_still_says_so() -> None:
+    chain = Chain()
+    (lost,) = chain.seconds([seen(ONE, 0, math.nan, 0.0)])
+    chain.seconds([seen(ONE, 0, 0.5, 4.0)])
+    assert [lost.anchor, *(o.anchor for o in chain.seconds([seen(ONE, 1, math.nan, 0.0)]))] == [0.0, 0.0]
+
+
 def test_what_is_in_seconds_already_does_not_change() -> None:
     given = [Observation(Probe(ONE, 0), 0.1), Observation(Probe(ONE, 1), 0.3, built=False)]
     assert Chain().seconds(given) == given

@@ -63,6 +63,17 @@ def test_what_never_works_is_told_by_the_value_that_all_failures_have() -> None:
     assert note.startswith("Nothing works with `a`: all 6 trials failed, at every revision tried.")
 
 
+def test_a_value_that_never_was_alone_in_its_failures_is_not_said_to_be_broken() -> None:
+    space = Space(tuple(Option(name, "flag", (False, True), False) for name in "abcd"), ())
+    failing = [trial(text, 2, math.nan) for text in ("1110", "1101", "1011")]
+    working = [trial(text, 2) for text in ("0000", "0100", "0010", "0001")]
+    _, (note,) = without_broken(space, [*failing, *working], paired=False)
+    assert note.startswith("Nothing worked with `a` so far: all 3 trials failed, each beside other options")
+    assert "Nothing works" not in note and "try it alone" in note
+    _, (note,) = without_broken(space, [*failing, *working, trial("0110", 2)], paired=False)
+    assert note.startswith("Nothing works with `a`: all 3 trials failed, at every revision tried.")
+
+
 def test_nothing_is_said_of_an_option_that_began_to_work_or_where_nothing_works_at_all() -> None:
     texts = ("100", "110", "101")
     early, late = [trial(t, 2, math.nan) for t in texts], [trial(t, 7) for t in texts]

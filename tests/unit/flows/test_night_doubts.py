@@ -6,7 +6,7 @@ import numpy as np
 
 from bot.flows.night_doubts import carriers
 from bot.flows.night_search import NightSearch
-from bot.flows.night_telling import Telling
+from bot.flows.night_telling import Telling, spoken
 from bot.flows.night_window import Window
 from bot.model.change_points import Observation, Probe
 from bot.model.revisions import Revision
@@ -42,6 +42,24 @@ def test_after_a_few_trials_a_change_may_be_anybodys() -> None:
     assert " or something else may be slower since " in lists["unclear"][0]
     assert lists["tomorrow"][0].startswith("Ask again whether ")
     assert " or something else moved at " in lists["tomorrow"][0]
+
+
+def test_where_a_change_began_is_one_of_several_revisions_until_it_is_known() -> None:
+    night = night_of(22, slow="ab")
+    (step,) = night.unclear_
+    assert step.low < step.high
+    (said,) = next(one.items for one in Telling(night, LINE, "cpu").lists({}) if one.kind == "unclear")
+    assert said.endswith(f" since one of `v{step.low}` to `v{step.high}`.")
+
+
+def test_a_long_term_is_one_that_a_person_can_read() -> None:
+    levels = ("a", "!b", "c", "d")
+    assert [spoken(levels[:n]) for n in (0, 1, 2, 4)] == [
+        "everything",
+        "`a`",
+        "`a` with `!b`",
+        "`a` with `!b`, `c` and `d`",
+    ]
 
 
 def test_once_a_term_is_known_nobody_else_is_suspected() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from bot.analysis.change_points.steps import Step
 from bot.flows.night_log import NightLog
 from bot.flows.night_search import NightSearch
 from bot.flows.night_telling import Telling
@@ -40,6 +41,47 @@ def test_a_night_begins_with_the_anchor_then_the_tip_then_the_reference() -> Non
     asked = answered(search(Window(30, reference=10, previous=20)), 4)
     assert [{p.revision for p in wishes} for wishes in asked] == [{0}, {29}, {10}, {10, 29}]
     assert {p.configuration for p in asked[0]} == {OFF, ON}
+
+
+def slowed(night: NightSearch, level: str) -> None:
+    """Trials at both ends of a night in which everything at a level became 20 % slower at revision 20."""
+    rng, choose = np.random.default_rng(5), np.random.default_rng(6)
+    held = SPACE.level_of[level]
+    probes = [
+        Probe(c, r)
+        for _ in range(40)
+        for c in [tuple(bool(x) for x in choose.random(6) < 0.5)]
+        for r in (10, 29)
+    ]
+    night.log_.add(
+        [
+            Observation(
+                p,
+                float(rng.normal(1.0, 0.01))
+                * (1.2 if p.revision >= 20 and SPACE.holds(held, p.configuration) else 1.0),
+            )
+            for p in probes
+        ]
+    )
+    night.log_.scale = 0.01
+
+
+def test_what_took_the_place_of_others_and_was_not_confirmed_is_unclear() -> None:
+    night = search(Window(30, reference=10, previous=20))
+    slowed(night, "a")
+    term = (SPACE.level_of["a"],)
+    night.model_.steps.append(Step(term, 20, 11, 29, settled=True))
+    night.model_.fit()
+    assert not night.change_points_ and [step.term for step in night.unclear_] == [term]
+
+
+def test_a_small_open_step_does_not_hide_a_large_one_that_no_question_settled() -> None:
+    night = search(Window(30, reference=10, previous=20), threshold=0.05)
+    slowed(night, "a")
+    small = Step((SPACE.level_of["b"],), 5, 1, 9)
+    night.model_.steps.append(small)
+    night.model_.fit()
+    assert [step.term for step in night.unclear_] == [(SPACE.level_of["a"],)]
 
 
 def test_asking_twice_gives_the_same_wishes() -> None:

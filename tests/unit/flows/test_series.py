@@ -29,6 +29,15 @@ def test_a_point_is_the_median_of_its_trials() -> None:
     assert (second.revision, second.value, second.trials) == ("id1", 5.0, 1)
 
 
+def test_ratios_are_one_at_the_revision_that_they_are_ratios_to() -> None:
+    trials = seen("a", 0.9, 0.95) + seen("b", 0.9, 0.95) + seen("b", 1.02, start=4)
+    found = series(SPACE, REVISIONS, trials, unit="ratio", partner=4)
+    assert {on(s.options): [(p.place, p.value, p.trials) for p in s.points][2:] for s in found} == {
+        "b": [(4, 1.02, 1)],  # as measured beside itself
+        "a": [(4, 1.0, 0)],
+    }
+
+
 def test_the_default_configuration_comes_first_and_is_marked() -> None:
     found = series(SPACE, REVISIONS, seen("a", 1.0, 1.0, 1.0) + seen("", 1.0, 1.0))
     assert [(on(s.options), s.default) for s in found] == [("", True), ("a", False)]

@@ -200,6 +200,52 @@ def test_a_disturbed_trial_of_the_anchor_does_not_move_all_ratios_of_its_configu
     assert told(search(system, answer=answer, anchor=REVISIONS - 1).change_points_) == set(moved)
 
 
+LAST = REVISIONS - 1
+FORMATS = Space(
+    (
+        Option("format", "choice", ("html", "latex", "rtf"), "html"),
+        Option("numbers", "choice", ("none", "table", "inline"), "none"),
+        *(Option(f"o{i}", "flag", (False, True), False) for i in range(4)),
+    ),
+    (),
+)
+
+
+def beside_an_anchor_without(
+    system: System, *pairs: tuple[str, str]
+) -> tuple[ShortRangeFinder, list[Configuration]]:
+    """A search beside the last revision, which fails with these pairs; and each trial that failed."""
+    failed: list[Configuration] = []
+
+    def answer(probe: Probe) -> Observation:
+        if any(all(system.holds(level, probe.configuration) for level in pair) for pair in pairs):
+            failed.append(probe.configuration)
+            return Observation(probe, math.nan, anchor=0.0)
+        beside = system.seconds(Probe(probe.configuration, LAST))
+        return Observation(probe, system.observe(probe).value / beside, anchor=beside)
+
+    return search(system, answer=answer, anchor=LAST), failed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_fails_at_the_anchor_is_tried_at_no_other_revision(seed: int) -> None:
+    system = System(FORMATS, DENSE, noise=0.005, seed=seed)
+    pairs = [(f"format={f}", f"numbers={n}") for f in ("latex", "rtf") for n in ("table", "inline")]
+    _, failed = beside_an_anchor_without(system, *pairs)
+    # Trials that were wished at once fail together: a configuration at both ends, or beside a doubt.
+    assert len(failed) <= 1.5 * len(set(failed))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_value_that_always_failed_beside_others_is_tried_alone_and_its_change_found(seed: int) -> None:
+    steps: Steps = {(12, ("format=rtf",)): 0.4, (5, ("o1",)): 0.3}
+    system = System(FORMATS, steps, noise=0.005, seed=seed)
+    finder, _ = beside_an_anchor_without(
+        system, *(("format=rtf", other) for other in ("numbers=table", "numbers=inline", "o0", "o2", "o3"))
+    )
+    assert told(finder.change_points_) == set(steps)
+
+
 def test_the_same_seed_asks_the_same_and_asking_twice_changes_nothing() -> None:
     one, other = System(flags(5), DENSE, noise=0.01), System(flags(5), DENSE, noise=0.01)
     first = search(one, most=60)

@@ -50,6 +50,18 @@ def test_counts_that_explain_nothing_are_not_told_as_zero_percent() -> None:
         assert told in str(found.blocks[0]) and "0 %" not in str(found.blocks[0])
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "told"), [(2.0, 2.0, ("2", "0.0 %")), (2.5, 1.5, ("2.5 → 1.5", "-40 %"))]
+)
+def test_counts_that_round_to_the_same_are_not_one_number_beside_a_change(
+    base: float, head: float, told: tuple[str, str]
+) -> None:
+    still = STILL[0].model_copy(update={"base": base, "head": head})
+    found = section(unexplained().model_copy(update={"resources": (counted(still, explained=0.0),)}))
+    (table,) = [block for block in found.blocks if isinstance(block, Table)]
+    assert tuple(map(str, table.rows[0][1:3])) == told
+
+
 def test_a_rest_that_could_not_be_counted_is_not_said_to_be_something_else() -> None:
     whole = unexplained()
     partly = whole.resources[0].model_copy(update={"complete": False})
