@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bot.flows.job import Job
+from bot.flows.run.job import Job
 from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
 from bot.model.report import Environment
 from bot.model.resources import Count, Counted, Source

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from bot.adapters.shard_folder import write_shard
-from bot.flows.job import Job
-from bot.flows.shard_choice import LeftShard
-from bot.flows.sharding import Measured, Sharing
+from bot.flows.run.job import Job
+from bot.flows.shards.choice import LeftShard
+from bot.flows.shards.sharding import Measured, Sharing
 from bot.model.history import RunRecord, known_options, program_fingerprint
 from bot.model.report import Environment
 from bot.model.shards import Manifest, Shard, planned

@@ -13,7 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from bot.commands.shard_modes import SHARD, SHARDS
-from bot.flows.comment_commands import BISECT, MEASURING, RERUN
+from bot.flows.conversation.commands import BISECT, MEASURING, RERUN
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent

@@ -14,7 +14,7 @@ from bot.analysis.assertions.comparing import Alignment, aligned, merged
 from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.replication import replicated
 from bot.analysis.assertions.wording import asserted
-from bot.flows.mining_state import Mined
+from bot.flows.assertions.mining_state import Mined
 from bot.model.assertions import PathModel
 
 ALIGNED, OF_MODELS, ELSEWHERE = 0.8, 0.9, 0.75

@@ -29,7 +29,7 @@ from bot.adapters.profiling import SiteProfiler
 from bot.adapters.site_targets import SiteTargets
 from bot.adapters.threads import one_thread
 from bot.adapters.workshop import Workshop
-from bot.flows.mining import Mining
+from bot.flows.assertions.mining import Mining
 from bot.model.revisions import Comparison
 
 RESULTS = Path(__file__).parent / "results"

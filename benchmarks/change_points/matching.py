@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from benchmarks.change_points.published_scoring import TOLERANCE
 from benchmarks.change_points.truth import ExactTerms, System, TrueFailure, TrueStep
 from benchmarks.change_points.wording import away, reworded
-from bot.flows.failing_runs import FailingRun
+from bot.flows.ranges.failing_runs import FailingRun
 from bot.model.change_points import ChangePoint
 
 LARGE = 0.10  # steps that must not be missed, relative in the smallest valid configuration

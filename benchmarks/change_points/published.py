@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.change_points.published_scoring import Score, association_score, exact_score
 from benchmarks.change_points.published_systems import Cell, PublishedSystem
 from bot.analysis.published.threshold import THRESHOLD
-from bot.flows.published_search import PublishedSearch
+from bot.flows.published.search import PublishedSearch
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration
 from bot.sampling.constraints import ConstraintSolver

@@ -13,6 +13,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import time
@@ -30,9 +31,9 @@ from benchmarks.change_points import table
 from benchmarks.change_points.cases import CASES, Case
 from benchmarks.change_points.matching import tally
 from benchmarks.change_points.truth import ExactTerms, System
-from bot.flows.change_point_search import ChangePointFinder
-from bot.flows.failing_runs import failing_runs
-from bot.flows.published_search import PublishedSearch
+from bot.flows.change_points.search import ChangePointFinder
+from bot.flows.published.search import PublishedSearch
+from bot.flows.ranges.failing_runs import failing_runs
 from bot.model.change_points import ChangePointSearch, Observation
 
 RESULTS = Path(__file__).parent / "results"
@@ -40,12 +41,13 @@ RUNS = {"ours": RESULTS / "runs.jsonl", "published": RESULTS / "runs_published.j
 CODE = {
     "ours": (
         "analysis/change_points/*",
-        "flows/change_point_*",
+        "flows/change_points/[!_]*",
         "sampling/contrast.py",
         "sampling/constraints.py",
     ),
-    "published": ("analysis/published/*", "flows/published_search.py", "sampling/published/*"),
+    "published": ("analysis/published/*", "flows/published/search.py", "sampling/published/*"),
 }
+IMPORTS = re.compile(r"^(?:from \S+ )?import (?:\([^)]*\)|[^\n(]*)$\n*", re.MULTILINE)
 OTHERS = ("influences", "utilisation")  # beside the search, and no part of it
 SYSTEMS = (
     "kinds.py",
@@ -128,12 +130,13 @@ def _searched(estimator: str, system: System, rng: np.random.Generator, cpu: flo
 
 
 def fingerprint(estimator: str) -> str:
-    """Of the code that searches and of the systems."""
+    """Of the code that searches and of the systems; its imports, and so where a module lies, do not count."""
     root, here = Path(bot.__file__).parent, Path(__file__).parent
-    sources = sorted(p for pattern in CODE[estimator] for p in root.glob(pattern) if p.suffix == ".py")
+    sources = [p for pattern in CODE[estimator] for p in root.glob(pattern) if p.suffix == ".py"]
     sources = [p for p in sources if p.stem not in OTHERS]
     sources += [here / name for name in SYSTEMS]
-    return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:12]
+    texts = sorted(IMPORTS.sub("", p.read_text(encoding="utf-8")) for p in sources)
+    return hashlib.sha256("".join(texts).encode()).hexdigest()[:12]
 
 
 def stored(estimator: str, code: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bot.adapters.threads import one_thread
-from bot.flows.short_range_search import ShortRangeFinder
+from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Option, Space
 from bot.sampling.constraints import ConstraintSolver

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.analysis.change_points.visible import visible_steps
-from bot.flows.change_point_search import ChangePointFinder
-from bot.flows.short_range_search import ShortRangeFinder
+from bot.flows.change_points.search import ChangePointFinder
+from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import ChangePoint, ChangePointSearch, Observation
 from bot.model.space import Option, Space
 from bot.sampling.constraints import ConstraintSolver

@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.decision.play import RULES, estimator_of, score
 from benchmarks.decision.world import KINDS, PAIR_SECONDS, SPACES, Case, PullRequest, pull_request, world
 from bot.analysis.diagnose import PairedEstimator
-from bot.flows.evidence import Evidence
-from bot.flows.reserve import LEAST_SHARE, Reserve
+from bot.flows.run.evidence import Evidence
+from bot.flows.run.reserve import LEAST_SHARE, Reserve
 from bot.sampling.schedule import CONTROL_EVERY
 
 RESULTS = Path(__file__).parent / "results"

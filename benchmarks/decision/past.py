@@ -22,7 +22,7 @@ from benchmarks.decision.world import (
     world,
 )
 from bot.analysis.experience import Experience
-from bot.flows.experience import expected
+from bot.flows.history.experience import expected
 from bot.model.history import Measurements, RunRecord
 from bot.model.recording import Recorder
 from bot.model.report import RevisionRef

@@ -28,7 +28,7 @@ from benchmarks.decision.table import ALARMS
 from benchmarks.decision.world import KINDS, PAIR_SECONDS, SPACES, PullRequest, world
 from bot.analysis.diagnose import PairedEstimator
 from bot.analysis.experience import Experience
-from bot.flows.diff_aware import MOST_TERMS
+from bot.flows.history.diff_aware import MOST_TERMS
 from bot.model.space import Term
 from bot.sampling.schedule import CONTROL_EVERY
 

@@ -23,7 +23,7 @@ from bot.adapters.stores.branch import BranchPlace, Remote
 from bot.adapters.stores.cache import Cache
 from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
-from bot.flows.experience import ROWS, RUNS
+from bot.flows.history.experience import ROWS, RUNS
 from bot.model.history import KnownOption, Measurements, RunRecord, Selection
 from bot.model.report import RevisionRef
 

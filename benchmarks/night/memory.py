@@ -21,10 +21,10 @@ import numpy as np
 from benchmarks.night.play import nights, score
 from benchmarks.night.run import CELLS, RESULTS
 from benchmarks.night.world import World
-from bot.flows.night_archive import alike, archived, believed
-from bot.flows.night_past import NIGHTS as REMEMBERED
-from bot.flows.night_search import NightSearch
-from bot.flows.night_window import Window
+from bot.flows.nights.archive import alike, archived, believed
+from bot.flows.nights.past import NIGHTS as REMEMBERED
+from bot.flows.nights.search import NightSearch
+from bot.flows.nights.window import Window
 
 HEADER = """\
 # What nights still know of old changes

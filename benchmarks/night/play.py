@@ -10,10 +10,10 @@ import numpy as np
 
 from benchmarks.night import uniform
 from benchmarks.night.world import NIGHTS, World
-from bot.flows import night_machine
-from bot.flows.night_past import NIGHTS as REMEMBERED
-from bot.flows.night_search import NightSearch
-from bot.flows.night_window import Window
+from bot.flows.machines import drift
+from bot.flows.nights.past import NIGHTS as REMEMBERED
+from bot.flows.nights.search import NightSearch
+from bot.flows.nights.window import Window
 from bot.model.change_points import ChangePoint, Observation
 
 
@@ -42,8 +42,8 @@ def nights(
             if len(taken) < len(wishes):
                 break
         if past:
-            now, then = night_machine.anchored(tonight), night_machine.anchored(past[-1])
-            if night_machine.moved(now, then) is not None:
+            now, then = drift.anchored(tonight), drift.anchored(past[-1])
+            if drift.moved(now, then) is not None:
                 noted.append(night)
         past.append(tonight)
         told.append(search.change_points_)

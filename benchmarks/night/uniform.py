@@ -11,9 +11,9 @@ from bot.analysis.change_points.findings import told
 from bot.analysis.change_points.rivals import rivals
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term, Terms
-from bot.flows.change_point_inquiry import Inquiry
-from bot.flows.night_log import NightLog
-from bot.flows.night_recall import KEPT, PROVEN, SURE, choose_unit, place
+from bot.flows.change_points.inquiry import Inquiry
+from bot.flows.nights.log import NightLog
+from bot.flows.nights.recall import KEPT, PROVEN, SURE, choose_unit, place
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.sampling.contrast import Configurator
 

@@ -19,7 +19,7 @@ from benchmarks.resources.heads import Yard, again, counted, keep, missing, publ
 from benchmarks.resources.known_heads import arguments
 from benchmarks.resources.subjects import SUBJECTS
 from bot.analysis.resources.naming import LEAST_CHANGE, LEAST_EVENTS, SPREADS
-from bot.flows.resource_counting import TRACED
+from bot.flows.resources.counting import TRACED
 from bot.model.resources import UNITS, Count
 
 PROGRAMS = (

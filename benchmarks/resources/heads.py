@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.resources.subjects import SUBJECTS, DirectBench, Subject, prepare, target, usage
 from bot.analysis.resources.naming import LEAST_EVENTS, Named, named
 from bot.analysis.resources.unit_costs import PRIOR
-from bot.flows.resource_counting import TRACED, ResourceCounting, Runs
+from bot.flows.resources.counting import TRACED, ResourceCounting, Runs
 from bot.model.resources import FEATURE_OF, SOURCE_OF, Count, Source
 from bot.model.trials import Side
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bot.adapters.counting import COUNTERS
 from bot.adapters.resources.interpreters import bare
-from bot.flows.free_counts import COUNTS
+from bot.flows.run.free_counts import COUNTS
 from bot.model.profiles import Target
 from bot.model.resources import Count, Counted, Source
 from bot.model.space import Configuration

@@ -70,7 +70,7 @@ def code() -> str:
     import bot
 
     home = Path(bot.__file__).parent
-    flows = ("shard*", "uniting", "merging", "pull_request", "evidence")
+    flows = ("shards/*", "pull_request", "run/evidence")
     files = [*(home / "analysis").glob("*.py"), *(home / "sampling").glob("s*.py")]
     files += [path for name in flows for path in (home / "flows").glob(f"{name}.py")]
     files += [*Path(__file__).parent.glob("*s.py"), home / "analysis/machines/merging.py"]

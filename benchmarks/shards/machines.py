@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import numpy as np
 
 from bot.adapters.terminal import QuietProgress
-from bot.flows.job import Job
-from bot.flows.merging import merge
 from bot.flows.pull_request import pull_request
-from bot.flows.shard_choice import LeftShard, choose
-from bot.flows.sharding import Sharing
+from bot.flows.run.job import Job
+from bot.flows.shards.choice import LeftShard, choose
+from bot.flows.shards.merging import merge
+from bot.flows.shards.sharding import Sharing
 from bot.model.history import RunRecord, known_options, program_fingerprint
 from bot.model.report import Environment, Report
 from bot.model.revisions import Comparison, Revision

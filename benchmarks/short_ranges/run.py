@@ -21,9 +21,9 @@ import numpy as np
 
 from benchmarks.short_ranges.systems import REVISIONS, System, draw
 from bot.adapters.threads import one_thread
-from bot.flows.change_point_search import ChangePointFinder
-from bot.flows.published_search import PublishedSearch
-from bot.flows.short_range_search import ShortRangeFinder
+from bot.flows.change_points.search import ChangePointFinder
+from bot.flows.published.search import PublishedSearch
+from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import ChangePointSearch
 from bot.sampling.constraints import ConstraintSolver
 

@@ -118,8 +118,8 @@ def _measure(settings: Settings, abilities: Abilities, plan: Plan) -> int:
 def _comment(settings: Settings, abilities: Abilities, *, plan: Plan, measured: Measured) -> str | None:
     """Comments and checks; what cannot be said is a warning, because the measurement stands without it."""
     from bot.commands.publish import token
-    from bot.flows.check_run import check_run
     from bot.flows.publish import checked, comment
+    from bot.flows.publishing.check_run import check_run
 
     if settings.repository is None or settings.run_id is None or plan.number is None or plan.head is None:
         raise UsageError("GITHUB_REPOSITORY and GITHUB_RUN_ID are needed to comment")

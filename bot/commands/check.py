@@ -13,7 +13,7 @@ from bot.model.space import Space
 
 if TYPE_CHECKING:
     from bot.flows.check import Checked
-    from bot.flows.job import Job
+    from bot.flows.run.job import Job
 
 COUNTED = 1_000_000
 """Valid configurations are counted up to here."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from bot.adapters.artifacts import Insistence
     from bot.adapters.github import Patience
     from bot.adapters.github_talk import GithubTalk
-    from bot.flows.accepted_proposals import Acceptor
-    from bot.flows.night_proposing import Proposals
+    from bot.flows.conversation.accepted_proposals import Acceptor
+    from bot.flows.nights.proposing import Proposals
     from bot.model.comment_commands import SaidComment
     from bot.model.forge import PullRequest
 
@@ -31,7 +31,7 @@ def commented(settings: Settings, runner: Runner, plan: Plan) -> int:
         UsageError: the runner does not say which repository, or there is no token.
         ForgeError: GitHub refused or did not answer.
     """
-    from bot.flows.comment_commands import obey
+    from bot.flows.conversation.commands import obey
 
     assert plan.said is not None
     with speaking(settings, plan.said) as (talk, acceptor):
@@ -54,7 +54,7 @@ def speaking(
     from bot.adapters.github_proposals import GithubProposals
     from bot.adapters.github_talk import GithubTalk
     from bot.commands.publish import token
-    from bot.flows.accepted_proposals import AcceptedFile, Acceptor
+    from bot.flows.conversation.accepted_proposals import AcceptedFile, Acceptor
 
     if settings.repository is None:
         raise UsageError("GITHUB_REPOSITORY is needed to answer a comment")

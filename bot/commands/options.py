@@ -87,6 +87,6 @@ def progress_for(*, quiet: bool) -> AbstractContextManager[Progress]:
 
 def exit_code(report: Report, fail_on: frozenset[str]) -> int:
     """0 done, 1 a condition of `--fail-on` matched, 3 nothing could be measured."""
-    from bot.flows.check_run import conditions, unmeasured
+    from bot.flows.publishing.check_run import conditions, unmeasured
 
     return 3 if unmeasured(report) else int(bool(conditions(report) & fail_on))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from bot.adapters.accepted_file import read_accepted
 from bot.adapters.git import Repository
 from bot.compose.subjects import Asked
-from bot.flows.accepting import LABEL, Accepted, stale
-from bot.flows.job import Job
+from bot.flows.history.accepting import LABEL, Accepted, stale
+from bot.flows.run.job import Job
 from bot.model.accepted import PATH
 from bot.model.errors import UsageError
 from bot.model.revisions import Comparison
 from bot.model.space import Space
 
 if TYPE_CHECKING:
-    from bot.flows.night_job import NightJob  # loads what learns, which a pull request may not need
+    from bot.flows.nights.job import NightJob  # loads what learns, which a pull request may not need
 
 
 def with_accepted_changes(asked: Asked, job: Job, repository: Repository | None) -> Job:

@@ -10,8 +10,8 @@ from bot.adapters.assertion_file import entry_text, read_assertions
 from bot.adapters.git import Repository
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.subjects import CONFIG, Asked, load_checked
-from bot.flows.assertion_times import times
-from bot.flows.job import Job
+from bot.flows.assertions.times import times
+from bot.flows.run.job import Job
 from bot.model.assertions import Assertion
 from bot.model.errors import UsageError
 from bot.model.revisions import Revision

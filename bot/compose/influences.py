@@ -12,8 +12,8 @@ from bot.adapters.workers import workers
 from bot.compose.estimators import estimator
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.subjects import CONFIG, load_checked
-from bot.flows.influence_learning import Effort, Influences, learnt
-from bot.flows.known_costs import known
+from bot.flows.influences.known_costs import known
+from bot.flows.influences.learning import Effort, Influences, learnt
 from bot.flows.ports import Progress
 from bot.model.errors import NothingMeasuredError, UsageError
 from bot.settings import Settings

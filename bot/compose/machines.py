@@ -13,10 +13,10 @@ from bot.adapters.fingerprint import environment
 from bot.adapters.resources.calibration import timed_kernels
 from bot.adapters.run_folder import run_folder
 from bot.adapters.stress import StressNg
-from bot.flows import fingerprinting
-from bot.flows.event_costs import costs_known_or_taken, known_costs
-from bot.flows.job import Job
+from bot.flows.machines import fingerprinting
 from bot.flows.ports import Progress, Store
+from bot.flows.resources.event_costs import costs_known_or_taken, known_costs
+from bot.flows.run.job import Job
 from bot.model.history import RunRecord
 
 LEAST_PART = 20

@@ -39,12 +39,12 @@ from bot.compose.subjects import (
     refuse_simulated,
 )
 from bot.compose.wanted import refuse_unwanted
-from bot.flows.diff_aware import Aim
-from bot.flows.experience import Memory
-from bot.flows.job import Job
+from bot.flows.history.diff_aware import Aim
+from bot.flows.history.experience import Memory
 from bot.flows.ports import Progress
 from bot.flows.pull_request import pull_request
-from bot.flows.subject_choice import FileAt, choose_subject
+from bot.flows.pull_requests.subject_choice import FileAt, choose_subject
+from bot.flows.run.job import Job
 from bot.model.errors import UsageError
 from bot.model.report import Report
 from bot.model.revisions import Comparison

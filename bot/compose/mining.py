@@ -19,12 +19,12 @@ from bot.compose.estimators import estimator
 from bot.compose.measuring import real_job
 from bot.compose.runs import Run, stop_on_signals
 from bot.compose.subjects import CONFIG, Asked, Subjected, local_subject, read_checked
-from bot.flows.asserting import Proposal, proposal
-from bot.flows.assertion_findings import AssertionFindings, check_assertions
-from bot.flows.job import Job
-from bot.flows.mining import Mining
-from bot.flows.mining_state import Mined
+from bot.flows.assertions.asserting import Proposal, proposal
+from bot.flows.assertions.findings import AssertionFindings, check_assertions
+from bot.flows.assertions.mining import Mining
+from bot.flows.assertions.mining_state import Mined
 from bot.flows.ports import ProfileBench, Progress
+from bot.flows.run.job import Job
 from bot.model.assertions import Assertion
 from bot.model.errors import NothingMeasuredError, UsageError
 from bot.model.revisions import Revision

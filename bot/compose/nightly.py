@@ -28,8 +28,8 @@ from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import stop_on_signals
 from bot.compose.subjects import CONFIG, Subjected, load_checked
 from bot.flows.night import night
-from bot.flows.night_job import NightJob
-from bot.flows.night_past import anchor_of, nights
+from bot.flows.nights.job import NightJob
+from bot.flows.nights.past import anchor_of, nights
 from bot.flows.ports import Progress
 from bot.model.errors import UsageError
 from bot.model.report import Report

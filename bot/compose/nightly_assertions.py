@@ -11,10 +11,10 @@ from bot.adapters.github_proposals import GithubProposals
 from bot.compose.asserted import ASSERTIONS
 from bot.compose.nights import AskedNight
 from bot.compose.ranging import Opened
-from bot.flows.night_asserting import MINING_SHARE, Asserting, AssertionFile
-from bot.flows.night_job import NightJob
-from bot.flows.night_profiles import PROFILING_SHARE
-from bot.flows.night_proposing import Proposals
+from bot.flows.influences.profiles import PROFILING_SHARE
+from bot.flows.nights.asserting import MINING_SHARE, Asserting, AssertionFile
+from bot.flows.nights.job import NightJob
+from bot.flows.nights.proposing import Proposals
 from bot.model.errors import UsageError
 from bot.sampling.constraints import ConstraintSolver
 

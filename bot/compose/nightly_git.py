@@ -34,10 +34,10 @@ from bot.compose.runs import Run
 from bot.compose.searching import AskedRange
 from bot.compose.subjects import CONFIG
 from bot.flows.bisect import unmeasured
+from bot.flows.influences.profiles import PROFILING_SHARE
 from bot.flows.night import night
-from bot.flows.night_job import NightJob
-from bot.flows.night_past import FARTHEST, FIRST_REACH, nights
-from bot.flows.night_profiles import PROFILING_SHARE
+from bot.flows.nights.job import NightJob
+from bot.flows.nights.past import FARTHEST, FIRST_REACH, nights
 from bot.flows.ports import ProfileBench, Progress
 from bot.model.errors import UsageError
 from bot.model.history import NO_METRIC, Measurements

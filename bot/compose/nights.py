@@ -13,15 +13,15 @@ import numpy as np
 
 from bot.adapters.github_issues import GithubIssues
 from bot.adapters.workers import workers
-from bot.flows.known_costs import Known, profiles_of
-from bot.flows.night_archive import Archive
-from bot.flows.night_asserting import MINING_SHARE
-from bot.flows.night_issues import Issues
-from bot.flows.night_job import NightJob
-from bot.flows.night_past import LOOKED_BACK, NIGHTS, Night, newest, nights, window
-from bot.flows.night_profiles import PROFILING_SHARE, plan
-from bot.flows.night_search import NightSearch
-from bot.flows.night_teaching import Teaching
+from bot.flows.influences.known_costs import Known, profiles_of
+from bot.flows.influences.profiles import PROFILING_SHARE, plan
+from bot.flows.nights.archive import Archive
+from bot.flows.nights.asserting import MINING_SHARE
+from bot.flows.nights.issues import Issues
+from bot.flows.nights.job import NightJob
+from bot.flows.nights.past import LOOKED_BACK, NIGHTS, Night, newest, nights, window
+from bot.flows.nights.search import NightSearch
+from bot.flows.nights.teaching import Teaching
 from bot.flows.ports import ProfileBench, Store
 from bot.model.history import (
     Measurements,

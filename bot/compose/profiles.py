@@ -14,10 +14,10 @@ from bot.compose.machines import event_costs, machine_run
 from bot.compose.remembering import AskedHistory, configured_history, opened_history
 from bot.compose.runs import stop_on_signals
 from bot.compose.subjects import CONFIG, load_checked
-from bot.flows import fingerprinting
-from bot.flows.known_costs import TIMES, cost_metric
+from bot.flows.influences.known_costs import TIMES, cost_metric
+from bot.flows.machines import fingerprinting
+from bot.flows.machines.utilisation import utilisation
 from bot.flows.ports import Progress
-from bot.flows.utilisation import utilisation
 from bot.model.errors import NothingMeasuredError
 from bot.model.history import RunRecord, program_fingerprint
 from bot.model.machines import PUBLISHED, REPRESENTATIVES, Stressed

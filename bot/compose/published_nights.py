@@ -10,10 +10,10 @@ import numpy as np
 
 from bot.compose.estimators import estimator
 from bot.compose.nights import AskedNight, Remembered
-from bot.flows.known_costs import durations_of
-from bot.flows.night_job import NightJob
-from bot.flows.night_profiles import PAIRED
-from bot.flows.published_teaching import REPETITIONS, PublishedTeaching, remaining
+from bot.flows.influences.known_costs import durations_of
+from bot.flows.influences.profiles import PAIRED
+from bot.flows.nights.job import NightJob
+from bot.flows.published.teaching import REPETITIONS, PublishedTeaching, remaining
 from bot.model.space import Configuration
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.published.influences import influence_sample

@@ -10,7 +10,7 @@ from bot.compose.records import record
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.searching import AskedRange
 from bot.flows.bisect import RangeJob
-from bot.flows.range_trials import observed
+from bot.flows.ranges.trials import observed
 from bot.model.history import Selection
 
 SEARCH = 12

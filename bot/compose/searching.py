@@ -55,10 +55,10 @@ def search_of(
 
     seconds: how long all trials may take, as their values say. anchor: the revision that ratios are to.
     """
-    from bot.flows.chaining import Chained
-    from bot.flows.change_point_search import ChangePointFinder
-    from bot.flows.published_search import PublishedSearch
-    from bot.flows.short_range_search import ShortRangeFinder
+    from bot.flows.change_points.search import ChangePointFinder
+    from bot.flows.published.search import PublishedSearch
+    from bot.flows.ranges.chaining import Chained
+    from bot.flows.short_ranges.search import ShortRangeFinder
 
     solver = ConstraintSolver(subject.space)
     if asked.estimator == "published":

@@ -20,11 +20,11 @@ from bot.compose.measuring import Question, line_of_base, opened_job, opened_que
 from bot.compose.subjects import Asked
 from bot.compose.wanted import refuse_unwanted
 from bot.event import read_event
-from bot.flows.job import Job
-from bot.flows.merging import merge
 from bot.flows.ports import Bench, Progress
-from bot.flows.shard_choice import Chosen, LeftShard, choose
-from bot.flows.sharding import Sharing
+from bot.flows.run.job import Job
+from bot.flows.shards.choice import Chosen, LeftShard, choose
+from bot.flows.shards.merging import merge
+from bot.flows.shards.sharding import Sharing
 from bot.model.errors import ArtifactError, NothingMeasuredError, UsageError
 from bot.model.history import Measurements, RunRecord, known_options, program_fingerprint
 from bot.model.report import Report

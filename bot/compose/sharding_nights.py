@@ -26,11 +26,11 @@ from bot.compose.records import record
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.sharding import read_folders, written
 from bot.compose.subjects import CONFIG, Subjected, load_checked
-from bot.flows.night_job import NightJob
-from bot.flows.night_past import anchor_of, nights
-from bot.flows.night_union import PastRange, night_of, partner_of, trials_of, usual_metric
+from bot.flows.nights.job import NightJob
+from bot.flows.nights.past import anchor_of, nights
 from bot.flows.ports import Progress
-from bot.flows.shard_choice import Chosen, LeftShard, choose
+from bot.flows.shards.choice import Chosen, LeftShard, choose
+from bot.flows.shards.nights import PastRange, night_of, partner_of, trials_of, usual_metric
 from bot.model.errors import ArtifactError, HistoryError, NothingMeasuredError, UsageError
 from bot.model.history import Measurements, program_fingerprint
 from bot.model.report import Report, Spent

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from bot.analysis.change_points.unexplained import Unexplained, creep, unexplained
 from bot.analysis.change_points.visible import visible_steps
-from bot.flows.change_point_telling import told_point
-from bot.flows.failing_runs import failing_runs, without_broken, without_value
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
-from bot.flows.range_trials import recorded
-from bot.flows.series import series
+from bot.flows.ranges.failing_runs import failing_runs, without_broken, without_value
+from bot.flows.ranges.series import series
+from bot.flows.ranges.telling import told_point
+from bot.flows.ranges.trials import recorded
 from bot.model.change_points import ChangePointSearch, Observation, Probe
 from bot.model.errors import HistoryError
 from bot.model.history import RunRecord

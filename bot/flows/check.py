@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.flows.flag_words import unknown_flags
-from bot.flows.job import Job
+from bot.flows.pull_requests.flag_words import unknown_flags
+from bot.flows.run.job import Job
 from bot.model.invocation import Invocation, invocation
 from bot.model.revisions import Build
 from bot.model.space import Configuration

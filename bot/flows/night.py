@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from bot.flows.chaining import Chain
-from bot.flows.night_asserting import Asserted
-from bot.flows.night_concluding import concluded
-from bot.flows.night_issues import announce
-from bot.flows.night_job import NightJob, named
-from bot.flows.night_proposing import earlier, offer
-from bot.flows.night_teaching import Taught
+from bot.flows.nights.asserting import Asserted
+from bot.flows.nights.concluding import concluded
+from bot.flows.nights.issues import announce
+from bot.flows.nights.job import NightJob, named
+from bot.flows.nights.proposing import earlier, offer
+from bot.flows.nights.teaching import Taught
 from bot.flows.ports import Store
-from bot.flows.range_trials import recorded
+from bot.flows.ranges.chaining import Chain
+from bot.flows.ranges.trials import recorded
 from bot.model.change_points import Observation, Probe
 from bot.model.errors import HistoryError
 from bot.model.history import Measurements, RunRecord

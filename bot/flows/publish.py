@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal, Protocol, TypeAlias
 
-from bot.flows.accepting import LABEL, Accepted, with_accepted
-from bot.flows.check_run import Checks, check_run
-from bot.flows.disarm import disarm
-from bot.flows.rebuild import rebuilt
+from bot.flows.history.accepting import LABEL, Accepted, with_accepted
+from bot.flows.publishing.check_run import Checks, check_run
+from bot.flows.publishing.disarm import disarm
+from bot.flows.publishing.rebuild import rebuilt
 from bot.model.accepted import PATH, AcceptedChange
 from bot.model.errors import ArtifactError, ForgeError, ForgeRefusedError, UsageError
 from bot.model.forge import Check, CommentPolicy, Placed, PullRequest, Stamp, WorkflowRun

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.analysis.diagnose import PairedEstimator, Rule
-from bot.flows.assertion_findings import ASSERTING_SHARE
-from bot.flows.conclusion import PROFILING_SHARE, conclude, report
-from bot.flows.contrasts import Contrasts, Crossings
-from bot.flows.diff_aware import changed_before, target
-from bot.flows.evidence import Evidence
-from bot.flows.experience import Recalled, recall
-from bot.flows.job import Job
+from bot.flows.assertions.findings import ASSERTING_SHARE
+from bot.flows.history.diff_aware import changed_before, target
+from bot.flows.history.experience import Recalled, recall
 from bot.flows.ports import Bench
-from bot.flows.reserve import LEAST_SHARE, Reserve
-from bot.flows.resource_inquiry import counting_seconds
+from bot.flows.pull_requests.conclusion import PROFILING_SHARE, conclude, report
+from bot.flows.pull_requests.contrasts import Contrasts, Crossings
+from bot.flows.resources.inquiry import counting_seconds
+from bot.flows.run.evidence import Evidence
+from bot.flows.run.job import Job
+from bot.flows.run.reserve import LEAST_SHARE, Reserve
 from bot.model.report import BuildFailure, Report, Spent
 from bot.model.revisions import Build
 from bot.model.space import Configuration

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.change_points.matching import count, pairings, tally
 from benchmarks.change_points.truth import ExactTerms, TrueFailure, TrueStep
-from bot.flows.failing_runs import FailingRun
+from bot.flows.ranges.failing_runs import FailingRun
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Option, Space, Term
 from bot.sampling.constraints import ConstraintSolver

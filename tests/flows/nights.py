@@ -12,11 +12,11 @@ import numpy as np
 from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import CallableSource
 from bot.adapters.terminal import QuietProgress
-from bot.flows.night_archive import Archive
-from bot.flows.night_job import NightJob
-from bot.flows.night_past import anchor_of, newest, nights, window
-from bot.flows.night_search import NightSearch
-from bot.flows.night_window import Window
+from bot.flows.nights.archive import Archive
+from bot.flows.nights.job import NightJob
+from bot.flows.nights.past import anchor_of, newest, nights, window
+from bot.flows.nights.search import NightSearch
+from bot.flows.nights.window import Window
 from bot.model.change_points import Observation, Probe
 from bot.model.duration_history import DurationTable
 from bot.model.errors import HistoryError

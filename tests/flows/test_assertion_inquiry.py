@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.wording import asserted
-from bot.flows.assertion_inquiry import NO_CALLERS, NOT_WATCHED, AssertionInquiry, CheckedAssertion
-from bot.flows.call_observations import observed
+from bot.flows.assertions.inquiry import NO_CALLERS, NOT_WATCHED, AssertionInquiry, CheckedAssertion
+from bot.flows.influences.call_observations import observed
 from bot.model.assertions import Assertion, NamedPath
 from bot.model.profiles import Profile
 from bot.model.space import Configuration

@@ -17,7 +17,7 @@ from bot.adapters.simulated_range import SimulatedRange
 from bot.adapters.simulated_sources import CallableSource
 from bot.adapters.terminal import QuietProgress
 from bot.flows.bisect import Earlier, RangeJob, bisect, unmeasured
-from bot.flows.range_trials import observed
+from bot.flows.ranges.trials import observed
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.history import RunRecord
 from bot.model.report import BuildFailure, Visible

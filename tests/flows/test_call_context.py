@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.flows.influence_learning import Effort, Influences, learnt
-from bot.flows.known_costs import Known, known
+from bot.flows.influences.known_costs import Known, known
+from bot.flows.influences.learning import Effort, Influences, learnt
 from bot.model.duration_history import DurationRecorder, DurationTable
 from bot.model.profiles import CallSeries, Method, Profile
 from bot.model.report import RevisionRef

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bot.flows.check import check_flow
-from bot.flows.job import Job
+from bot.flows.run.job import Job
 from bot.model.subject import Subject
 from tests.fakes import FakeBench, job_of
 

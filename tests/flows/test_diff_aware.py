@@ -12,8 +12,8 @@ import pytest
 
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.past_changes import PastChange
-from bot.flows.diff_aware import Aim, Target, target
-from bot.flows.experience import Memory, Recalled
+from bot.flows.history.diff_aware import Aim, Target, target
+from bot.flows.history.experience import Memory, Recalled
 from bot.flows.pull_request import aimed, pull_request
 from bot.model.diffs import FileDiff, Hunk
 from bot.model.errors import HistoryError

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from bot.analysis.resources.unit_costs import PRIOR
-from bot.flows.event_costs import costs_known_or_taken, known_costs
-from bot.flows.fingerprinting import valid_fingerprint
-from bot.flows.machine_times import machine_times
+from bot.flows.machines.fingerprinting import valid_fingerprint
+from bot.flows.machines.times import machine_times
+from bot.flows.resources.event_costs import costs_known_or_taken, known_costs
 from bot.model.machines import Machine
 from bot.model.resources import Count
 from tests.flows.fleets import TOOL, Fleet

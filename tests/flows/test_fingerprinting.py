@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bot.flows.fingerprinting import CANARY, known_or_taken
+from bot.flows.machines.fingerprinting import CANARY, known_or_taken
 from bot.model.machines import REPRESENTATIVES, Stressed
 from tests.flows.fleets import STRESSORS, TOOL, Fleet
 

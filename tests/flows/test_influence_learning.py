@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from bot.analysis.influences import remembered
-from bot.flows.experience import Memory
-from bot.flows.influence_learning import QUICK, Effort, Influences, learnt
-from bot.flows.known_costs import Known, known
-from bot.flows.method_memory import recall_terms
+from bot.flows.history.experience import Memory
+from bot.flows.history.memory import recall_terms
+from bot.flows.influences.known_costs import Known, known
+from bot.flows.influences.learning import QUICK, Effort, Influences, learnt
 from bot.model.errors import HistoryError, NothingMeasuredError
 from bot.model.history import EVERYTHING, Selection
 from bot.model.profile_history import ProfileTable

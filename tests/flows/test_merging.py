@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.flows.merging import merge
 from bot.flows.pull_request import pull_request
-from bot.flows.shard_choice import LeftShard, choose
+from bot.flows.shards.choice import LeftShard, choose
+from bot.flows.shards.merging import merge
 from bot.model.report import BuildFailure, Report
 from tests.fakes import FakeBench, FakeWorkshop, job_of
 from tests.shards import extreme, fleet, left, measured, merging_job, shards, subject

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.flows import method_suspects
-from bot.flows.experience import Memory
-from bot.flows.job import Job
-from bot.flows.method_proof import Proof, prove
+from bot.flows.history.experience import Memory
+from bot.flows.methods import suspects
+from bot.flows.methods.proof import Proof, prove
 from bot.flows.ports import Bench
 from bot.flows.pull_request import pull_request
+from bot.flows.run.job import Job
 from bot.model.profiles import Method
 from bot.model.report import ConfigurationChange, Report
 from bot.model.space import Configuration
@@ -167,7 +167,7 @@ def test_with_little_time_left_one_flagged_configuration_is_profiled_which_is_sa
     report = pull_request(made)
     assert named(report) == ["find"]
     assert len([profile for profile in report.profiles if not profile.control]) == 1
-    assert method_suspects.SHORT in report.notes
+    assert suspects.SHORT in report.notes
 
 
 def test_pairs_have_all_the_time_where_nothing_is_to_be_explained() -> None:
@@ -196,7 +196,7 @@ def test_the_terms_that_drive_a_method_come_from_the_nights() -> None:
 def test_shares_and_the_unexplained_rest_sum_to_one_however_many_methods_moved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(method_suspects, "METHODS", 4)
+    monkeypatch.setattr(suspects, "METHODS", 4)
 
     def costs(side: Side, configuration: Configuration) -> Mapping[str, float]:
         more = 0.02 if side == "head" and configuration[0] else 0.0

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bot.flows.mining import HOPELESS, MOST_OBSERVATIONS, Mining
-from bot.flows.mining_state import LEAST_OBSERVATIONS, UNSETTLED, Mined
+from bot.flows.assertions.mining import HOPELESS, MOST_OBSERVATIONS, Mining
+from bot.flows.assertions.mining_state import LEAST_OBSERVATIONS, UNSETTLED, Mined
 from bot.model.assertions import NamedPath
 from bot.model.profiles import CallSeries, EdgeCost, Method, MethodCost, Profile, Tool
 from bot.model.space import Configuration

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bot.flows.night import night
-from bot.flows.night_job import NightJob
+from bot.flows.nights.job import NightJob
 from bot.flows.ports import RevisionBench
 from bot.model.change_points import Observation, Probe
 from bot.model.errors import UsageError

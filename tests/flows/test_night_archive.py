@@ -8,13 +8,13 @@ from datetime import date
 from types import SimpleNamespace
 from typing import cast
 
-from bot.flows.accepting import Accepted
+from bot.flows.history.accepting import Accepted
 from bot.flows.night import night
-from bot.flows.night_archive import Archive, archived, believed
-from bot.flows.night_past import FARTHEST, NIGHTS, Night, nights
-from bot.flows.night_search import NightSearch
-from bot.flows.night_telling import Telling
-from bot.flows.night_window import Window
+from bot.flows.nights.archive import Archive, archived, believed
+from bot.flows.nights.past import FARTHEST, NIGHTS, Night, nights
+from bot.flows.nights.search import NightSearch
+from bot.flows.nights.telling import Telling
+from bot.flows.nights.window import Window
 from bot.model.accepted import AcceptedChange
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.history import Measurements

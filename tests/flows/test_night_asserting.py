@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bot.adapters.assertion_file import assertion_text, read_assertions
-from bot.flows.mining import HOT
+from bot.flows.assertions.mining import HOT
 from bot.flows.night import night as run_night
-from bot.flows.night_asserting import Asserted, Asserting, AssertionFile
-from bot.flows.night_proposing import digest, earlier, offer
+from bot.flows.nights.asserting import Asserted, Asserting, AssertionFile
+from bot.flows.nights.proposing import digest, earlier, offer
 from bot.model.assertions import Assertion, NamedPath
 from bot.model.duration_history import DurationRecorder
 from bot.model.errors import ForgeError, ForgeRefusedError

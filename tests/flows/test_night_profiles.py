@@ -13,11 +13,10 @@ import pytest
 from bot.analysis.influences import fitting
 from bot.analysis.influences.models import KINDS
 from bot.analysis.influences.selection import choose
-from bot.flows import night_profiles
-from bot.flows.influence_learning import NO_TIME, NOTHING
-from bot.flows.known_costs import Known
-from bot.flows.night import night as run_night
-from bot.flows.night_profiles import (
+from bot.flows.influences import profiles
+from bot.flows.influences.known_costs import Known
+from bot.flows.influences.learning import NO_TIME, NOTHING
+from bot.flows.influences.profiles import (
     ANCHORS,
     COMPARED,
     FEWEST,
@@ -28,7 +27,8 @@ from bot.flows.night_profiles import (
     plan,
     repeated,
 )
-from bot.flows.night_teaching import Taught, Teaching
+from bot.flows.night import night as run_night
+from bot.flows.nights.teaching import Taught, Teaching
 from bot.model.history import Measurements
 from bot.model.profile_history import MOST_METHODS, ProfileTable
 from bot.model.profiles import Method, MethodCost, Profile
@@ -300,7 +300,7 @@ def test_time_that_the_search_left_over_goes_into_profiles_while_few_configurati
 def test_time_that_the_search_left_over_is_not_spent_once_enough_configurations_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(night_profiles, "ENOUGH", 30)
+    monkeypatch.setattr(profiles, "ENOUGH", 30)
     profiler = FakeProfiler()
     taught(replace(teaching(profiler, seconds=20.0), begins=1000.0))
     assert len(profiler.asked) == 30

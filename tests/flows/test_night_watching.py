@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.flows.influence_learning import learnt
-from bot.flows.known_costs import Known
+from bot.flows.influences.known_costs import Known
+from bot.flows.influences.learning import learnt
+from bot.flows.influences.profiles import Wanted
 from bot.flows.night import night as run_night
-from bot.flows.night_profiles import Wanted
-from bot.flows.night_teaching import Taught, Teaching
-from bot.flows.night_watching import HOPELESS, TWICE, Watching
+from bot.flows.nights.teaching import Taught, Teaching
+from bot.flows.nights.watching import HOPELESS, TWICE, Watching
 from bot.model.duration_history import NO_BIN
 from bot.model.history import Measurements
 from bot.model.profiles import CallSeries, Method, Profile

@@ -10,12 +10,12 @@ import pytest
 
 from bot.compose.nights import AskedNight, Remembered
 from bot.compose.published_nights import with_estimator
-from bot.flows.known_costs import Known
+from bot.flows.influences.known_costs import Known
+from bot.flows.influences.profiles import HOPELESS
 from bot.flows.night import night as run_night
-from bot.flows.night_profiles import HOPELESS
-from bot.flows.night_teaching import Taught, Teaching
-from bot.flows.night_watching import TWICE
-from bot.flows.published_teaching import PLANNING, REPETITIONS, PublishedTeaching, remaining
+from bot.flows.nights.teaching import Taught, Teaching
+from bot.flows.nights.watching import TWICE
+from bot.flows.published.teaching import PLANNING, REPETITIONS, PublishedTeaching, remaining
 from bot.model.duration_history import DurationTable
 from bot.model.history import Measurements
 from bot.model.profile_history import ProfileTable

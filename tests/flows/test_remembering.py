@@ -9,11 +9,11 @@ from datetime import date
 import numpy as np
 import pytest
 
-from bot.flows.accepting import Accepted
-from bot.flows.experience import NO_HISTORY, Memory, recall
-from bot.flows.job import Job
+from bot.flows.history.accepting import Accepted
+from bot.flows.history.experience import NO_HISTORY, Memory, recall
 from bot.flows.ports import Solver
 from bot.flows.pull_request import pull_request, rules
+from bot.flows.run.job import Job
 from bot.model.accepted import AcceptedChange
 from bot.model.duration_history import DurationTable
 from bot.model.errors import HistoryError

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.flows.job import Job
 from bot.flows.pull_request import pull_request
+from bot.flows.run.job import Job
 from bot.model.report import Report
 from bot.model.resources import Count
 from bot.model.space import Configuration

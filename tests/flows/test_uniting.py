@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.flows.evidence import Evidence
-from bot.flows.experience import Recalled
+from bot.flows.history.experience import Recalled
 from bot.flows.pull_request import rules, timed
-from bot.flows.shard_choice import LeftShard
-from bot.flows.shard_shares import quiet, read_share
-from bot.flows.sharding import Sharing
-from bot.flows.uniting import evidence_of
+from bot.flows.run.evidence import Evidence
+from bot.flows.shards.choice import LeftShard
+from bot.flows.shards.sharding import Sharing
+from bot.flows.shards.shares import quiet, read_share
+from bot.flows.shards.uniting import evidence_of
 from bot.model.history import Measurements, RunRecord, known_options, program_fingerprint
 from bot.model.shards import Manifest
 from bot.model.space import Configuration

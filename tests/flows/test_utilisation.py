@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bot.flows.utilisation import utilisation
+from bot.flows.machines.utilisation import utilisation
 from bot.model.errors import UsageError
 from bot.model.utilisation import Utilisation
 from tests.flows.fleets import BASE, HEAD, PROGRAM, Fleet

@@ -12,7 +12,7 @@ from bot.adapters.artifacts import Insistence
 from bot.adapters.github import Patience
 from bot.commands.commented import speaking
 from bot.event import choose, read_event
-from bot.flows.comment_commands import Obeyed, obey
+from bot.flows.conversation.commands import Obeyed, obey
 from bot.model.comment_commands import SaidComment
 from bot.model.errors import ForgeError
 from bot.model.forge import Stamp

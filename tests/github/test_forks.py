@@ -14,10 +14,10 @@ import pytest
 
 from bot.adapters.artifacts import GithubArtifacts, parse_report
 from bot.adapters.github_checks import GithubChecks
-from bot.flows.check_run import check_run
-from bot.flows.disarm import disarm
 from bot.flows.publish import Outcome, publish
-from bot.flows.rebuild import rebuilt
+from bot.flows.publishing.check_run import check_run
+from bot.flows.publishing.disarm import disarm
+from bot.flows.publishing.rebuild import rebuilt
 from bot.model.errors import ArtifactError, ForgeError, SuspectsError
 from bot.model.report import RevisionRef
 from bot.report.render import comment

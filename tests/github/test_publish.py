@@ -11,8 +11,8 @@ import pytest
 from bot.adapters.artifacts import GithubArtifacts
 from bot.adapters.github_checks import GithubChecks
 from bot.adapters.subject_file import read_subject
-from bot.flows.disarm import FORK_NOTES, disarm
 from bot.flows.publish import Outcome, Trusted, noteworthy, publish
+from bot.flows.publishing.disarm import FORK_NOTES, disarm
 from bot.model.errors import ArtifactError, ForgeRefusedError
 from bot.model.forge import WorkflowRun
 from bot.model.report import RevisionRef, Spent

@@ -20,8 +20,8 @@ from bot.adapters.artifacts import parse_report
 from bot.adapters.terminal import QuietProgress
 from bot.compose.measuring import analyse
 from bot.compose.subjects import Asked
-from bot.flows.check_run import check_run
-from bot.flows.disarm import disarm
+from bot.flows.publishing.check_run import check_run
+from bot.flows.publishing.disarm import disarm
 from bot.report.render import comment, page
 from tests.reliability.kills import CONFIG, PROGRAM
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from bot.flows.accepting import Accepted, with_accepted
+from bot.flows.history.accepting import Accepted, with_accepted
 from bot.model.accepted import AcceptedChange
 from bot.model.report import (
     BuildFailure,

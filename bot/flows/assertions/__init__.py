@@ -1,0 +1,1 @@
+"""Performance assertions: mined from running programs, checked on changes."""

@@ -1,0 +1,1 @@
+"""Commands in comments, and what they come to."""

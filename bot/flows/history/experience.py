@@ -1,0 +1,160 @@
+"""What history lets this run expect, and what of it a reader must know: the state of base, the machine."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from bot.analysis.candidates import candidates
+from bot.analysis.diagnose import Rule
+from bot.analysis.experience import Expected, Experience
+from bot.analysis.hindsight import condensed, failures
+from bot.analysis.past_changes import PastChange, past_changes
+from bot.analysis.reliability import OFTEN, expected_failures
+from bot.flows.history.accepting import Accepted
+from bot.flows.machines.drift import differences
+from bot.flows.ports import Solver, Store
+from bot.model.errors import HistoryError
+from bot.model.history import Measurements, Selection, program_fingerprint, told
+from bot.model.report import Environment, History
+from bot.model.space import Configuration, Space, Term
+from bot.model.subject import Subject
+
+RUNS, ROWS = 200, 250_000
+"""The newest so many runs (and rows, by whole pieces) are read: older ones add little, and time is short."""
+CONFIGURATIONS = 400
+"""Changes are looked for in the configurations that were measured most."""
+STATES = 3
+"""Known changes of base that are told, the largest first."""
+NO_HISTORY = "No history was read: this run stands on its own pairs, and prior probabilities are not known."
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where history is read: the store, the ids of base's first-parent line (oldest first), and the time."""
+
+    store: Store
+    line: Callable[[], Sequence[str]]
+    now: datetime
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What was read, what it lets expect (None: nothing), notes, and the newest run's machine."""
+
+    experience: Experience | None = None
+    history: History = field(default_factory=History)
+    notes: tuple[str, ...] = (NO_HISTORY,)
+    machine: Environment = field(default_factory=Environment)
+
+    def machine_notes(self, now: Environment) -> list[str]:
+        """In what this run's machine differs from the one of the newest run in the history."""
+        other = differences(now, self.machine)
+        return (
+            [f"The environment is another one than history's newest ({'; '.join(other)})."] if other else []
+        )
+
+    def working_first(self, sample: Sequence[Configuration]) -> list[Configuration]:
+        """The sample with configurations that fail more often than not last; the default stays first."""
+        if self.experience is None:
+            return list(sample)
+        hopeless = expected_failures(self.experience.trials, sample) > OFTEN
+        return [*sample[:1], *(sample[i] for i in 1 + np.argsort(hopeless[1:], kind="stable"))]
+
+
+def recall(
+    memory: Memory | None,
+    subject: Subject,
+    rules: Sequence[Rule],
+    solver: Solver,
+    *,
+    accepted: Accepted | None = None,
+) -> Recalled:
+    """Reads the history; whatever is wrong with it ends in the notes. What is `accepted` is base's level."""
+    if memory is None:
+        return Recalled()
+    try:
+        past = _read(memory.store, subject, rules)
+        notes = list(memory.store.notes())
+        history = told(memory.store.source, past, memory.now)
+    except HistoryError as error:
+        return Recalled(notes=(f"{error}.", NO_HISTORY))
+    if not len(past):
+        if memory.store.source is not None:
+            notes.append(f"The history ({memory.store.source}) has no measurement of this program.")
+        return Recalled(history=history, notes=(*notes, NO_HISTORY))
+    line = memory.line()
+    places = {revision: place for place, revision in enumerate(line)}
+    labels = {r.revision: r.label for r in past.revisions}
+    metrics: dict[str, Expected] = {}
+    for rule in rules:
+        metrics[rule.name] = expected(past, rule.name, subject.space, places=places, solver=solver)
+        names = [labels.get(r, r) for r in line]
+        notes += _state_of_base(metrics[rule.name].changes, rule, names, accepted)
+    if not any(r.revision in places for r in past.revisions):
+        notes.append("History has no revision of base's line: what changed before is not known.")
+    experience = Experience(metrics, failures(past, subject.space))
+    newest = max(past.runs, key=lambda run: run.started)
+    return Recalled(experience, history, tuple(notes), newest.environment)
+
+
+def expected(
+    past: Measurements, metric: str, space: Space, *, places: Mapping[str, int], solver: Solver
+) -> Expected:
+    """What the measurements of a metric let expect; places: of revisions on the line."""
+    found = condensed(past, metric, space, places)
+    if not len(found):
+        return Expected(noise=found.noise)
+    compared = found.narrowed(CONFIGURATIONS)
+    changes = past_changes(compared, candidates(space, compared.configurations, solver.equivalent))
+    return Expected(changes, int(found.place.max() - found.place.min()), found.noise)
+
+
+def _read(store: Store, subject: Subject, rules: Sequence[Rule]) -> Measurements:
+    """The newest measurements of this program and these metrics."""
+    wanted = Selection(
+        last=RUNS,
+        program=program_fingerprint(subject),
+        metrics=frozenset(rule.name for rule in rules),
+    )
+    parts: list[Measurements] = []
+    rows = 0
+    for part in store.scan(wanted):
+        parts.append(part)
+        rows += len(part)
+        if rows >= ROWS:
+            break
+    parts.reverse()
+    return Measurements.concatenated(parts) if parts else Measurements.empty()
+
+
+def _state_of_base(
+    changes: Sequence[PastChange], rule: Rule, labels: Sequence[str], accepted: Accepted | None
+) -> list[str]:
+    """Terms in which base is known to be worse than it once was, and since when.
+
+    Nobody undid it, and nobody accepted it.
+    """
+    sign = 1.0 if rule.better == "lower" else -1.0
+    net: dict[Term, float] = defaultdict(float)
+    since: dict[Term, int] = {}
+    for change in changes:
+        net[change.term] += sign * change.size
+        if sign * change.size > 0:
+            since[change.term] = change.place
+    worse = sorted((t for t in net if net[t] > math.log1p(rule.threshold)), key=lambda t: -net[t])
+    if accepted is not None:
+        worse = [t for t in worse if accepted.by_entry(t, rule.name, math.exp(sign * net[t])) is None]
+    notes = [
+        f"History: base is {100 * math.expm1(net[term]):.1f} % worse in {rule.name} "
+        f"({'+'.join(term) or 'everything'}) since `{labels[since[term]]}`."
+        for term in worse[:STATES]
+    ]
+    if len(worse) > STATES:
+        notes.append(f"History: base is worse in {len(worse) - STATES} more terms in {rule.name}.")
+    return notes

@@ -1,0 +1,1 @@
+"""Which options drive which methods: what is profiled for it, and what is learnt."""

@@ -1,0 +1,1 @@
+"""Machines apart from code: their fingerprints, their drift, profiles over them."""

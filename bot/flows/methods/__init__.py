@@ -1,0 +1,1 @@
+"""Which methods are behind a change, and the proof of it."""

@@ -1,0 +1,47 @@
+"""The two revisions that a night compares, and the configurations that show whether they work."""
+
+from __future__ import annotations
+
+from bot.flows.change_points.asking import Asking
+from bot.flows.nights.log import NightLog
+from bot.flows.nights.window import Window, onwards
+from bot.model.change_points import Probe
+from bot.sampling.contrast import Configurator
+
+SENTINEL_TRIALS = 3
+"""Trials of the emptiest and of the fullest configuration at both ends of what is new: the two hold most
+terms, and their repetitions teach the noise."""
+OTHERS = 12
+"""Configurations that are tried at the tip where neither of these works."""
+
+
+def ends_of(window: Window, log: NightLog, choose: Configurator) -> Asking[tuple[int, ...]]:
+    """The two revisions that are compared; fewer when nothing works at the tip, or nowhere before it.
+
+    Where the reference does not work, a later revision stands in for it, found at doubled distances. Where
+    neither the emptiest nor the fullest configuration works at the tip, others stand in for them.
+    """
+    ends: list[int] = []
+    for place in (window.tip, *onwards(window.reference, window.tip)):
+        yield [Probe(c, place) for c in choose.extremes for _ in range(SENTINEL_TRIALS)]
+        if place == window.tip and not _works(log, choose, place) and place not in log.unbuilt:
+            yield from _replaced(log, choose, place)
+        if place not in log.unbuilt and _works(log, choose, place):
+            ends.append(place)
+        if len(ends) == 2 or window.tip not in ends:
+            break
+    return tuple(ends)
+
+
+def _works(log: NightLog, choose: Configurator, place: int) -> bool:
+    return any(log.known(c, place) for c in choose.extremes)
+
+
+def _replaced(log: NightLog, choose: Configurator, place: int) -> Asking[None]:
+    """Looks for configurations that work, among those that share little with the ones that do not."""
+    drawn = [choose.opposite(c) for c in choose.extremes]
+    drawn = list(dict.fromkeys([*drawn, *(choose.random() for _ in range(OTHERS - len(drawn)))]))
+    yield [Probe(c, place) for c in drawn]
+    working = [c for c in drawn if log.known(c, place)]
+    if working:
+        choose.replace(choose.extremes, working)

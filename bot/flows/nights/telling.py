@@ -1,0 +1,212 @@
+"""What a night tells: its change points, what was learnt, what is still unclear, what tomorrow would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.analysis.change_points.steps import Step
+from bot.flows.history.accepting import Accepted
+from bot.flows.nights.archive import Archive, alike, believed, displaced, same
+from bot.flows.nights.doubts import carriers
+from bot.flows.nights.search import NightSearch
+from bot.flows.nights.window import Window
+from bot.flows.ranges.telling import told_point
+from bot.model.change_points import ChangePoint as Found
+from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
+from bot.model.revisions import Revision
+from bot.model.space import Space, Term
+from bot.report.ranges.moves import Course
+
+MOST_PAIRS = 20
+"""Pairs of levels that are named when they were not exercised."""
+
+
+class Telling:
+    """Sentences and parts of the report about one night's revisions, and what older nights had shown.
+
+    Places are those of the night's revisions; what is older has places below 0.
+    """
+
+    def __init__(
+        self,
+        search: NightSearch,
+        revisions: Sequence[Revision],
+        metric: str,
+        *,
+        higher_is_better: bool = False,
+        accepted: Accepted | None = None,
+        archive: Archive | None = None,
+    ) -> None:
+        self._search, self._metric = search, metric
+        self.unclear = search.unclear_
+        """What stands out and is not settled: such a night is not green."""
+        self._higher, self._accepted = higher_is_better, accepted
+        archive = archive or Archive()
+        self._line = archive.line or revisions
+        self._before = len(self._line) - len(revisions)
+        self._measured = [place - self._before for place in archive.measured]
+        older = [displaced(point, -self._before) for point in archive.points]
+        recent = archive.recent - self._before
+        self._shown = believed(search.change_points_, older, recent=recent)
+        known = believed(search.known_, older, recent=recent)
+        self._passed = [k for k in known if not any(same(k, p) for p in self._shown)]
+        told = (*self._shown, *self._passed)
+        self._older = [p for p in older if not any(alike(p, other) for other in told)]
+        self._known = (*known, *older)
+
+    @property
+    def points(self) -> list[Found]:
+        """All change points, in order of revision."""
+        return sorted([*self._older, *self._shown], key=lambda point: point.revision)
+
+    @property
+    def fresh(self) -> list[Found]:
+        """Change points that no earlier night had shown."""
+        return [p for p in self._shown if not self._is_known(p)]
+
+    @property
+    def known(self) -> list[Found]:
+        """Change points that earlier nights had shown already."""
+        return [p for p in self.points if self._is_known(p)]
+
+    def _is_known(self, point: Found) -> bool:
+        return any(same(point, k) for k in self._known) or self._search.looked_at_.knows(point)
+
+    def worse(self, found: Found) -> bool:
+        """Whether a change point is for the worse."""
+        return (found.ratio > 1) != self._higher
+
+    def acceptance(self, found: Found) -> Acceptance | None:
+        """That people accepted a change for the worse; None: they did not."""
+        if self._accepted is None or not self.worse(found):
+            return None
+        return self._accepted.by_entry(found.term, self._metric, found.ratio)
+
+    def kept(self, fates: Mapping[Found, Course]) -> dict[Found, bool]:
+        """The points a reader is told of, and whether a later one took them back; fates: of all points.
+
+        Of what only older nights showed: for the worse and still there, and what took back a part of it.
+        """
+        return {
+            point: fate.end is not None
+            for point, fate in fates.items()
+            if point not in self._older or (fate.worse and fate.lasting) or fate.eases is not None
+        }
+
+    def lists(self, kept: Mapping[Found, bool]) -> tuple[Listed, ...]:
+        """The three lists; those that are empty are left out."""
+        learnt, unclear, tomorrow = self._learnt(kept), self._unclear(), self._tomorrow()
+        found = [
+            Listed(kind="learnt", items=tuple(learnt)),
+            Listed(kind="unclear", items=tuple(unclear)),
+            Listed(kind="tomorrow", items=tuple(tomorrow)),
+        ]
+        return tuple(one for one in found if one.items)
+
+    def point(self, found: Found, measured: Sequence[int]) -> ChangePoint:
+        """A change point with the ids, labels and subjects of its revisions, and the one before it."""
+        accepted, before = self.acceptance(found), self._before
+        usable = sorted({place + before for place in (*self._measured, *measured)})
+        on_line = displaced(found, before)
+        point = told_point(on_line, self._line, usable, metric=self._metric, accepted=accepted)
+        places = (found.revision, *found.interval)
+        return point.model_copy(update={"places": places if min(places) >= 0 else None})
+
+    def visible(self, space: Space) -> Visible:
+        """Per option the smallest slow-down that tonight would have shown, and what was not exercised."""
+        least = self._search.slow_downs()
+        options = []
+        for option in space.options:
+            seen = [least[(str(level),)] for level in option.levels if (str(level),) in least]
+            if seen:
+                options.append(VisibleOption(option=option.name, slow_down=_finite(max(seen))))
+        missing = [term for term, value in least.items() if value == float("inf")]
+        pairs = [(t[0], t[1]) for t in missing if len(t) == 2]
+        return Visible(
+            options=tuple(options),
+            everything=_finite(least[()]),
+            levels_not_exercised=tuple(t[0] for t in missing if len(t) == 1),
+            pairs_not_exercised=tuple(pairs[:MOST_PAIRS]),
+            pairs_not_exercised_count=len(pairs),
+        )
+
+    def _learnt(self, kept: Mapping[Found, bool]) -> list[str]:
+        said = [f"{self._changed(p)} since {self._where(p.interval)}." for p in self.fresh]
+        said += [
+            f"Known from earlier nights{self._decided(p, undone=kept[p])}: {self._changed(p)}"
+            f" since {self._where(p.interval)}."
+            for p in self.known
+            if p in kept
+        ]
+        said += [
+            f"No longer believed: {self._changed(k)} since {self._where(k.interval)}." for k in self._passed
+        ]
+        if not self.fresh and self._search.enough_ and not self.unclear:
+            said.append(
+                f"Nothing new moved: {100 * self._search.aim:.0f} % would have been seen in most options and"
+                f" pairs of options since {self._name(self._search.window.previous)}."
+            )
+        return said
+
+    def _unclear(self) -> list[str]:
+        old = [
+            f"{self._doubt(step)[:-1]}: two nights did not settle it, and no later one asks."
+            for step in self._search.rested_
+        ]
+        return [*(self._doubt(step) for step in self.unclear), *old]
+
+    def _doubt(self, step: Step) -> str:
+        way = "slower" if (step.size > 0) != self._higher else "faster"
+        return f"{self._carriers(step)} may be {way} since {self._where((step.low, step.high))}."
+
+    def _carriers(self, step: Step) -> str:
+        terms, more = carriers(self._search.model_, step, self._search.window.revisions)
+        return " or ".join([*map(spoken, terms), *["something else"] * more])
+
+    def _tomorrow(self) -> list[str]:
+        window: Window = self._search.window
+        said = [
+            f"Ask again whether {self._carriers(s)} moved at {self._where((s.low, s.high))}."
+            for s in self.unclear
+        ]
+        said.append(
+            f"Compare the new tip with {self._name(window.previous)} in configurations that were not tried"
+            " yet: what tonight overlooked is looked at once more."
+        )
+        if not self._search.enough_:
+            said.append(
+                f"Look more closely: tonight ended before {100 * self._search.aim:.0f} % would have been seen"
+                " in most options and pairs of options."
+            )
+        return said
+
+    def _decided(self, point: Found, *, undone: bool) -> str:
+        if undone:
+            return " and undone since"
+        found = self.acceptance(point)
+        decided = f" and accepted until {found.until}" if found else " and not accepted"
+        return decided if self.worse(point) else ""
+
+    def _changed(self, point: Found) -> str:
+        way = "slower" if self.worse(point) else "faster"
+        return f"{spoken(point.term)} became {100 * abs(point.ratio - 1):.3g} % {way}"
+
+    def _where(self, interval: tuple[int, int]) -> str:
+        first, last = interval
+        if first == last:
+            return self._name(first)
+        return f"one of {self._name(first)} to {self._name(last)}"
+
+    def _name(self, revision: int) -> str:
+        return f"`{self._line[revision + self._before].label}`"
+
+
+def spoken(term: Term) -> str:
+    """A term in a sentence: `a` with `b`, `c` and `d`."""
+    first, *others = [f"`{level}`" for level in term] or ["everything"]
+    *some, last = others or [""]
+    return f"{first} with {', '.join(some)}{' and ' * bool(some)}{last}" if others else first
+
+
+def _finite(value: float) -> float | None:
+    return value if value < float("inf") else None

@@ -1,0 +1,1 @@
+"""What the trusted second stage does with an untrusted report."""

@@ -1,0 +1,1 @@
+"""Observations over a range of revisions: remembered, chained, shown and told."""

@@ -1,0 +1,1 @@
+"""Which resources a change asks for, and what they cost."""

@@ -1,0 +1,1 @@
+"""One analysis spread over several machines, and the one report of it."""

@@ -1,0 +1,1 @@
+"""Our search for change points in short ranges, where steps are dense."""

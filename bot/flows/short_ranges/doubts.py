@@ -1,0 +1,50 @@
+"""Trials that a step's name must stand in a short range: without each of its levels nothing may move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bot.analysis.change_points.terms import Terms
+from bot.analysis.explanations.cells import Cell, Table
+from bot.analysis.explanations.findings import Found
+from bot.flows.short_ranges.pool import Pool
+
+TRIED = 2
+"""Configurations other than the plainest one that show a term without one of its levels: in a single one a
+third option may undo what the others do."""
+
+
+def doubts(
+    found: Sequence[Found], table: Table, pool: Pool, terms: Terms, *, revisions: int, anchor: int | None
+) -> list[Cell]:
+    """Where explanations agree on several options together, each next to the step without the others.
+
+    Explanations that agree need not be right: what is rare beforehand (one of the options alone moves
+    something, too) is in none of them, and then no trial is expected to teach anything there. What was
+    compared before in configurations that no other step of the place moves is not asked for again.
+    anchor: the revision where every configuration's value is known.
+    """
+    known = set(zip(table.configuration.tolist(), table.revision.tolist(), strict=True))
+    wished: dict[Cell, None] = {}
+    for step in (s for s in found if len(s.term) > 1 and s.clear and s.sure):
+        others = [s.term for s in found if s is not step and s.at == step.at and s.term]
+        for level in step.term:
+            lacking = pool.lacking(step.term, level)
+            if lacking is None:
+                continue
+            rest, plain = lacking
+            clean = terms.cover(rest, pool.holds)
+            for other in others:
+                clean = clean & ~terms.cover(other, pool.holds)
+            ends = step.at - 1, step.at
+            compared = {
+                c for c in (*np.flatnonzero(clean).tolist(), plain) if all((c, r) in known for r in ends)
+            }
+            if plain in compared or len(compared) >= TRIED:
+                continue
+            usable = pool.usable(revisions)[plain]
+            if usable[ends[0]] and usable[ends[1]]:
+                wished |= {(plain, r): None for r in ends if (plain, r) not in known and r != anchor}
+    return list(wished)

@@ -1,0 +1,130 @@
+"""The configurations that a search of a short range may measure; new ones where it is in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.explanations.cells import Floats, Table
+from bot.analysis.explanations.ensemble import Ensemble
+from bot.analysis.explanations.evidence import Evidence
+from bot.flows.short_ranges.failures import HOPELESS, Failures
+from bot.model.change_points import Probe
+from bot.model.space import Configuration, Level, Space
+from bot.sampling.contrast import Configurator
+
+RANDOM = (0.2, 0.35, 0.5, 0.65, 0.8)
+"""Shares of options that are on in random configurations; each is drawn several times."""
+DRAWS = 4
+GROWN = 24
+"""Terms for which a configuration of their own is added at once."""
+UNSURE = (0.02, 0.98)
+MOST = 400
+RIDGE = 0.1
+
+
+class Pool:
+    """Numbered configurations: few options on, each level alone, random ones; and those that doubts need."""
+
+    def __init__(
+        self,
+        space: Space,
+        terms: Terms,
+        choose: Configurator,
+        *,
+        candidates: Collection[Configuration] | None,
+        anchor: int | None = None,
+    ) -> None:
+        self._space, self._terms, self._choose = space, terms, choose
+        self.configurations: list[Configuration] = []
+        self.holds: NDArray[np.bool_] = np.zeros((0, len(terms.levels)), dtype=bool)
+        self._numbers: dict[Configuration, int] = {}
+        self.failures = Failures(anchor)
+        self.sparse, self.dense = self.number(choose.sparse), self.number(choose.dense)
+        if candidates is not None and len(candidates) <= MOST:
+            for configuration in candidates:
+                self.number(configuration)
+            return
+        for level in terms.levels:
+            self._add(choose.near([level], choose.sparse))
+        for share in RANDOM:
+            for _ in range(DRAWS):
+                self._add(choose.random(share))
+
+    def number(self, configuration: Configuration) -> int:
+        """The number of a configuration, new ones included."""
+        if configuration not in self._numbers:
+            self._numbers[configuration] = len(self.configurations)
+            self.configurations.append(configuration)
+            held = [self._space.holds(level, configuration) for level in self._terms.levels]
+            self.holds = np.vstack([self.holds, np.array(held, dtype=bool)[None, :]])
+        return self._numbers[configuration]
+
+    def _add(self, configuration: Configuration | None) -> None:
+        if configuration is not None and len(self.configurations) < MOST:
+            self.number(configuration)
+
+    def on(self) -> Floats:
+        """Which options are not as in the emptiest configuration: 0 or 1, (n_configurations, n_options)."""
+        plain = self.configurations[self.sparse]
+        return np.array(
+            [[a != b for a, b in zip(c, plain, strict=True)] for c in self.configurations], dtype=np.float64
+        )
+
+    def levels(self, table: Table) -> Floats:
+        """Seconds of each configuration: measured, or as the sum of its options' costs lets expect."""
+        measured = table.levels()
+        rows, values = np.array(list(measured), dtype=np.intp), np.array(list(measured.values()))
+        on = np.column_stack([np.ones(len(self.configurations)), self.on()])
+        known, center = on[rows], float(np.median(values))
+        gram = known.T @ known + RIDGE * np.eye(on.shape[1])
+        costs = np.linalg.solve(gram, known.T @ (values - center))
+        expected = np.maximum(center + on @ costs, 0.1 * float(values.min()))
+        expected[rows] = values
+        return np.asarray(expected, dtype=np.float64)
+
+    def usable(self, revisions: int) -> NDArray[np.bool_]:
+        """Cells that may give a value, (n_configurations, n_revisions)."""
+        return self.failures.usable(self.holds, revisions)
+
+    def grow(self, ensemble: Ensemble, evidence: Evidence) -> None:
+        """Adds configurations that hold a doubtful term, or all of it but a level, and little else."""
+        mass = ensemble.mass_.reshape(len(evidence.kinds), evidence.places).max(axis=1)
+        order = np.argsort(-mass)
+        doubtful = [k for k in order[: 4 * GROWN] if UNSURE[0] < mass[k] < UNSURE[1]]
+        sparse = self.configurations[self.sparse]
+        for kind in doubtful[:GROWN]:
+            term: Term = self._terms.term(int(evidence.kinds.term[kind]))
+            self._add(self._choose.near(term, sparse))
+            for level in term if len(self.configurations) < MOST else ():
+                self.lacking(term, level)
+
+    def lacking(self, term: Term, level: Level) -> tuple[Term, int] | None:
+        """A term without one of its levels, and the plainest configuration of it; None: there is none."""
+        other = self._choose.without(level)
+        if other is None:
+            return None
+        rest = (*(x for x in term if x != level), other)
+        plain = self._choose.near(rest, self.configurations[self.sparse])
+        return None if plain is None else (rest, self.number(plain))
+
+    def untried(self, revisions: int) -> list[int]:
+        """The plainest configurations with levels that are blamed for failures and were not tried so."""
+        sparse = self.configurations[self.sparse]
+        blamed = [self._terms.levels[place] for place in self.failures.untried(self.holds, revisions)]
+        plain = [self._choose.near([level], sparse) for level in blamed]
+        numbers = dict.fromkeys(self.number(c) for c in plain if c is not None)
+        return [n for n in numbers if not self.failures.knows(n)]
+
+    def anything(self, revisions: int, rng: np.random.Generator) -> list[Probe]:
+        """Trials somewhere else, as long as nothing worked; empty: too much was tried."""
+        if len(self.failures.failed) + len(self.failures.unbuilt) > HOPELESS * revisions:
+            return []
+        usable = np.argwhere(self.usable(revisions))
+        if not len(usable):
+            return []
+        drawn = usable[rng.permutation(len(usable))[:HOPELESS]]
+        return [Probe(self.configurations[int(c)], int(r)) for c, r in drawn]

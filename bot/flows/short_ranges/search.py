@@ -1,0 +1,236 @@
+"""Our search in short ranges, where steps are dense: explanations, and what would tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.explanations.cells import Cells, Floats, Table
+from bot.analysis.explanations.ensemble import Ensemble
+from bot.analysis.explanations.evidence import Evidence, Kinds
+from bot.analysis.explanations.findings import Found, steps_of, told
+from bot.analysis.explanations.scales import ODD, Scales, learn
+from bot.analysis.explanations.spared import spared
+from bot.flows.short_ranges.doubts import doubts
+from bot.flows.short_ranges.pool import Pool
+from bot.flows.short_ranges.wishes import Outlook, next_probes
+from bot.model.change_points import ChangePoint, Observation, Probe
+from bot.model.space import Configuration, Space
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.contrast import Configurator
+
+MOST_REVISIONS, MOST_CANDIDATES = 120, 200_000
+"""Ranges that are short: so many revisions, and revisions x pairs of levels (counted twice)."""
+STEPS_PER_REVISION = 0.3
+"""Expected beforehand."""
+REPEATED, GLANCES = 2, 5
+"""First trials of the emptiest configuration at both ends, and revisions between them."""
+
+
+class ShortRangeFinder:
+    """Change points of a short range by active measurement; satisfies `ChangePointSearch`.
+
+    Model: a trial's seconds are its configuration's level plus the sizes of all steps before its revision
+    whose term it holds (in seconds, or as a share of the level), blurred by noise, by small changes in
+    every revision and by what no sum describes; the scales of all three are learned. Explanations (sets of
+    steps) are drawn from the posterior; the next trials are those about which they disagree most.
+
+    Args:
+        space: options and constraints.
+        revisions: length of the range.
+        solver: of the space.
+        rng: source of randomness.
+        candidates: the only configurations that can be measured (a table's); None: all valid ones.
+        anchor: values are ratios to this revision; None: seconds.
+        threshold: changes that are surely smaller, as a share, are neither looked for nor told.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        revisions: int,
+        solver: ConstraintSolver,
+        *,
+        rng: np.random.Generator,
+        candidates: Collection[Configuration] | None = None,
+        anchor: int | None = None,
+        threshold: float = 0.01,
+    ) -> None:
+        self.space, self.revisions, self._anchor, self._rng = space, revisions, anchor, rng
+        self.terms_ = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
+        self._kinds = Kinds.of(self.terms_)
+        choose = Configurator(space, solver, rng=rng, candidates=candidates)
+        self._pool = Pool(space, self.terms_, choose, candidates=candidates, anchor=anchor)
+        self._cells, self._ensemble = Cells(anchor), Ensemble(rng)
+        self._scales, self._threshold = Scales.for_changes(threshold), threshold
+        self._evidence: Evidence | None = None
+        self._found: Sequence[Found] = ()
+        self._wished: list[Probe] | None = None
+        self._begun = False
+
+    @staticmethod
+    def fits(space: Space, revisions: int) -> bool:
+        """Whether a range is short enough for the levels of a space, of which all pairs are looked at."""
+        return 2 < revisions <= MOST_REVISIONS and len(space.levels) ** 2 * revisions <= MOST_CANDIDATES
+
+    @property
+    def change_points_(self) -> Sequence[ChangePoint]:
+        """What the trials so far show, in order of revision."""
+        if self._evidence is None:
+            return ()
+        covers = self._covers([step.term for step in self._found])
+        missed = partial(
+            spared,
+            found=self._found,
+            evidence=self._evidence,
+            covers=covers,
+            holds=self._pool.holds,
+            levels=self.terms_.levels,
+        )
+        found = told(self._found, self._evidence, covers, self.terms_, self.revisions, spared=missed)
+        # Only what is surely smaller is left out: by half a point less, an option's only step would be lost.
+        return tuple(
+            point for point in found if max(abs(end - 1.0) for end in point.ratio_interval) >= self._threshold
+        )
+
+    def wishes(self) -> Sequence[Probe]:
+        """The next trials; empty: nothing is left to learn."""
+        if self._wished is None:
+            self._wished = self._next()
+        return tuple(self._wished)
+
+    def partial_fit(self, observations: Sequence[Observation]) -> Self:
+        """Takes in any trials."""
+        for o in observations:
+            number = self._pool.number(o.probe.configuration)
+            cell, worked = (number, o.probe.revision), bool(np.isfinite(o.value))
+            if worked:
+                self._cells.add(cell, o.value, o.anchor)
+            if self._anchor is not None and o.built:
+                works = o.anchor > 0.0
+                self._pool.failures.answered((number, self._anchor), built=True, worked=works)
+                if not works:  # of this revision nothing is known
+                    continue
+            self._pool.failures.answered(cell, built=o.built, worked=worked)
+        if self._wished is not None:
+            for probe in self._wished:  # answered by something else (a table's nearest): not asked again
+                self._pool.failures.silent((self._pool.number(probe.configuration), probe.revision))
+        self._wished = None
+        self._look()
+        return self
+
+    def _look(self) -> None:
+        """Draws explanations of what is known now."""
+        table = self._cells.table()
+        if len(np.unique(table.revision)) < 2:
+            return
+        on = self._pool.on()
+        sparse = table.levels().get(self._pool.sparse)
+        self._scales = replace(self._scales, unit=sparse or float(np.median(table.value)))
+        moved = None
+        if self._evidence is not None and self._ensemble.best_:
+            steps = self._steps_design(self._evidence, table.configuration, table.revision)
+            sizes = np.array([step.size for step in self._found])
+            moved = self._moved(self._pool.levels(table) / self._scales.unit)
+            self._scales = learn(self._scales, table, on, steps=steps, sizes=sizes, moved=moved)
+        self._evidence = Evidence(
+            table,
+            self._kinds,
+            self._scales,
+            on=on,
+            design=self._moves(table)[1],
+            expected=STEPS_PER_REVISION * self.revisions,
+            revisions=self.revisions,
+            moved=moved,
+        )
+        self._ensemble.look(self._evidence)
+        self._found = steps_of(
+            self._ensemble,
+            self._evidence,
+            self.terms_,
+            holds=self._pool.holds,
+            usable=self._pool.usable(self.revisions),
+            least=self._threshold,
+        )
+        surprise = np.abs(self._evidence.surprise(self._ensemble.best_))
+        cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
+        self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
+
+    def _moves(self, table: Table) -> tuple[Floats, NDArray[np.float32]]:
+        """Level of each configuration, in units, and how far each kind of step moves it."""
+        levels = self._pool.levels(table) / self._scales.unit
+        return levels, self._kinds.design(self.terms_.remembered(self._pool.holds).T, levels)
+
+    def _steps_design(self, evidence: Evidence, configuration: np.ndarray, revision: np.ndarray) -> Floats:
+        """The steps of the best explanation so far in new cells, (n_cells, n_steps)."""
+        found = self._found
+        covers = self._covers([step.term for step in found])[:, configuration].T
+        levels = self._pool.levels(evidence.table) / self._scales.unit
+        share = np.where([step.share for step in found], levels[configuration][:, None], 1.0)
+        after = revision[:, None] >= np.array([step.at for step in found])[None, :]
+        return np.asarray(covers * share * after, dtype=np.float64)
+
+    def _moved(self, levels: Floats) -> Floats:
+        """How far the steps found so far move each configuration, in units, (n_configurations, n_revisions).
+
+        Steps of one revision count as if they went in different directions: none hides another.
+        """
+        squares = np.zeros((len(levels), self.revisions))
+        for step, held in zip(self._found, self._covers([step.term for step in self._found]), strict=True):
+            squares[:, step.at] += (step.size * held * (levels if step.share else 1.0)) ** 2
+        return np.sqrt(squares)
+
+    def _covers(self, terms: Sequence[Term]) -> Floats:
+        """Configurations that hold each term, (n_terms, n_configurations) of 0 and 1."""
+        rows = [self.terms_.cover(term, self._pool.holds) for term in terms]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self._pool.holds))
+
+    def _next(self) -> list[Probe]:
+        if self.revisions < 2:
+            return []
+        if not self._begun:
+            self._begun = True
+            return self._first()
+        if self._evidence is None:
+            return self._pool.anything(self.revisions, self._rng)
+        if alone := self._pool.untried(self.revisions):
+            # Where something worked does not fail whatever is asked there.
+            newest = max(r for _, r in self._pool.failures.worked if r != self._anchor)
+            return [Probe(self._pool.configurations[c], newest) for c in alone]
+        self._pool.grow(self._ensemble, self._evidence)
+        table = self._evidence.table
+        doubted = doubts(
+            self._found, table, self._pool, self.terms_, revisions=self.revisions, anchor=self._anchor
+        )
+        levels, moves = self._moves(table)
+        return next_probes(
+            Outlook(
+                self._evidence,
+                self._ensemble,
+                self._cells,
+                self._pool,
+                levels=levels,
+                moves=moves,
+                moved=self._moved(levels),
+                anchor=self._anchor,
+                doubts=doubted,
+            ),
+            self.revisions,
+            in_doubt=any(step.clear and not step.sure for step in self._found),
+        )
+
+    def _first(self) -> list[Probe]:
+        """Both ends in the emptiest configuration, repeated, and in the fullest; a few glances between."""
+        last = self.revisions - 1
+        ends = [r for r in (0, last) if r != self._anchor]
+        between = sorted({round(x) for x in np.linspace(0, last, GLANCES + 2)} - {0, last})
+        sparse, dense = (self._pool.configurations[i] for i in (self._pool.sparse, self._pool.dense))
+        probes = [Probe(sparse, r) for r in ends for _ in range(REPEATED)]
+        probes += [Probe(dense, r) for r in ends]
+        return probes + [Probe(sparse, r) for r in between if r != self._anchor]

@@ -1,0 +1,54 @@
+"""What the profiles of one configuration are good for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from bot.flows.methods.profiling_rounds import Profiled, ProfilingRounds
+from bot.model.profiles import Method, MethodCost, Profile, Tool
+from bot.model.space import Configuration
+from bot.model.trials import Side
+
+
+class Unfinished:
+    """A profiler whose trials are stopped, and which saw nothing of them."""
+
+    def profile(self, side: Side, configuration: Configuration, *, seconds: float = math.inf) -> Profile:
+        tool = Tool("perf", "6.1", "coarse", frozenset({"seconds"}))
+        return Profile(tool, "cut", 1.0, {}, notes=("No process was seen.",))
+
+    def missing(self) -> Sequence[str]:
+        return ()
+
+    def watch(self, *_: object, **__: object) -> Profile:
+        raise NotImplementedError
+
+    def bodies(self, *_: object) -> Mapping[Method, str]:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("shares", "nameless"),
+    [({"[program]": 0.97, "main": 0.03}, True), ({"[libc.so.6]": 0.5, "main": 0.5}, False), ({}, False)],
+)
+def test_a_stripped_program_is_known_before_its_profiles_are_finished(
+    shares: dict[str, float], nameless: bool
+) -> None:
+    methods = {Method(name): MethodCost(self_share=share) for name, share in shares.items()}
+    one = Profiled((True,))
+    one.sides["base"].append(
+        Profile(Tool("perf", "6.1", "coarse", frozenset({"seconds"})), "ok", 1.0, methods)
+    )
+    assert one.nameless is nameless and not one.enough
+
+
+def test_what_a_profile_that_was_cut_did_not_see_is_not_told() -> None:
+    bench, told = Unfinished(), list[str]()
+    rounds = ProfilingRounds(
+        bench, clock=lambda: 0.0, until=2.4, kept=0.0, settled=lambda one: one.enough, tell=told.append
+    )
+    rounds.run([Profiled((True,))])
+    assert rounds.notes == ("A profile of base was not finished within the 0.8 s that were left for it.",)

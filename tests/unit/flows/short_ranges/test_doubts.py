@@ -1,0 +1,70 @@
+"""What is asked of a name that explanations of a short range agree about."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bot.analysis.change_points.terms import Terms
+from bot.analysis.explanations.cells import Cells
+from bot.analysis.explanations.findings import Found
+from bot.flows.short_ranges.doubts import doubts
+from bot.flows.short_ranges.pool import Pool
+from bot.model.change_points import Probe
+from bot.model.space import Configuration, Level
+from bot.sampling.constraints import ConstraintSolver
+from bot.sampling.contrast import Configurator
+from tests.unit.flows.change_points.test_search import flags
+
+SPACE = flags(4)
+ON = [Level(name, "on") for name in SPACE.names]
+PAIR = (ON[0], ON[3])
+FIRST_ALONE, LAST_ALONE, FIRST_AND_SECOND, FIRST_AND_THIRD = (
+    (True, False, False, False),
+    (False, False, False, True),
+    (True, True, False, False),
+    (True, False, True, False),
+)
+
+
+def step(*term: Level, probability: float = 1.0) -> Found:
+    return Found(term, False, at=12, low=12, high=12, size=0.5, clarity=50.0, probability=probability)
+
+
+def asked(*found: Found, known: tuple[Probe, ...] = (), anchor: int | None = None) -> set[Probe]:
+    """The trials that are wished when these are known beside one of the emptiest configuration."""
+    solver = ConstraintSolver(SPACE)
+    terms = Terms(SPACE, possible=solver.possible, equivalent=solver.equivalent)
+    choose = Configurator(SPACE, solver, rng=np.random.default_rng(1))
+    pool, cells = Pool(SPACE, terms, choose, candidates=None), Cells()
+    for configuration, revision in ((choose.sparse, 3), *((p.configuration, p.revision) for p in known)):
+        cells.add((pool.number(configuration), revision), 1.0)
+    wished = doubts(found, cells.table(), pool, terms, revisions=20, anchor=anchor)
+    return {Probe(pool.configurations[c], r) for c, r in wished}
+
+
+def around(configuration: Configuration) -> tuple[Probe, Probe]:
+    return Probe(configuration, 11), Probe(configuration, 12)
+
+
+def test_each_option_of_a_pair_is_tried_without_the_other_next_to_the_step() -> None:
+    assert asked(step(*PAIR)) == {*around(FIRST_ALONE), *around(LAST_ALONE)}
+
+
+def test_single_options_and_names_that_are_not_sure_are_not_doubted() -> None:
+    assert not asked(step(ON[0]), step(), step(*PAIR, probability=0.6))
+
+
+def test_what_was_compared_alone_or_in_two_configurations_is_not_asked_again() -> None:
+    once, twice = around(FIRST_AND_SECOND), (*around(FIRST_AND_SECOND), *around(FIRST_AND_THIRD))
+    assert asked(step(*PAIR), known=twice) == {*around(LAST_ALONE)}
+    assert asked(step(*PAIR), known=once) == {*around(FIRST_ALONE), *around(LAST_ALONE)}
+    assert not asked(step(*PAIR), known=(*around(FIRST_ALONE), *around(LAST_ALONE)))
+
+
+def test_a_configuration_that_another_step_of_the_place_moves_says_nothing() -> None:
+    told = step(*PAIR), step(ON[1])
+    assert asked(*told, known=around(FIRST_AND_SECOND)) == {*around(FIRST_ALONE), *around(LAST_ALONE)}
+
+
+def test_the_anchor_is_known_beforehand() -> None:
+    assert {p.revision for p in asked(step(*PAIR), anchor=12)} == {11}

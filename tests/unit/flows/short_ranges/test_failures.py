@@ -1,0 +1,39 @@
+"""When a revision at which nothing worked counts as one that cannot be built."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.flows.short_ranges.failures import Failures
+
+HOLDS = np.array(
+    [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=bool
+)
+"""Configurations by levels: three with the first level and another one, three with the other one alone."""
+ALONE = (3, 4, 5)
+
+
+def usable(failed: list[int], worked: list[int]) -> NDArray[np.bool_]:
+    """Cells that may give a value after these were tried at the second revision; before, ALONE worked."""
+    failures = Failures()
+    for configuration in ALONE:
+        failures.answered((configuration, 0), built=True, worked=True)
+    for configuration in failed:
+        failures.answered((configuration, 1), built=True, worked=False)
+    for configuration in worked:
+        failures.answered((configuration, 1), built=True, worked=True)
+    return failures.usable(HOLDS, 2)
+
+
+def test_what_shares_a_level_may_fail_by_that_level_and_the_others_are_still_tried() -> None:
+    assert usable([0, 1, 2], [])[:, 1].tolist() == [False, False, False, True, True, True]
+
+
+def test_three_that_share_no_level_show_that_the_revision_does_not_work() -> None:
+    assert not usable([0, 1, 5], [])[:, 1].any()
+    assert usable([0, 1], [])[:, 1].any()
+
+
+def test_a_revision_at_which_something_worked_is_never_given_up() -> None:
+    assert usable([0, 1, 5], [3])[3, 1]
