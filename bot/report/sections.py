@@ -209,6 +209,8 @@ def history(report: Report) -> Prose:
     if found.source is None:
         measured = "pairs" if report.mode == "pull_request" else "trials"
         return prose(f"none: this run stands on its own {measured}")
+    if not found.measurements:
+        return prose("nothing in ", code(found.source), " that this run can be compared with")
     age = f", newest {found.age_days:.1f} days old" if found.age_days is not None else ""
     return prose(count(found.measurements, "measurement"), " from ", code(found.source), age)
 

@@ -2,6 +2,7 @@
 
 from bot.model.report import (
     ChangePoint,
+    History,
     Influence,
     Report,
     Suspects,
@@ -130,6 +131,11 @@ def test_the_run_states_its_noise_its_cost_and_its_history() -> None:
     assert told["History"] == "4,812 measurements from `branch`, newest 1.4 days old"
     noise = [row[1] for row in rows(report(), "run") if row[0] == "Noise of this run"]
     assert noise[0] == "CPU time: base against base spreads by 0.83 %, shift +0.04 %, 12 pairs"
+
+
+def test_a_history_in_which_nothing_compares_is_told_so() -> None:
+    told = dict(rows(report(history=History(source="branch")), "run"))
+    assert told["History"] == "nothing in `branch` that this run can be compared with"
 
 
 def test_what_later_analyses_find_has_its_place() -> None:

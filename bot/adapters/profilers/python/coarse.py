@@ -23,9 +23,7 @@ class PythonCoarse:
     def tool(self) -> Tool:
         """Both tools as one."""
         counts, spy = self._counts.tool, self._spy.tool
-        return replace(
-            counts, name="cProfile + py-spy", version=f"{counts.version} + {spy.version}", blind=counts.blind
-        )
+        return replace(counts, name="cProfile + py-spy", version=spy.version, blind=counts.blind)
 
     def missing(self, target: Target) -> Sequence[str]:
         """What cProfile needs; without py-spy there are still its own shares."""
@@ -41,7 +39,10 @@ class PythonCoarse:
         if not counted.methods:
             return replace(sampled, notes=(*counted.notes, *sampled.notes))
         merged = merge(counted, sampled)
-        return replace(merged, tool=self.tool) if merged.samples else merged
+        if not merged.samples:
+            return merged
+        version = f"{sampled.tool.version}, Python {counted.tool.version}"
+        return replace(merged, tool=replace(self.tool, version=version))
 
 
 _ONLY_COUNTED = "Shares are cProfile's own: small functions look dearer than they are."

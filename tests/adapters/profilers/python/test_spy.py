@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ def test_the_busy_method_has_the_time_and_its_class(any_checkout: Checkout) -> N
     any_checkout.write({"main.py": BUSY})
     profile = PythonCoarse().profile(any_checkout.target("-S", "main.py"))
     assert profile.outcome == "ok"
+    assert re.fullmatch(r"[\d.]+, Python 3[\d.]+", profile.tool.version)
     costs = own(profile)
     heaviest = max(costs, key=lambda name: costs[name].self_share)
     assert heaviest == "main:Mill.grind"
