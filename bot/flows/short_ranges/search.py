@@ -27,8 +27,9 @@ from bot.sampling.contrast import Configurator
 
 MOST_REVISIONS, MOST_CANDIDATES = 120, 200_000
 """Ranges that are short: so many revisions, and revisions x pairs of levels (counted twice)."""
-STEPS_PER_REVISION = 0.3
-"""Expected beforehand."""
+STEPS_PER_REVISION, FEW_STEPS, CELLS_PER_STEP = 0.3, 12.0, 8
+"""Expected beforehand; beyond a few no more than cells can show: with thirty steps expected of forty noisy
+cells each cell has a step of its own."""
 REPEATED, GLANCES = 2, 5
 """First trials of the emptiest configuration at both ends, and revisions between them."""
 
@@ -145,7 +146,7 @@ class ShortRangeFinder:
             self._scales,
             on=on,
             design=self._moves(table)[1],
-            expected=STEPS_PER_REVISION * self.revisions,
+            expected=self._expected(table),
             revisions=self.revisions,
             moved=moved,
         )
@@ -161,6 +162,11 @@ class ShortRangeFinder:
         surprise = np.abs(self._evidence.surprise(self._ensemble.best_))
         cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
+
+    def _expected(self, table: Table) -> float:
+        """Number of steps beforehand."""
+        shown = max(FEW_STEPS, len(table.value) / CELLS_PER_STEP)
+        return min(STEPS_PER_REVISION * self.revisions, shown)
 
     def _moves(self, table: Table) -> tuple[Floats, NDArray[np.float32]]:
         """Level of each configuration, in units, and how far each kind of step moves it."""

@@ -179,7 +179,7 @@ def test_collections_count_to_who_allocates(make_jvm_target: MakeJvmTarget) -> N
         java.util.ArrayList<Object> kept = new java.util.ArrayList<>();
         fill(kept);
         burn(50);
-        for (int i = 0; i < 8; i++) System.gc();
+        for (int i = 0; i < 20; i++) System.gc();
         System.out.println(kept.size());
     """
     more = """

@@ -72,6 +72,16 @@ def test_a_search_by_very_noisy_trials_goes_on_until_it_has_found_what_moves(see
     assert told(finder.change_points_) == set(steps)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_few_and_noisy_trials_of_many_revisions_are_not_explained_by_a_step_each(seed: int) -> None:
+    steps: Steps = {(30, ()): 0.2, (70, ("o1",)): 0.3}
+    finder = search(System(flags(8), steps, noise=0.03, seed=seed), revisions=100, most=150, seed=seed)
+    assert [point.term for point in finder.change_points_] == [(), ("o1",)]
+    assert all(
+        abs(point.revision - at) <= 2 for point, (at, _) in zip(finder.change_points_, steps, strict=True)
+    )
+
+
 def test_changes_below_the_threshold_are_not_told() -> None:
     assert not search(System(flags(5), {(9, ()): 0.004, (15, ("o1",)): -0.006})).change_points_
 
