@@ -112,6 +112,8 @@ def _broken(job: NightJob, measured: Sequence[Observation]) -> tuple[Sequence[Ob
     """The trials without values with which nothing works tonight; notes on these, and until when it did."""
     space, paired = job.subject.space, job.partner is not None
     kept, notes = without_broken(space, measured, paired=paired)
+    if not notes:
+        return kept, []
     broken = broken_values(space, measured, paired=paired)
     earlier = [
         o.probe.revision

@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from bot.analysis.change_points.noise import EXACT, Floats, Ints
 from bot.analysis.change_points.trials import HOPELESS, POOLED, TrialLog
-from bot.analysis.noise_pattern import expected_noise
+from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
 
 FEWEST = 4
 """Configurations whose trials were repeated, from which on a noise of each value of an option is learned."""
-WIDEST = 4.0
-"""A configuration's noise is at most so many times the pooled one, or so much less."""
 
 
 class NightLog(TrialLog):
@@ -84,7 +82,7 @@ class NightLog(TrialLog):
         known = [self._repeated.get(configuration, (0.0, 0)) for configuration in self.configurations]
         own, count = np.array(known).T
         scales: Floats = np.sqrt((count * own**2 + POOLED * expected**2) / (count + POOLED))
-        return np.asarray(np.clip(scales, self.scale / WIDEST, self.scale * WIDEST))
+        return np.asarray(np.clip(scales, self.scale / WILDEST, self.scale * WILDEST))
 
     def _unknown_scales(self, count: int) -> Floats:
         """The newest configurations' relative scale."""

@@ -73,12 +73,14 @@ def without_broken(
     """
     worked = _worked(observations, paired=paired)
     broken = blamed(space, worked)
+    if not broken:
+        return list(observations), []
     kept = [o for o in observations if not held(space.as_dict(o.probe.configuration), broken)]
     failed = len(observations) - len(kept)
     well = [space.as_dict(c) for c, w in worked.items() if w]
     bad = [space.as_dict(c) for c, w in worked.items() if not w]
     sure = [values for values in broken if _alone(values, bad, well)]
-    if broken and sure == broken:
+    if sure == broken:
         return kept, [
             f"Nothing works with {together(broken)}: all {failed} trials failed, at every"
             " revision tried. Nothing is known of it: mend how it is run, or forbid it by a constraint."
@@ -87,7 +89,7 @@ def without_broken(
         f"Nothing worked with {together(broken)} so far: all {failed} trials failed, each beside other"
         " options, of which some may be why. Nothing is known of it: try it alone, then mend how it is run,"
         " or forbid what fails by a constraint."
-    ] * bool(broken)
+    ]
 
 
 def without_value(observations: Sequence[Observation], anchor: str) -> tuple[list[Observation], list[str]]:
@@ -137,15 +139,11 @@ def _alone(
 
 def together(broken: Sequence[Mapping[str, Value]]) -> str:
     """Values at fault as levels; those that cannot be told apart joined by "and"."""
-    return ", ".join(" and ".join(f"`{level}`" for level in levels_of(values)) for values in broken)
+    return ", ".join(" and ".join(f"`{_level(*chosen)}`" for chosen in v.items()) for v in broken)
 
 
-def levels_of(values: Mapping[str, Value]) -> list[Level]:
-    """Values of options as levels."""
-    return [
-        Level(option, ("off", "on")[value] if isinstance(value, bool) else "=", value)
-        for option, value in values.items()
-    ]
+def _level(option: str, value: Value) -> Level:
+    return Level(option, ("off", "on")[value] if isinstance(value, bool) else "=", value)
 
 
 def _working(
