@@ -58,7 +58,7 @@ COPY bot /opt/suspects/source/bot
 RUN PYTHONPATH="$(echo /usr/share/python-wheels/pip-*.whl)" /opt/suspects/venv/bin/python -m pip install \
         --no-cache-dir --no-deps --no-build-isolation /opt/suspects/source \
     && /opt/suspects/venv/bin/python -c 'import bot.commands.github, bot.compose.bisecting, bot.compose.measuring, \
-        bot.compose.nightly, bot.report.render, bot.adapters.artifacts, matplotlib.backends.backend_svg, frida' \
+        bot.compose.nightly, bot.report.render, bot.adapters.github.artifacts, matplotlib.backends.backend_svg, frida' \
     && ln -s /opt/suspects/venv/bin/suspects /usr/local/bin/suspects
 
 # Root on purpose: user code gets accounts of its own, one per side, which only root can give.

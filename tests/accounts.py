@@ -5,8 +5,8 @@ from __future__ import annotations
 import atexit
 from contextlib import ExitStack
 
-from bot.adapters.process import accounts
-from bot.adapters.run_folder import first_uid
+from bot.adapters.builds.run_folder import first_uid
+from bot.adapters.processes.process import accounts
 
 _claim = ExitStack()
 atexit.register(_claim.close)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
 
 # The same examples each time: a change must not fail, or pass, by luck.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

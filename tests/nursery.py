@@ -39,7 +39,7 @@ ACTS = frozenset(
 )
 LOADED = (
     *("bot.compose.bisecting", "bot.compose.measuring", "bot.compose.nightly", "bot.compose.remembering"),
-    *("bot.adapters.artifacts", "bot.adapters.github_checks", "bot.report.render"),
+    *("bot.adapters.github.artifacts", "bot.adapters.github.checks", "bot.report.render"),
     *("bot.commands.application", "bot.commands.action", "bot.commands.publish"),
 )
 PICTURES = ("bot.report.pictures", "matplotlib.figure")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bot.adapters.shard_folder import write_shard
+from bot.adapters.stores.shard_folder import write_shard
 from bot.flows.run.job import Job
 from bot.flows.shards.choice import LeftShard
 from bot.flows.shards.sharding import Measured, Sharing

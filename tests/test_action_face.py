@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 from ruamel.yaml import YAML
 
-from bot.adapters.artifacts import MEMBER
+from bot.adapters.github.artifacts import MEMBER
 from bot.flows.publish import ARTIFACT
 from bot.model.forge import CommentPolicy
 from bot.settings import INPUT_VARIABLES, OUTPUTS, ModeInput, Settings

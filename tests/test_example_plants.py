@@ -15,7 +15,7 @@ from typing import Literal
 
 import pytest
 
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
 from bot.model.subject import ChoiceOption, FlagOption, NumberOption, Program
 from bot.sampling.constraints import ConstraintSolver
 

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
 from bot.model.subject import FlagOption, Program
 from bot.sampling.constraints import ConstraintSolver
 

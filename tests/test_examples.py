@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
 from bot.model.invocation import invocation
 from bot.model.space import Configuration
 from bot.model.subject import FlagOption, Subject

@@ -23,8 +23,8 @@ WINDOWS = {
     "socket": ("adapters/",),
     "requests": ("adapters/github",),
     "github": ("adapters/github",),
-    "httpx": ("adapters/artifacts.py",),
-    "jinja2": ("report/render.py", "adapters/config_files.py"),
+    "httpx": ("adapters/github/artifacts.py",),
+    "jinja2": ("report/render.py", "adapters/trials/config_files.py"),
     "typer": ("commands/", "__main__.py"),
     "ruamel": ("adapters/",),
     "random": (),
@@ -95,7 +95,7 @@ def test_the_environment_is_read_only_in_settings() -> None:
         or (isinstance(node, ast.ImportFrom) and any(a.name in ("environ", "getenv") for a in node.names))
     ]
     # The wrapper around user code hands on, unread, what it was started with.
-    assert set(readers) == {"settings.py", "adapters/confine.py"}
+    assert set(readers) == {"settings.py", "adapters/processes/confine.py"}
 
 
 def test_randomness_comes_only_as_a_generator() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from bot.adapters.subject_file import read_subject
-from bot.adapters.yaml_document import parse
+from bot.adapters.documents.subject_file import read_subject
+from bot.adapters.documents.yaml_document import parse
 from bot.model.errors import UsageError
 from bot.model.report import Report
 from bot.model.schemas import rendered, schemas, write

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.rates import upper_bound
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
 from bot.analysis.assertions.checking import check, proposed
 from bot.model.assertions import AssertedGroup, Assertion, CallObservation, Condition, NamedPath
 

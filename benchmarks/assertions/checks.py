@@ -23,7 +23,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.assertions.check_worlds import World, draw, machine, measured, mined, planted
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
 from bot.analysis.assertions.checking import check
 
 RUNS = Path(__file__).with_name("results") / "checks.jsonl"

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.assertions.calls import APART, NEAR, Subject, subject
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
 from bot.analysis.assertions.comparing import aligned, merged
 from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.replication import replicated

@@ -23,12 +23,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from benchmarks.assertions.program_scores import ASKED, Execution, markdown
 from benchmarks.assertions.subjects import OTHER_FLAGS, PROGRAMS, USUAL, make, subject
-from bot.adapters.git import Repository
-from bot.adapters.process import accounts
-from bot.adapters.profiling import SiteProfiler
-from bot.adapters.site_targets import SiteTargets
-from bot.adapters.threads import one_thread
-from bot.adapters.workshop import Workshop
+from bot.adapters.builds.workshop import Workshop
+from bot.adapters.processes.process import accounts
+from bot.adapters.processes.threads import one_thread
+from bot.adapters.profilers.profiling import SiteProfiler
+from bot.adapters.repositories.git import Repository
+from bot.adapters.trials.site_targets import SiteTargets
 from bot.flows.assertions.mining import Mining
 from bot.model.revisions import Comparison
 

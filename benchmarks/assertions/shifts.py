@@ -21,8 +21,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from bot.adapters.compilers import ROOM
-from bot.adapters.process import PLAIN_ENVIRONMENT
+from bot.adapters.builds.compilers import ROOM
+from bot.adapters.processes.process import PLAIN_ENVIRONMENT
 from bot.adapters.profilers.call_series import median
 from bot.adapters.profilers.native import series
 from bot.adapters.profilers.native.frida_watcher import FridaWatcher

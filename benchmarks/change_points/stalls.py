@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
 from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Option, Space

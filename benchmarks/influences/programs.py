@@ -30,12 +30,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from benchmarks.influences.programs_table import markdown
-from bot.adapters.bench import PairBench
-from bot.adapters.git import Repository
-from bot.adapters.process import accounts
-from bot.adapters.profiling import SiteProfiler
-from bot.adapters.site_targets import SiteTargets
-from bot.adapters.workshop import Workshop
+from bot.adapters.builds.workshop import Workshop
+from bot.adapters.processes.process import accounts
+from bot.adapters.profilers.profiling import SiteProfiler
+from bot.adapters.repositories.git import Repository
+from bot.adapters.trials.bench import PairBench
+from bot.adapters.trials.site_targets import SiteTargets
 from bot.analysis.influences.costs import CostTable, noise_floor
 from bot.analysis.influences.learning import InfluenceModels
 from bot.analysis.influences.overhead import overhead

@@ -31,8 +31,8 @@ from scipy import stats
 from benchmarks.methods import table
 from benchmarks.methods.cases import DECOYS, Case, Runtime, Slowdown, candidates, draw
 from benchmarks.methods.scoring import Truth, claimed, score
+from bot.adapters.processes.threads import one_thread
 from bot.adapters.profilers.sources import bodies
-from bot.adapters.threads import one_thread
 from bot.analysis.methods.blame import Compared
 from bot.model.profiles import Method, Profile
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.noise.programs import PROGRAMS, Real
-from bot.adapters.bench import PairBench
+from bot.adapters.trials.bench import PairBench
 from bot.model.sites import Account, Site
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Wish

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from benchmarks.releases.judge import EXAMPLE, WHOLE, Counts, of_five, read_counts
 from benchmarks.releases.steps import THRESHOLD, releases_of
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
 from bot.model.space import Space, Term
 
 MOST = 6

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
 from bot.model.invocation import invocation
 from bot.model.space import Configuration, Space
 from bot.model.subject import Program, Subject

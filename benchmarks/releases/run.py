@@ -44,7 +44,7 @@ from benchmarks.releases.seconds import read_ratios
 from benchmarks.releases.sizes import sizes, steps_in_seconds
 from benchmarks.releases.steps import fit, releases_of, steps
 from benchmarks.releases.table import written
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
 from bot.model.space import Space
 
 RUNS = Path(__file__).with_name("results") / "runs.jsonl"

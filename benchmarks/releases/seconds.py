@@ -28,7 +28,7 @@ from benchmarks.releases.judge import (
     read_counts,
     releases_in,
 )
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
 from bot.model.invocation import invocation
 from bot.model.space import Configuration, Space
 from bot.model.subject import Subject

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.releases.judge import EXAMPLE, Counts, read_counts
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
 from bot.model.space import Configuration, Space, Term
 
 THRESHOLD = 0.05

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bot.adapters.counting import COUNTERS
+from bot.adapters.resources.counting import COUNTERS
 from bot.model.profiles import Target
 from bot.model.resources import Count, Source
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.adapters.counting import COUNTERS
+from bot.adapters.resources.counting import COUNTERS
 from bot.adapters.resources.interpreters import bare
 from bot.flows.run.free_counts import COUNTS
 from bot.model.profiles import Target

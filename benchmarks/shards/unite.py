@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters.shard_folder import write_shard
-from bot.adapters.subject_file import load_subject
+from bot.adapters.documents.subject_file import load_subject
+from bot.adapters.stores.shard_folder import write_shard
 from bot.model.history import Measurements, RunRecord, known_options, program_fingerprint
 from bot.model.report import Environment, Report, RevisionRef, Spent
 from bot.model.shards import Manifest, Shard, planned

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.short_ranges.systems import REVISIONS, System, draw
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
 from bot.flows.change_points.search import ChangePointFinder
 from bot.flows.published.search import PublishedSearch
 from bot.flows.short_ranges.search import ShortRangeFinder

@@ -193,7 +193,7 @@ def _write(found: MinedFile) -> None:
 
 def _difference(found: MinedFile) -> str:
     """What a person reviews."""
-    from bot.adapters.assertion_file import assertion_text
+    from bot.adapters.documents.assertion_file import assertion_text
 
     before = assertion_text(found.before) if found.before else ""
     if not found.proposal.differs:

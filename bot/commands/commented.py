@@ -12,9 +12,9 @@ from bot.model.errors import UsageError
 from bot.settings import Settings
 
 if TYPE_CHECKING:
-    from bot.adapters.artifacts import Insistence
-    from bot.adapters.github import Patience
-    from bot.adapters.github_talk import GithubTalk
+    from bot.adapters.github.artifacts import Insistence
+    from bot.adapters.github.forge import Patience
+    from bot.adapters.github.talk import GithubTalk
     from bot.flows.conversation.accepted_proposals import Acceptor
     from bot.flows.nights.proposing import Proposals
     from bot.model.comment_commands import SaidComment
@@ -49,10 +49,10 @@ def speaking(
     insistence: Insistence | None = None,
 ) -> Iterator[tuple[GithubTalk, Acceptor]]:
     """What a comment is obeyed with, open. Raises UsageError as `commented`."""
-    from bot.adapters.accepted_file import read_accepted, with_entry
-    from bot.adapters.artifacts import GithubArtifacts
-    from bot.adapters.github_proposals import GithubProposals
-    from bot.adapters.github_talk import GithubTalk
+    from bot.adapters.documents.accepted_file import read_accepted, with_entry
+    from bot.adapters.github.artifacts import GithubArtifacts
+    from bot.adapters.github.proposals import GithubProposals
+    from bot.adapters.github.talk import GithubTalk
     from bot.commands.publish import token
     from bot.flows.conversation.accepted_proposals import AcceptedFile, Acceptor
 

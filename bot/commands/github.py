@@ -78,8 +78,8 @@ def publish(
 
 def connector(settings: Settings) -> Connect:
     """(repository, token) -> GitHub behind our ports."""
-    from bot.adapters.artifacts import GithubArtifacts
-    from bot.adapters.github_checks import GithubChecks
+    from bot.adapters.github.artifacts import GithubArtifacts
+    from bot.adapters.github.checks import GithubChecks
 
     @contextmanager
     def connect(repository: str, token: str) -> Iterator[tuple[Forge, Artifacts]]:

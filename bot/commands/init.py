@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bot.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from bot.adapters.scout import Found
+    from bot.adapters.builds.scout import Found
 
 CONFIG = Path(".github/suspects.yml")
 WORKFLOWS = (
@@ -50,7 +50,7 @@ def init(root: Path, *, force: bool = False, action: str = ACTION, shards: int =
     Raises:
         UsageError: not a git repository, or a file cannot be written.
     """
-    from bot.adapters.scout import scout
+    from bot.adapters.builds.scout import scout
     from bot.report.render import plain
 
     if not (root / ".git").exists():

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from bot.adapters.accepted_file import read_accepted
-from bot.adapters.subject_file import read_subject
+from bot.adapters.documents.accepted_file import read_accepted
+from bot.adapters.documents.subject_file import read_subject
 from bot.commands.init import CONFIG
 from bot.flows.publish import Artifacts, Forge, Outcome, Render, Requested, Trusted, publish
 from bot.model.errors import UsageError

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.adapters.accepted_file import read_accepted
-from bot.adapters.git import Repository
+from bot.adapters.documents.accepted_file import read_accepted
+from bot.adapters.repositories.git import Repository
 from bot.compose.subjects import Asked
 from bot.flows.history.accepting import LABEL, Accepted, stale
 from bot.flows.run.job import Job

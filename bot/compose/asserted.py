@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bot.adapters.assertion_file import entry_text, read_assertions
-from bot.adapters.git import Repository
+from bot.adapters.documents.assertion_file import entry_text, read_assertions
+from bot.adapters.repositories.git import Repository
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.subjects import CONFIG, Asked, load_checked
 from bot.flows.assertions.times import times

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bot.adapters.journal import NoJournal
-from bot.adapters.simulated import simulated_comparison
-from bot.adapters.simulated_range import SimulatedRange
-from bot.adapters.simulated_sources import load_source
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
+from bot.adapters.simulated.bench import simulated_comparison
+from bot.adapters.simulated.revisions import SimulatedRange
+from bot.adapters.simulated.sources import load_source
+from bot.adapters.trials.journal import NoJournal
 from bot.compose.estimators import estimator
 from bot.compose.ranging import bisected_range
 from bot.compose.runs import stop_on_signals

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
 from bot.adapters.workers import workers
 from bot.compose.estimators import estimator
 from bot.compose.remembering import AskedHistory, opened_history

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from functools import partial
 
 from bot import __version__
-from bot.adapters.fingerprint import environment
+from bot.adapters.builds.run_folder import run_folder
 from bot.adapters.resources.calibration import timed_kernels
-from bot.adapters.run_folder import run_folder
-from bot.adapters.stress import StressNg
+from bot.adapters.resources.stress import StressNg
+from bot.adapters.trials.fingerprint import environment
 from bot.flows.machines import fingerprinting
 from bot.flows.ports import Progress, Store
 from bot.flows.resources.event_costs import costs_known_or_taken, known_costs

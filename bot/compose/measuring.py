@@ -12,15 +12,15 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from bot.adapters.confine import what_is_missing
-from bot.adapters.git import Repository
-from bot.adapters.overlay import overlaid
-from bot.adapters.process import accounts
-from bot.adapters.run_folder import first_uid, run_folder
-from bot.adapters.simulated import SimulatedBench, Source, simulated_comparison
-from bot.adapters.simulated_sources import load_source
-from bot.adapters.threads import one_thread
-from bot.adapters.touched import changed_lines
+from bot.adapters.builds.run_folder import first_uid, run_folder
+from bot.adapters.processes.confine import what_is_missing
+from bot.adapters.processes.process import accounts
+from bot.adapters.processes.threads import one_thread
+from bot.adapters.repositories.git import Repository
+from bot.adapters.repositories.overlay import overlaid
+from bot.adapters.repositories.touched import changed_lines
+from bot.adapters.simulated.bench import SimulatedBench, Source, simulated_comparison
+from bot.adapters.simulated.sources import load_source
 from bot.compose.accepted import with_accepted_changes
 from bot.compose.asserted import with_assertions
 from bot.compose.estimators import estimator

@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from bot.adapters.assertion_file import assertion_text, entry_text
-from bot.adapters.attaching import AttachedProfiler
-from bot.adapters.git import Repository
+from bot.adapters.builds.run_folder import run_folder
+from bot.adapters.documents.assertion_file import assertion_text, entry_text
+from bot.adapters.processes.threads import one_thread
 from bot.adapters.profilers.affordable import OVERHEAD
-from bot.adapters.run_folder import run_folder
-from bot.adapters.threads import one_thread
+from bot.adapters.profilers.attaching import AttachedProfiler
+from bot.adapters.repositories.git import Repository
 from bot.compose.asserted import ASSERTIONS, known_assertions, with_assertions
 from bot.compose.estimators import estimator
 from bot.compose.measuring import real_job

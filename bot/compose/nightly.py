@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from bot.adapters.simulated import simulated_comparison
-from bot.adapters.simulated_range import SimulatedRange
-from bot.adapters.simulated_sources import load_source
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
+from bot.adapters.simulated.bench import simulated_comparison
+from bot.adapters.simulated.revisions import SimulatedRange
+from bot.adapters.simulated.sources import load_source
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.estimators import estimator
 from bot.compose.exchanging import exported

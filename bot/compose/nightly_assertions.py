@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from bot.adapters.assertion_file import assertion_text, read_assertions
-from bot.adapters.github_proposals import GithubProposals
+from bot.adapters.documents.assertion_file import assertion_text, read_assertions
+from bot.adapters.github.proposals import GithubProposals
 from bot.compose.asserted import ASSERTIONS
 from bot.compose.nights import AskedNight
 from bot.compose.ranging import Opened

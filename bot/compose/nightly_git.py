@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from bot.adapters.config_files import ConfigFiles
-from bot.adapters.confine import what_is_missing
-from bot.adapters.duet_range import DuetRange
-from bot.adapters.git import Repository
-from bot.adapters.overlay import overlaid
-from bot.adapters.process import accounts
-from bot.adapters.range_workshop import RangeWorkshop
-from bot.adapters.run_folder import first_uid, run_folder
-from bot.adapters.site_targets import SiteTargets
+from bot.adapters.builds.range_workshop import RangeWorkshop
+from bot.adapters.builds.run_folder import first_uid, run_folder
+from bot.adapters.processes.confine import what_is_missing
+from bot.adapters.processes.process import accounts
+from bot.adapters.repositories.git import Repository
+from bot.adapters.repositories.overlay import overlaid
+from bot.adapters.trials.config_files import ConfigFiles
+from bot.adapters.trials.duet_range import DuetRange
+from bot.adapters.trials.site_targets import SiteTargets
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.machines import fingerprinted
 from bot.compose.nightly_assertions import with_asserting
@@ -179,7 +179,9 @@ def _profiler(
     opened: Opened, workshop: RangeWorkshop, partner: int
 ) -> tuple[ProfileBench | None, Sequence[str]]:
     """Profiles of the newest revision that builds; None, and why: there are none."""
-    from bot.adapters.profiling import SiteProfiler  # many parsers, for those whose methods are asked for
+    from bot.adapters.profilers.profiling import (
+        SiteProfiler,  # many parsers, for those whose methods are asked for
+    )
 
     profiler = SiteProfiler(_targets(opened, workshop, partner, workshop.site(partner)))
     missing = profiler.missing()
@@ -194,7 +196,7 @@ def _watching(job: NightJob, opened: Opened, workshop: RangeWorkshop, partner: i
     profiler = teaching.profiler
 
     def watcher() -> ProfileBench:
-        from bot.adapters.profiling import SiteProfiler
+        from bot.adapters.profilers.profiling import SiteProfiler
 
         site = workshop.with_room(partner)
         return profiler if site is None else SiteProfiler(_targets(opened, workshop, partner, site))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters.github_issues import GithubIssues
+from bot.adapters.github.issues import GithubIssues
 from bot.adapters.workers import workers
 from bot.flows.influences.known_costs import Known, profiles_of
 from bot.flows.influences.profiles import PROFILING_SHARE, plan

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters.bench import PairBench
-from bot.adapters.config_files import ConfigFiles
-from bot.adapters.counting import SiteCounter
-from bot.adapters.git import Repository
-from bot.adapters.mentions import unmentioned
-from bot.adapters.partial_revert import without
+from bot.adapters.builds.mentions import unmentioned
+from bot.adapters.builds.workshop import Workshop
 from bot.adapters.profilers.sources import extent_at
-from bot.adapters.site_targets import SiteTargets
-from bot.adapters.starting import Place
-from bot.adapters.workshop import Workshop
+from bot.adapters.repositories.git import Repository
+from bot.adapters.repositories.partial_revert import without
+from bot.adapters.resources.counting import SiteCounter
+from bot.adapters.trials.bench import PairBench
+from bot.adapters.trials.config_files import ConfigFiles
+from bot.adapters.trials.site_targets import SiteTargets
+from bot.adapters.trials.starting import Place
 from bot.compose.runs import Run
 from bot.flows.ports import Bench, ProfileBench, ResourceBench
 from bot.model.profiles import Method
@@ -65,7 +65,9 @@ class Opener:
 
     def profiles(self) -> ProfileBench:
         """Profiles of base and head."""
-        from bot.adapters.profiling import SiteProfiler  # many parsers, for those whose methods are asked for
+        from bot.adapters.profilers.profiling import (
+            SiteProfiler,  # many parsers, for those whose methods are asked for
+        )
 
         return SiteProfiler(self._targets())
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from bot.adapters import build_cache, checkout
+from bot.adapters.builds import build_cache, checkout
 from bot.model.sites import Account
 
 OWN = Path(".suspects")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters.stress import StressNg
-from bot.adapters.threads import one_thread
+from bot.adapters.processes.threads import one_thread
+from bot.adapters.resources.stress import StressNg
 from bot.compose.estimators import estimator
 from bot.compose.machines import event_costs, machine_run
 from bot.compose.remembering import AskedHistory, configured_history, opened_history

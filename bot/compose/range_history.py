@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 
-from bot.adapters.git import Repository
+from bot.adapters.repositories.git import Repository
 from bot.compose.records import record
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.searching import AskedRange

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.adapters import fingerprint
-from bot.adapters.bench import PairBench
-from bot.adapters.builder import digest
-from bot.adapters.config_files import ConfigFiles
-from bot.adapters.confine import what_is_missing
-from bot.adapters.duet_range import TRIALS, DuetRange, track_of
-from bot.adapters.git import Repository
-from bot.adapters.journal import FileJournal, NoJournal
-from bot.adapters.overlay import overlaid
-from bot.adapters.process import Accounts, accounts
-from bot.adapters.range_workshop import RangeWorkshop
-from bot.adapters.run_folder import first_uid, run_folder
+from bot.adapters.builds.builder import digest
+from bot.adapters.builds.range_workshop import RangeWorkshop
+from bot.adapters.builds.run_folder import first_uid, run_folder
+from bot.adapters.processes.confine import what_is_missing
+from bot.adapters.processes.process import Accounts, accounts
+from bot.adapters.repositories.git import Repository
+from bot.adapters.repositories.overlay import overlaid
+from bot.adapters.trials import fingerprint
+from bot.adapters.trials.bench import PairBench
+from bot.adapters.trials.config_files import ConfigFiles
+from bot.adapters.trials.duet_range import TRIALS, DuetRange, track_of
+from bot.adapters.trials.journal import FileJournal, NoJournal
 from bot.compose.own_folders import build_folder, own_folder
 from bot.compose.range_history import with_history
 from bot.compose.runs import Run

@@ -154,7 +154,7 @@ def _branches(
 def _artifact(settings: Settings, ref: str | None, stack: ExitStack, copies: Path) -> Place | str:
     """The artifact, or why there is none."""
     # Here, because they load an HTTP client, which only GitHub needs.
-    from bot.adapters.artifacts import Caps, GithubArtifacts
+    from bot.adapters.github.artifacts import Caps, GithubArtifacts
     from bot.adapters.stores.artifact import ARTIFACT, ArtifactPlace
 
     name = ref or ARTIFACT

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bot import __version__
-from bot.adapters.shard_folder import cleared, read_shard, shard_folders, write_shard
+from bot.adapters.stores.shard_folder import cleared, read_shard, shard_folders, write_shard
 from bot.compose.accepted import with_accepted_changes
 from bot.compose.measuring import Question, line_of_base, opened_job, opened_question, remembering
 from bot.compose.subjects import Asked

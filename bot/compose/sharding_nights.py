@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from bot import __version__
-from bot.adapters.git import Repository
-from bot.adapters.run_folder import run_folder
-from bot.adapters.shard_folder import cleared, write_shard
-from bot.adapters.simulated import simulated_comparison
-from bot.adapters.simulated_sources import load_source
+from bot.adapters.builds.run_folder import run_folder
+from bot.adapters.processes.threads import one_thread
+from bot.adapters.repositories.git import Repository
+from bot.adapters.simulated.bench import simulated_comparison
+from bot.adapters.simulated.sources import load_source
 from bot.adapters.stores.layered import LayeredStore
-from bot.adapters.threads import one_thread
+from bot.adapters.stores.shard_folder import cleared, write_shard
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.nightly import spent_night
 from bot.compose.nightly_git import line_before, window_of

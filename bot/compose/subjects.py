@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.adapters.subject_file import load_subject, place_constraint, read_subject
+from bot.adapters.documents.subject_file import load_subject, place_constraint, read_subject
 from bot.event import PullFacts
 from bot.model.errors import ConstraintError, UsageError
 from bot.model.subject import Program, Subject

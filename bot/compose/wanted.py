@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.adapters.git import Repository
+from bot.adapters.repositories.git import Repository
 from bot.event import PullFacts
 from bot.model.errors import NotWantedError
 from bot.model.revisions import Comparison

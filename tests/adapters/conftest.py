@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters import checkout
+from bot.adapters.builds import checkout
 from tests.adapters.shop import Shop
 from tests.adapters.workbench import Workbench
 from tests.adapters.yard import Yard

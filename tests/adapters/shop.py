@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.git import Repository
-from bot.adapters.range_workshop import RangeWorkshop
+from bot.adapters.builds.range_workshop import RangeWorkshop
+from bot.adapters.repositories.git import Repository
 from bot.model.revisions import Revision
 from bot.model.subject import FlagOption, Program, Subject, Workload
 from tests.accounts import OWN
-from tests.adapters.repositories import commit, git, new_repository
 from tests.adapters.workbench import soon
+from tests.repositories import commit, git, new_repository
 
 GOOD = "cat text > product\n"
 

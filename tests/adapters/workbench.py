@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from bot.adapters.bench import PairBench
+from bot.adapters.trials.bench import PairBench
 from bot.model.sites import Account, Site
 from bot.model.subject import FlagOption, Metric, Program, Subject, Workload
 from bot.model.trials import Pair, Side, Wish

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.git import Repository
-from bot.adapters.workshop import Workshop
+from bot.adapters.builds.workshop import Workshop
+from bot.adapters.repositories.git import Repository
 from bot.model.revisions import Comparison
 from bot.model.subject import Program, Subject, Workload
 from tests.accounts import OWN
-from tests.adapters.repositories import commit, git, new_repository
+from tests.repositories import commit, git, new_repository
 
 BUILD = "sh ./build.sh"
 

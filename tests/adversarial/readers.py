@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.answers import Told
-from bot.adapters.reader import _server, read
+from bot.adapters.reading.answers import Told
+from bot.adapters.reading.reader import _server, read
 from bot.model.sites import Account
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters import checkout, landlock
+from bot.adapters.builds import checkout
+from bot.adapters.processes import landlock
 from tests.adversarial import attempts
 from tests.end_to_end.builders import NOT_ROOT, ROOT, SAY, Ended, Place, config, loop
 

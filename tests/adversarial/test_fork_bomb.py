@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters import process, request
+from bot.adapters.processes import process
+from bot.adapters.trials import request
 from bot.model.sites import Account
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives code an account to count")

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters import landlock, seccomp
+from bot.adapters.processes import landlock, seccomp
 
 CODE = Path(__file__).resolve().parents[2]
 LOOK = """
 import json, os, re, socket, sys
 from types import SimpleNamespace
 sys.path.insert(0, sys.argv[1])
-from bot.adapters import summary
+from bot.adapters.trials import summary
 
 kept = open(sys.argv[2])
 

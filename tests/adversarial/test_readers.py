@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters import landlock, reader, seccomp
-from bot.adapters.reader import Limits, read
+from bot.adapters.processes import landlock, seccomp
+from bot.adapters.reading import reader
+from bot.adapters.reading.reader import Limits, read
 from bot.model.sites import Account
 from tests.adapters.workbench import soon
 from tests.adversarial import readers

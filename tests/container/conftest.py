@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.repositories import git
 from tests.container.engine import Engine, opened
 from tests.container.git_server import GitServer
 from tests.container.hosted_runner import HostedRunner, a_job
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub
+from tests.repositories import git
 
 
 @pytest.fixture(scope="session")

@@ -15,10 +15,10 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from tests.adapters.repositories import git
 from tests.container.engine import ROOT, Engine
 from tests.container.git_server import GitServer
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub
+from tests.repositories import git
 
 RUNNER, DOCKER = 1001, 121
 """The account that owns all that a runner makes, and the group that may use Docker."""

@@ -6,9 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-from bot.adapters import process
+from bot.adapters.processes import process
 from bot.adapters.profilers.fine import FineProfiler
-from bot.adapters.profiling import COARSE
+from bot.adapters.profilers.profiling import COARSE
 from bot.model.profiles import Method, Target
 
 UID = process.FIRST_UID + 900

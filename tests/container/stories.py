@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.adapters.repositories import commit, git, new_repository
 from tests.container.git_server import GitServer
 from tests.container.hosted_runner import RUNNER, HostedRunner, Step
 from tests.end_to_end.builders import CONFIG, config
 from tests.github.fake import REPOSITORY, FakeGithub
+from tests.repositories import commit, git, new_repository
 
 FORK = "eve/tools"
 NUMBER = 7

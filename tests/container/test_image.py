@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.repositories import commit, new_repository
 from tests.container.engine import ROOT, Engine
+from tests.repositories import commit, new_repository
 
 pytestmark = pytest.mark.container
 

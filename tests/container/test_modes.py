@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.repositories import git
 from tests.container.git_server import GitServer
 from tests.container.hosted_runner import CREDENTIAL, HostedRunner
 from tests.container.stories import FORK, Story, measured, report_of, subject
 from tests.end_to_end.test_methods import NATIVE, PYTHON
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token, archive
+from tests.repositories import git
 
 pytestmark = pytest.mark.container
 

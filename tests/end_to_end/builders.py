@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.adapters.repositories import commit, git, new_repository
 from tests.nursery import CODE, PATIENCE, Nursery
+from tests.repositories import commit, git, new_repository
 
 CONFIG = ".github/suspects.yml"
 ROOT = os.geteuid() == 0

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from bot.adapters.documents.subject_file import load_subject
 from bot.adapters.stores import segments
-from bot.adapters.subject_file import load_subject
 from bot.model.history import RunRecord, known_options, program_fingerprint
 from bot.model.profile_history import ProfileRecorder
 from bot.model.profiles import Method, MethodCost, Profile, Tool

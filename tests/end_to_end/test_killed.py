@@ -117,7 +117,9 @@ def test_closed_standard_streams_do_no_harm(place: Place, closed: str) -> None:
 
 def workers(place: Place) -> list[int]:
     """Processes of a run that start trials."""
-    return [pid for pid, words in left(place.folder, patience=0).items() if "bot.adapters.duet" in words]
+    return [
+        pid for pid, words in left(place.folder, patience=0).items() if "bot.adapters.trials.duet" in words
+    ]
 
 
 def test_a_worker_that_is_killed_is_replaced(place: Place) -> None:

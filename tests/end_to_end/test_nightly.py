@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.git import Repository
+from bot.adapters.repositories.git import Repository
 from bot.compose.nightly_git import line_before
 from bot.model.revisions import Revision
 from tests.end_to_end.builders import CONFIG, Ended, Place, config, loop, shell

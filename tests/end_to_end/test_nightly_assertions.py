@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.github_proposals import BRANCH
+from bot.adapters.github.proposals import BRANCH
 from tests.end_to_end.builders import CONFIG, Ended, Place, config
 from tests.end_to_end.test_assertions import FILE, RUNTIMES, text
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token

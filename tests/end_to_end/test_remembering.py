@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bot.adapters.documents.subject_file import load_subject
 from bot.adapters.stores import segments
-from bot.adapters.subject_file import load_subject
 from bot.model.history import program_fingerprint
 from bot.model.report import RevisionRef
 from bot.model.space import Term

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from bot.adapters.simulated_range import SimulatedRange
-from bot.adapters.simulated_sources import CallableSource
+from bot.adapters.simulated.revisions import SimulatedRange
+from bot.adapters.simulated.sources import CallableSource
 from bot.adapters.terminal import QuietProgress
 from bot.flows.nights.archive import Archive
 from bot.flows.nights.job import NightJob

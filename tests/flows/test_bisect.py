@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
-from bot.adapters.journal import NoJournal
-from bot.adapters.simulated_range import SimulatedRange
-from bot.adapters.simulated_sources import CallableSource
+from bot.adapters.simulated.revisions import SimulatedRange
+from bot.adapters.simulated.sources import CallableSource
 from bot.adapters.terminal import QuietProgress
+from bot.adapters.trials.journal import NoJournal
 from bot.flows.bisect import Earlier, RangeJob, bisect, unmeasured
 from bot.flows.ranges.trials import observed
 from bot.model.change_points import ChangePoint, Observation, Probe

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.assertion_file import assertion_text, read_assertions
+from bot.adapters.documents.assertion_file import assertion_text, read_assertions
 from bot.flows.assertions.mining import HOT
 from bot.flows.night import night as run_night
 from bot.flows.nights.asserting import Asserted, Asserting, AssertionFile

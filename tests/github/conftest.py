@@ -7,9 +7,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from bot.adapters.artifacts import GithubArtifacts, Insistence
-from bot.adapters.github import Patience
-from bot.adapters.github_checks import GithubChecks
+from bot.adapters.github.artifacts import GithubArtifacts, Insistence
+from bot.adapters.github.checks import GithubChecks
+from bot.adapters.github.forge import Patience
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub
 
 

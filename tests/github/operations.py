@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from bot.adapters.artifacts import GithubArtifacts, Insistence
-from bot.adapters.github import Patience
-from bot.adapters.github_checks import GithubChecks
-from bot.adapters.github_issues import GithubIssues
-from bot.adapters.github_proposals import GithubProposals
+from bot.adapters.github.artifacts import GithubArtifacts, Insistence
+from bot.adapters.github.checks import GithubChecks
+from bot.adapters.github.forge import Patience
+from bot.adapters.github.issues import GithubIssues
+from bot.adapters.github.proposals import GithubProposals
 from bot.flows.publish import publish
 from bot.model.forge import Annotation, Check, FileChange, Stamp
 from bot.model.report import RevisionRef

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.artifacts import GithubArtifacts
-from bot.adapters.github_checks import GithubChecks
+from bot.adapters.github.artifacts import GithubArtifacts
+from bot.adapters.github.checks import GithubChecks
 from bot.adapters.runner import Runner
 from bot.commands.action import Abilities, Measured, action
 from bot.commands.publish import publish_command

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.artifacts import Caps, GithubArtifacts, parse_report, read_member
+from bot.adapters.github.artifacts import Caps, GithubArtifacts, parse_report, read_member
 from bot.model.errors import ArtifactError, ForgeError, ForgeRefusedError
 from tests.github.fake import REPOSITORY, FakeGithub, Token, archive
 from tests.github.reports import packed, report

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.adapters.github_checks import GithubChecks
+from bot.adapters.github.checks import GithubChecks
 from bot.model.errors import ForgeError, ForgeRefusedError
 from bot.model.forge import Annotation, Check, Stamp
 from tests.github.fake import FakeGithub, Token

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.accepted_file import read_accepted
-from bot.adapters.comment_answers import with_answer
+from bot.adapters.documents.accepted_file import read_accepted
+from bot.adapters.github.comment_answers import with_answer
 from bot.flows.publish import Outcome, Requested
 from bot.model.accepted import PATH
 from bot.report.render import comment

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.artifacts import Insistence
-from bot.adapters.github import Patience
+from bot.adapters.github.artifacts import Insistence
+from bot.adapters.github.forge import Patience
 from bot.commands.commented import speaking
 from bot.event import choose, read_event
 from bot.flows.conversation.commands import Obeyed, obey

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.adapters.github import GithubForge
+from bot.adapters.github.forge import GithubForge
 from bot.model.errors import ForgeError, ForgeRefusedError
 from bot.model.forge import Stamp
 from tests.github.fake import WORKFLOW, FakeGithub, Token

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.artifacts import GithubArtifacts, parse_report
-from bot.adapters.github_checks import GithubChecks
+from bot.adapters.github.artifacts import GithubArtifacts, parse_report
+from bot.adapters.github.checks import GithubChecks
 from bot.flows.publish import Outcome, publish
 from bot.flows.publishing.check_run import check_run
 from bot.flows.publishing.disarm import disarm

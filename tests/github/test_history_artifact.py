@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.artifacts import GithubArtifacts
+from bot.adapters.github.artifacts import GithubArtifacts
 from bot.adapters.stores import segments
 from bot.adapters.stores.artifact import ArtifactPlace
 from bot.adapters.stores.cache import Cache

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from bot.adapters.github import Patience
-from bot.adapters.github_issues import GithubIssues
+from bot.adapters.github.forge import Patience
+from bot.adapters.github.issues import GithubIssues
 from bot.model.errors import ForgeError, ForgeRefusedError
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token
 from tests.github.serving import Kind

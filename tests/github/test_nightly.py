@@ -19,8 +19,8 @@ from bot.model.errors import UsageError
 from bot.model.report import Report
 from bot.report.render import comment
 from bot.settings import Inputs, Settings
-from tests.adapters.repositories import commit, git, new_repository
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token
+from tests.repositories import commit, git, new_repository
 
 MODEL = """\
 import numpy as np

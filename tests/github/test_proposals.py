@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.adapters.github import Patience
-from bot.adapters.github_proposals import BRANCH, GithubProposals
+from bot.adapters.github.forge import Patience
+from bot.adapters.github.proposals import BRANCH, GithubProposals
 from bot.model.errors import ForgeError, ForgeRefusedError
 from bot.model.forge import FileChange, Standing
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub, Token

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.artifacts import GithubArtifacts
-from bot.adapters.github_checks import GithubChecks
-from bot.adapters.subject_file import read_subject
+from bot.adapters.documents.subject_file import read_subject
+from bot.adapters.github.artifacts import GithubArtifacts
+from bot.adapters.github.checks import GithubChecks
 from bot.flows.publish import Outcome, Trusted, noteworthy, publish
 from bot.flows.publishing.disarm import FORK_NOTES, disarm
 from bot.model.errors import ArtifactError, ForgeRefusedError

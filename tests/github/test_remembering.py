@@ -11,10 +11,10 @@ from bot.adapters.stores import segments
 from bot.adapters.stores.artifact import KnownArtifact
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.settings import Settings
-from tests.adapters.repositories import commit, git, new_repository
 from tests.adapters.stores.samples import run
 from tests.github.fake import REPOSITORY, WORKFLOW, FakeGithub
 from tests.github.test_history_artifact import NAME, NIGHT, packed
+from tests.repositories import commit, git, new_repository
 
 
 @pytest.fixture

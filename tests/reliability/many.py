@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bot.adapters.artifacts import parse_report
+from bot.adapters.github.artifacts import parse_report
 from bot.adapters.terminal import QuietProgress
 from bot.compose.measuring import analyse
 from bot.compose.subjects import Asked

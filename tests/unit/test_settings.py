@@ -99,4 +99,4 @@ def test_only_settings_reads_the_environment() -> None:
         if any(word in path.read_text("utf-8") for word in ("os.environ", "getenv"))
     }
     # confine.py is a program of its own, started in the child: it hands its (clean) environment on.
-    assert readers <= {"settings.py", "adapters/confine.py"}
+    assert readers <= {"settings.py", "adapters/processes/confine.py"}

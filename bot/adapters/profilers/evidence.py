@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from bot.adapters.landlock import SYSTEM
-from bot.adapters.readable import readable
-from bot.adapters.reader import read
+from bot.adapters.processes.landlock import SYSTEM
+from bot.adapters.processes.readable import readable
+from bot.adapters.reading.reader import read
 from bot.model.profiles import Target
 
 MOST_ANSWER = 64 << 20

@@ -13,11 +13,11 @@ from math import inf
 from pathlib import Path
 from typing import TypeVar
 
-from bot.adapters import checkout
-from bot.adapters.process import PLAIN_ENVIRONMENT, Ended, run
+from bot.adapters.builds import checkout
+from bot.adapters.processes.process import PLAIN_ENVIRONMENT, Ended, run
+from bot.adapters.processes.readable import Box, readable
 from bot.adapters.profilers.evidence import MOST_ANSWER, folder_for, told
-from bot.adapters.readable import Box, readable
-from bot.adapters.reader import LIMITS
+from bot.adapters.reading.reader import LIMITS
 from bot.model.profiles import Target
 from bot.model.sites import Account
 from bot.model.trials import Outcome

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from bot.adapters.answers import Told
 from bot.adapters.profilers import evidence
+from bot.adapters.reading.answers import Told
 from bot.model.profiles import Method, Target
 
 MOST_REPORTS = 500

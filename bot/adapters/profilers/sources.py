@@ -12,7 +12,7 @@ from pydantic import Field
 
 from bot.adapters.profilers.evidence import read_file
 from bot.adapters.profilers.reports import ToldMethod
-from bot.adapters.reader import read
+from bot.adapters.reading.reader import read
 from bot.model.profiles import Method
 from bot.model.sites import Site
 

@@ -10,9 +10,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from bot.adapters.answers import Told
 from bot.adapters.profilers.call_series import MOST_BINS, MOST_KEPT, Watched, merged, trusted
 from bot.adapters.profilers.reports import ToldReports, clean_name, read_as
+from bot.adapters.reading.answers import Told
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile
 
 MOST_CALLERS = 20_000_000

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bot.adapters.process import PATH, PLAIN_ENVIRONMENT, run_trusted
+from bot.adapters.processes.process import PATH, PLAIN_ENVIRONMENT, run_trusted
 from bot.adapters.resources.calls import Calls
 from bot.adapters.resources.simulation import Simulation
 from bot.model.profiles import Target

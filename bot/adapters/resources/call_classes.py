@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.adapters.answers import Told
+from bot.adapters.reading.answers import Told
 from bot.model.resources import SOURCE_OF, Count
 
 MOST_NAMES = 1000

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bot.adapters.reader_child import Descriptor
+from bot.adapters.reading.reader_child import Descriptor
 from bot.adapters.resources.call_classes import CallCounts, ToldCalls
 from bot.adapters.resources.descriptors import OPENINGS, PAIRS, Arguments, Descriptors
 from bot.model.resources import Count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from bot.adapters.reader_child import Descriptor
+from bot.adapters.reading.reader_child import Descriptor
 from bot.adapters.resources.call_classes import CallCounts, ToldCalls
 from bot.model.resources import Count
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.adapters import checkout
+from bot.adapters.builds import checkout
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import launch
-from bot.adapters.reader_child import Descriptor
+from bot.adapters.reading.reader_child import Descriptor
 from bot.adapters.resources.around import seeded
 from bot.adapters.resources.streaming import stream
 from bot.model.profiles import Target

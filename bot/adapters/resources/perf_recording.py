@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from bot.adapters.process import PLAIN_ENVIRONMENT, plain_text
+from bot.adapters.processes.process import PLAIN_ENVIRONMENT, plain_text
 
 MOST_BYTES = 1 << 30
 """Of a recording: some eight million calls."""

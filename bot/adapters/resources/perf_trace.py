@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from bot.adapters import checkout
-from bot.adapters.process import PATH
+from bot.adapters.builds import checkout
+from bot.adapters.processes.process import PATH
+from bot.adapters.processes.tool_versions import version_of
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import pour
 from bot.adapters.resources.around import around, ending
@@ -21,7 +22,6 @@ from bot.adapters.resources.call_events import count_events, kept_ends
 from bot.adapters.resources.call_numbers import names_of
 from bot.adapters.resources.perf_recording import MOST_BYTES, Recording
 from bot.adapters.resources.streaming import stream
-from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Target
 from bot.model.resources import Counted
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from pydantic import FiniteFloat
 
-from bot.adapters import checkout
-from bot.adapters.answers import Told
-from bot.adapters.process import PATH
+from bot.adapters.builds import checkout
+from bot.adapters.processes.process import PATH
+from bot.adapters.processes.tool_versions import version_of
 from bot.adapters.profilers.evidence import folder_for, read_file, told
-from bot.adapters.request import CALLGRIND_FACTOR
+from bot.adapters.reading.answers import Told
 from bot.adapters.resources.around import around, ending
-from bot.adapters.tool_versions import version_of
-from bot.adapters.valgrind import FOLLOWING
+from bot.adapters.trials.request import CALLGRIND_FACTOR
+from bot.adapters.trials.valgrind import FOLLOWING
 from bot.model.profiles import Target
 from bot.model.resources import Count, Counted
 

@@ -9,15 +9,15 @@ from dataclasses import replace
 from functools import cached_property
 from math import inf
 
-from bot.adapters import checkout
-from bot.adapters.process import PATH
+from bot.adapters.builds import checkout
+from bot.adapters.processes.process import PATH
+from bot.adapters.processes.tool_versions import version_of
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import launch
 from bot.adapters.resources.around import around, ending
 from bot.adapters.resources.call_classes import ToldCalls
 from bot.adapters.resources.call_lines import count_lines
 from bot.adapters.resources.streaming import Stream, stream
-from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Target
 from bot.model.resources import Counted
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from bot.adapters import checkout
-from bot.adapters.reader import LIMITS, Reading
+from bot.adapters.builds import checkout
+from bot.adapters.reading.reader import LIMITS, Reading
 from bot.model.profiles import Target
 
 T = TypeVar("T")

@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from bot.adapters.readable import readable
-from bot.adapters.request import LIMITS, PROCESSES
-from bot.adapters.seats import CUT, Answer, Request, Seat, Slot, dumps
+from bot.adapters.processes.readable import readable
+from bot.adapters.trials.request import LIMITS, PROCESSES
+from bot.adapters.trials.seats import CUT, Answer, Request, Seat, Slot, dumps
 from bot.model.errors import NothingMeasuredError
 from bot.model.profiles import Target
 from bot.model.resources import Count, Counted

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bot.adapters.artifacts import GithubArtifacts, StoredArtifact
+from bot.adapters.github.artifacts import GithubArtifacts, StoredArtifact
 from bot.adapters.stores import segments
 from bot.adapters.stores.cache import Cache
 from bot.adapters.stores.directory import write_whole

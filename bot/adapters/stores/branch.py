@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from bot.adapters import process
-from bot.adapters.git import CONFIGURATION
+from bot.adapters.processes import process
+from bot.adapters.repositories.git import CONFIGURATION
 from bot.adapters.stores import segments
 from bot.adapters.stores.cache import Cache
 from bot.model.errors import HistoryError

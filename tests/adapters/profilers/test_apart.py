@@ -19,7 +19,7 @@ from bot.adapters.profilers.native.uftrace import Uftrace
 from bot.adapters.profilers.node.sampler import NodeSampler
 from bot.adapters.profilers.python.cprofile import CProfile
 from bot.adapters.profilers.python.spy import PySpy
-from bot.adapters.reader import Reading
+from bot.adapters.reading.reader import Reading
 from bot.adapters.resources.calls import Calls
 from bot.adapters.resources.simulation import Simulation
 from bot.model.profiles import Method, Target
@@ -34,7 +34,7 @@ PRIMITIVES = {
 METHODS = {"open_file", "read_file", "frombuffer", "model_validate_json", "validate_json"}
 """Calls, of functions and of methods, that open or parse what a program wrote."""
 OURS = {
-    "attaching:AttachedProfiler": "a process that its user runs, under `--pid`",
+    "profilers.attaching:AttachedProfiler": "a process that its user runs, under `--pid`",
 }
 """What parses in our process nevertheless, and why."""
 Name = str
@@ -46,8 +46,10 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
         for path in sorted((ADAPTERS / place).rglob("*.py")):
             if "agent" not in path.parent.name:
                 yield _name(path), ast.parse(path.read_text("utf-8"))
-    for path in sorted(ADAPTERS.glob("*.py")):
-        if "bot.adapters.profilers" in path.read_text("utf-8"):
+    for path in sorted(ADAPTERS.rglob("*.py")):
+        if path.relative_to(ADAPTERS).parts[0] not in ("profilers", "resources") and (
+            "bot.adapters.profilers" in path.read_text("utf-8")
+        ):
             yield _name(path), ast.parse(path.read_text("utf-8"))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.process import PATH
+from bot.adapters.processes.process import PATH
 from bot.adapters.profilers import launching
 from bot.adapters.profilers.evidence import folder_for, lines, open_file, read_file
 from bot.adapters.profilers.launching import ask, launch

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.process import PATH
+from bot.adapters.processes.process import PATH
 from bot.adapters.resources.perf_trace import PerfTrace
 from bot.adapters.resources.strace import Strace
 from bot.model.resources import Count, Counted

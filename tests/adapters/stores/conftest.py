@@ -16,8 +16,8 @@ from bot.adapters.stores.directory import DirectoryPlace
 from bot.adapters.stores.layered import LayeredStore
 from bot.adapters.stores.object import ObjectPlace
 from bot.adapters.stores.place import Place
-from tests.adapters.repositories import git
 from tests.adapters.stores.uploaded import UploadedPlace, Uploads
+from tests.repositories import git
 
 if TYPE_CHECKING:
     from moto.server import ThreadedMotoServer

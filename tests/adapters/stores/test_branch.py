@@ -15,9 +15,9 @@ from bot.adapters.stores.branch import BranchPlace, Remote, repository_of
 from bot.adapters.stores.cache import Cache
 from bot.adapters.stores.layered import LayeredStore
 from bot.model.errors import HistoryError
-from tests.adapters.repositories import commit, git, new_repository
 from tests.adapters.stores.conftest import REF
 from tests.adapters.stores.samples import run
+from tests.repositories import commit, git, new_repository
 
 
 @pytest.fixture

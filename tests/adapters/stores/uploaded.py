@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from bot.adapters.artifacts import GithubArtifacts
+from bot.adapters.github.artifacts import GithubArtifacts
 from bot.adapters.stores import segments
 from bot.adapters.stores.artifact import ARTIFACT, ArtifactPlace
 from bot.adapters.stores.cache import Cache

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from bot.adapters.scout import documented_switches
-from bot.adapters.subject_file import load_subject
+from bot.adapters.builds.scout import documented_switches
+from bot.adapters.documents.subject_file import load_subject
 from bot.commands.init import ACTION, CONFIG, WORKFLOWS, init
 from bot.model.errors import UsageError
 from bot.model.invocation import invocation

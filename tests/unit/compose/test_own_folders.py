@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.build_cache import Entry
+from bot.adapters.builds.build_cache import Entry
 from bot.compose.own_folders import build_folder
 from bot.model.sites import Account
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bot.adapters.subject_file import UNSUPPORTED, read_subject
+from bot.adapters.documents.subject_file import UNSUPPORTED, read_subject
 from bot.model.schemas import schemas
 from bot.model.subject_checks import METRICS, RESERVED
 

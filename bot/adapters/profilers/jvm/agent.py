@@ -9,13 +9,13 @@ from typing import Annotated, Generic
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from bot.adapters.answers import Told
 from bot.adapters.profilers.call_series import MOST_KEPT
 from bot.adapters.profilers.evidence import told
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.reports import AnyReport, ToldReports, names_in, read_reports, tool_folder
 from bot.adapters.profilers.watched import WatchedReport, tell_watched
+from bot.adapters.reading.answers import Told
 from bot.model.profiles import Target
 
 MOST_SLOWDOWN = 10.0

@@ -12,13 +12,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from bot.adapters.answers import MOST_NOTES, Reasons, Told
 from bot.adapters.profilers import evidence
 from bot.adapters.profilers.evidence import told
 from bot.adapters.profilers.jvm import toolchain
 from bot.adapters.profilers.jvm.agent import with_options
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.reports import MOST_BYTES, MOST_BYTES_IN_ALL, MOST_REPORTS, names_in, tool_folder
+from bot.adapters.reading.answers import MOST_NOTES, Reasons, Told
 from bot.model.profiles import Target
 
 EVENTS = "events.jfc"

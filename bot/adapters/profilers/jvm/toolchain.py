@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.processes.process import PATH, run_trusted
 from bot.model.profiles import Target
 
 HERE = Path(__file__).resolve().parent

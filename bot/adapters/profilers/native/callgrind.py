@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bot.adapters import checkout
-from bot.adapters.process import PATH
+from bot.adapters.builds import checkout
+from bot.adapters.processes.process import PATH
+from bot.adapters.processes.tool_versions import version_of
 from bot.adapters.profilers.evidence import folder_for, told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.callgrind_file import MOST_FILES, Counts, Place, read_profiles
 from bot.adapters.profilers.native.functions import Functions, Known, Seen, without_names
-from bot.adapters.request import CALLGRIND_FACTOR
-from bot.adapters.tool_versions import version_of
-from bot.adapters.valgrind import FOLLOWING
+from bot.adapters.trials.request import CALLGRIND_FACTOR
+from bot.adapters.trials.valgrind import FOLLOWING
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Target, Tool
 
 SLOWDOWN = 12.0

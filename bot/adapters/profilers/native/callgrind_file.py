@@ -14,8 +14,8 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from bot.adapters.answers import MOST_NOTE, Reasons, Told
 from bot.adapters.profilers.evidence import read_file
+from bot.adapters.reading.answers import MOST_NOTE, Reasons, Told
 
 UNKNOWN = "???"
 MOST = 1 << 62

@@ -15,8 +15,8 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from bot.adapters import checkout
-from bot.adapters.confine import NO_SUCH_COMMAND
+from bot.adapters.builds import checkout
+from bot.adapters.processes.confine import NO_SUCH_COMMAND
 from bot.adapters.profilers.evidence import folder_for, lines, told
 from bot.adapters.profilers.launching import Launched, ask, launch
 from bot.adapters.profilers.native import frida_session

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bot.adapters.process import PATH
+from bot.adapters.processes.process import PATH
 from bot.adapters.profilers.evidence import lines
 from bot.adapters.profilers.launching import ask
 from bot.adapters.profilers.native.names import Name, bare, readable, tidy

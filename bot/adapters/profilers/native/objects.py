@@ -18,9 +18,9 @@ from elftools.elf.segments import InterpSegment
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from bot.adapters.answers import Column, Told
 from bot.adapters.profilers.evidence import open_file, readable_by, told
 from bot.adapters.profilers.native.go_names import SECTIONS, go_functions
+from bot.adapters.reading.answers import Column, Told
 from bot.model.profiles import Target
 
 LARGEST = 2 << 30

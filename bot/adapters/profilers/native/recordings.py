@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
-from bot.adapters.answers import MOST_NOTES, Column, Reasons, Told
 from bot.adapters.profilers.evidence import read_file
 from bot.adapters.profilers.native import frida_session
 from bot.adapters.profilers.native.frida_recording import Reader
@@ -24,6 +23,7 @@ from bot.adapters.profilers.native.uftrace_file import (
     exit_status,
     read_recording,
 )
+from bot.adapters.reading.answers import MOST_NOTES, Column, Reasons, Told
 
 MOST_BYTES = 384 << 20
 """Of what Frida's hooks recorded in a trial."""

@@ -13,8 +13,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from bot.adapters.answers import MOST_NOTE, Reasons, Told
 from bot.adapters.profilers.evidence import lines, read_file
+from bot.adapters.reading.answers import MOST_NOTE, Reasons, Told
 
 MOST_MAPPINGS = 100_000
 MOST_BYTES, MOST_FILES, MOST_REASONS = 256 << 20, 1000, 3

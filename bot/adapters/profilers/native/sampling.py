@@ -11,14 +11,15 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from bot.adapters import checkout, confine
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.builds import checkout
+from bot.adapters.processes import confine
+from bot.adapters.processes.process import PATH, run_trusted
+from bot.adapters.processes.tool_versions import version_of
 from bot.adapters.profilers.evidence import folder_for, lines, told
 from bot.adapters.profilers.launching import Launched, ask, launch
 from bot.adapters.profilers.native.functions import Functions, without_names
 from bot.adapters.profilers.native.objects import object_of
 from bot.adapters.profilers.native.samples import Spot, tell_gperftools, tell_perf
-from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Method, MethodCost, Profile, Target, Tool
 from bot.model.sites import Account
 

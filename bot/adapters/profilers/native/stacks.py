@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.adapters.process import PATH, run_trusted
+from bot.adapters.processes.process import PATH, run_trusted
+from bot.adapters.processes.tool_versions import version_of
 from bot.adapters.profilers.call_tree import CallTree
 from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.running import Running
 from bot.adapters.profilers.native.samples import Spot
-from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Method
 
 FREQUENCY = 199

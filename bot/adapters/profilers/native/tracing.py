@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from bot.adapters import checkout
-from bot.adapters.compilers import ROOM
-from bot.adapters.process import PLAIN_ENVIRONMENT
+from bot.adapters.builds import checkout
+from bot.adapters.builds.compilers import ROOM
+from bot.adapters.processes.process import PLAIN_ENVIRONMENT
 from bot.adapters.profilers.evidence import folder_for
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.functions import Functions

@@ -10,9 +10,10 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from bot.adapters import checkout
-from bot.adapters.compilers import ROOM
-from bot.adapters.process import PATH
+from bot.adapters.builds import checkout
+from bot.adapters.builds.compilers import ROOM
+from bot.adapters.processes.process import PATH
+from bot.adapters.processes.tool_versions import version_of
 from bot.adapters.profilers.evidence import folder_for, told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.functions import Functions
@@ -24,7 +25,6 @@ from bot.adapters.profilers.native.signatures import REGISTERS, Parameter, signa
 from bot.adapters.profilers.native.tracing import Described, as_the_program, calibrate, doubts, listed, traced
 from bot.adapters.profilers.native.uftrace_file import Recording
 from bot.adapters.profilers.native.watching import Watch, find, pattern, spelled
-from bot.adapters.tool_versions import version_of
 from bot.model.profiles import Method, Profile, Target, Tool
 
 SLOWDOWN = 10.0

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from bot.adapters.answers import Told
 from bot.adapters.profilers.evidence import told
 from bot.adapters.profilers.node.parsing import ask_parser, valid_lines
 from bot.adapters.profilers.node.sources import MODULE, module_of
+from bot.adapters.reading.answers import Told
 from bot.model.profiles import Method, Target
 
 

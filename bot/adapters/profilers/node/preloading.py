@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
-from bot.adapters.process import PATH
+from bot.adapters.processes.process import PATH
+from bot.adapters.processes.tool_versions import version_line
 from bot.adapters.profilers.evidence import told
 from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.reports import AnyReport, ToldReports, tool_folder
-from bot.adapters.tool_versions import version_line
 from bot.model.profiles import Target
 
 HERE = Path(__file__).resolve().parent

@@ -11,12 +11,12 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from bot.adapters.answers import Column
 from bot.adapters.profilers.call_series import LEFT, MOST_BIAS, MOST_BINS, median, merged
 from bot.adapters.profilers.call_series import Watched as Part
 from bot.adapters.profilers.python.names import Naming
 from bot.adapters.profilers.python.reading import Body, Count, Left, Text, read_processes
 from bot.adapters.profilers.reports import ToldMethod
+from bot.adapters.reading.answers import Column
 from bot.model.profiles import CallSeries, Method
 
 _MOST = 1_000_000

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.adapters.answers import Told
 from bot.adapters.profilers.reports import read_reports
+from bot.adapters.reading.answers import Told
 
 SUFFIX = ".report"
 Count = Annotated[int, Field(ge=0, le=1 << 53)]

@@ -15,7 +15,6 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bot.adapters.answers import Told
 from bot.adapters.profilers import evidence
 from bot.adapters.profilers.call_tree import CallTree, tree_costs
 from bot.adapters.profilers.evidence import readable_by, told
@@ -25,6 +24,7 @@ from bot.adapters.profilers.python.injection import not_started, version_of
 from bot.adapters.profilers.python.names import Naming
 from bot.adapters.profilers.python.reading import Count, Text
 from bot.adapters.profilers.reports import ToldMethod
+from bot.adapters.reading.answers import Told
 from bot.model.profiles import Method, Profile, Target, Tool
 from bot.model.trials import Outcome
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters import process
+from bot.adapters.processes import process
 from bot.adapters.profilers.jvm.toolchain import COMPILING
 from bot.model.profiles import Target
 from tests.accounts import OWN

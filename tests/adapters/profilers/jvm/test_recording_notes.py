@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.adapters.process import Ended
+from bot.adapters.processes.process import Ended
 from bot.adapters.profilers.jvm.recording import notes_of_trial
 from bot.adapters.profilers.launching import Launched
 from bot.model.trials import Outcome

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters import process
+from bot.adapters.processes import process
 from bot.adapters.profilers.jvm import sampler, toolchain
 from bot.adapters.profilers.jvm.recording import Recorded, take
 from bot.adapters.profilers.jvm.sampler import JvmSampler, served

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters import process
+from bot.adapters.processes import process
 from bot.adapters.profilers.fine import FineProfiler
 from bot.adapters.profilers.jvm.sampler import JvmSampler
 from bot.adapters.profilers.jvm.timer import JvmTimer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.process import PATH
+from bot.adapters.processes.process import PATH
 from bot.model.profiles import Target
 from tests.accounts import OWN
 

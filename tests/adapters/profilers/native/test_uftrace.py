@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.adapters.compilers import ROOM
+from bot.adapters.builds.compilers import ROOM
 from bot.adapters.profilers.native import uftrace
 from bot.adapters.profilers.native.functions import Functions
 from bot.adapters.profilers.native.uftrace import Uftrace

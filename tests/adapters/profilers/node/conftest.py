@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters import process
+from bot.adapters.processes import process
 from bot.model.profiles import Target
 from bot.model.sites import Account
 from tests.accounts import OWN

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from bot.adapters.process import PLAIN_ENVIRONMENT
+from bot.adapters.processes.process import PLAIN_ENVIRONMENT
 from bot.model.profiles import MethodCost, Profile, Target
 
 OLDEST = (3, 8)

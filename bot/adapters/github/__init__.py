@@ -1,0 +1,1 @@
+"""What we ask and tell GitHub, by what it is about."""

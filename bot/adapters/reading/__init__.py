@@ -1,0 +1,1 @@
+"""What strangers wrote, read in processes that can do nothing but read and answer."""

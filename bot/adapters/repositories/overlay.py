@@ -1,0 +1,65 @@
+"""Revisions with some folders of another one: head's benchmark scripts and inputs on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.adapters.repositories.git import Repository
+from bot.adapters.repositories.git_errors import first_line
+from bot.model.errors import UsageError
+from bot.model.revisions import Revision
+
+
+def overlaid(
+    repository: Repository, revisions: Sequence[Revision], head: Revision, paths: Sequence[str]
+) -> tuple[Revision, ...]:
+    """The revisions with head's files below `paths`, and none of their own there; head itself is as it was.
+
+    Ids and dates stay: a tree is all that changes, so that revisions which differ only there are equal.
+
+    Raises:
+        UsageError: head has no such path, or git cannot lay it over a revision.
+    """
+    if not paths:
+        return tuple(revisions)
+    repository.hold(*(r.id for r in (*revisions, head)))
+    laid = [_entry(repository, head, path) for path in paths]
+    trees: dict[str, str] = {}
+    for revision in revisions:
+        if revision.tree not in trees:
+            trees[revision.tree] = _tree(repository, revision, laid)
+    return tuple(replace(revision, tree=trees[revision.tree]) for revision in revisions)
+
+
+def _entry(repository: Repository, head: Revision, path: str) -> tuple[str, str, str]:
+    """Path, mode and object of what head has there."""
+    path = path.rstrip("/")
+    shown = repository.mirrored("ls-tree", "--format=%(objectmode) %(objectname)", head.tree, "--", path)
+    found = shown.output.decode().split()
+    if shown.code != 0 or len(found) != 2:
+        raise UsageError(f"overlay: there is no {path} at {head.label}; name a folder that head has")
+    return path, found[0], found[1]
+
+
+def _tree(repository: Repository, revision: Revision, laid: Sequence[tuple[str, str, str]]) -> str:
+    index = repository.home / "index-overlaid"
+    env = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(repository.home)}
+
+    def run(*words: str) -> str:
+        done = repository.mirrored(*words, env=env)
+        if done.code != 0:
+            raise UsageError(f"overlay: cannot be laid over {revision.label}: {first_line(done.error)}")
+        return done.output.decode().strip()
+
+    try:
+        run("read-tree", revision.tree)
+        for path, mode, name in laid:
+            run("rm", "-r", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", path)
+            if mode == "040000":
+                run("read-tree", f"--prefix={path}/", name)
+            else:
+                run("update-index", "--add", "--cacheinfo", f"{mode},{name},{path}")
+        return run("write-tree")
+    finally:
+        index.unlink(missing_ok=True)
