@@ -25,6 +25,8 @@ from bot.report.parts import Headline
 MOST_NAMED = 3
 """Suspects named above the fold; the table has the others."""
 MOST_ACCEPTED = 5
+KNOWN_BEFORE = ("this pull request takes back", "this pull request makes it worse there again")
+"""What notes say of a change that history knows: who reads of the change wants to know that."""
 GENERAL = 0.5
 """Of a special change's size, from which on the more general one leads. Arbitrary."""
 COMMANDS = "where comment commands are installed"
@@ -239,7 +241,8 @@ def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
     guilty = methods.blamed(report, found[0])
     where = (methods.verdict(report, guilty),) if guilty else ()
     hits = [claims.hit(e) for e in found[:MOST_NAMED]]
-    return (claims.default(report), hits[0], *where, *resources.blamed(report, found[0]), *hits[1:])
+    past = _said(report, *KNOWN_BEFORE)
+    return (claims.default(report), hits[0], *where, *resources.blamed(report, found[0]), *hits[1:], *past)
 
 
 def _said(report: Report, *phrases: str) -> list[Prose]:
