@@ -11,10 +11,11 @@ from bot.analysis.past_changes import PastChange
 from bot.analysis.past_harm import PastHarm, past_harms
 from bot.flows.history.accepting import Accepted
 from bot.model.report import Effect
-from bot.model.space import Term
 
 STATES = 3
 """Harms of base that are told one by one, the largest first; of the others the terms."""
+LIKELY = 3
+"""Terms that are told where history does not single one out."""
 WHOLE, PART = 0.75, 0.3
 """A change that takes back so much of a harm undoes it, or a part of it: both sizes are estimates."""
 
@@ -37,7 +38,7 @@ class BaseState:
         """In which terms base is worse than it once was: nobody undid it, and nobody accepted it."""
         worse = [h for h in self.harms if h.undone is None and not self._accepted(h, accepted)]
         told = [f"History: base is {self._worse(harm)}." for harm in worse[:STATES]]
-        if more := ", ".join(_name(harm.term) for harm in worse[STATES:]):
+        if more := "; ".join(_names(harm) for harm in worse[STATES:]):
             told.append(f"History: base is worse in {self.rule.name} in {more}, too.")
         return told
 
@@ -46,7 +47,8 @@ class BaseState:
         told = []
         for effect in effects:
             if effect.significant and effect.metric == self.rule.name:
-                harm = next((h for h in self.harms if h.term in (effect.term, *effect.aliases)), None)
+                alike = (effect.term, *effect.aliases)
+                harm = next((h for h in self.harms if h.term is not None and h.term in alike), None)
                 told += [self._answer(harm, effect)] if harm else []
         return [answer for answer in told if answer]
 
@@ -64,11 +66,13 @@ class BaseState:
 
     def _accepted(self, harm: PastHarm, accepted: Accepted | None) -> bool:
         ratio = math.exp(self._sign * harm.size)
-        return accepted is not None and accepted.by_entry(harm.term, self.rule.name, ratio) is not None
+        return accepted is not None and any(
+            accepted.by_entry(term, self.rule.name, ratio) is not None for term in harm.terms
+        )
 
     def _worse(self, harm: PastHarm) -> str:
         return (
-            f"{100 * math.expm1(harm.size):.1f} % worse in {self.rule.name} ({_name(harm.term)})"
+            f"{100 * math.expm1(harm.size):.1f} % worse in {self.rule.name} ({_names(harm)})"
             f" since {self._where(harm.raised)}"
         )
 
@@ -82,5 +86,7 @@ class BaseState:
         return 1.0 if self.rule.better == "lower" else -1.0
 
 
-def _name(term: Term) -> str:
-    return "+".join(term) or "everything"
+def _names(harm: PastHarm) -> str:
+    """Its term, or the likeliest where history does not single one out."""
+    shown = ["+".join(term) or "everything" for term in harm.terms[:LIKELY]]
+    return shown[0] if harm.term is not None else f"{', '.join(shown)} or another term"
