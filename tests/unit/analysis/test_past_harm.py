@@ -61,3 +61,8 @@ def test_two_rises_of_terms_that_are_not_known_are_two_harms() -> None:
         [PastChange(2, 1, 0.05, shares), PastChange(4, 3, 0.04, shares)], sign=1.0, margin=0.01
     )
     assert [round(h.size, 3) for h in found] == [0.05, 0.04]
+
+
+def test_where_several_steps_explain_one_place_no_term_is_singled_out() -> None:
+    (harm,) = past_harms([step(3, 0.05), step(3, 0.09, "b")], sign=1.0, margin=0.01)
+    assert harm.term is None and set(harm.terms) == {("a",), ("b",)} and harm.size == 0.09
