@@ -250,3 +250,12 @@ def test_every_term_in_which_base_is_worse_is_named() -> None:
     notes = "\n".join(pull_request(remembering(FakeStore([past(changes)]), bench())).notes)
     assert notes.count("base is") == 4
     assert all(term[0] in notes for term, _ in changes.values())
+
+
+@pytest.mark.parametrize(("line", "said"), [(11, False), (80, True)])
+def test_a_history_that_ends_long_before_base_says_so(line: int, said: bool) -> None:
+    job = remembering(FakeStore([past({4: (("check",), 0.06)})]), bench(), line=line)
+    notes = pull_request(job).notes
+    assert (
+        "History ends at `v10`, 69 revisions before base: what changed since is not known." in notes
+    ) is said

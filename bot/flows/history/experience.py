@@ -26,6 +26,8 @@ RUNS, ROWS = 200, 250_000
 """The newest so many runs (and rows, by whole pieces) are read: older ones add little, and time is short."""
 CONFIGURATIONS = 400
 """Changes are looked for in the configurations that were measured most."""
+BEHIND = 30
+"""So many revisions between history's newest and base are told: a harm of base may be over. Arbitrary."""
 NO_HISTORY = "No history was read: this run stands on its own pairs, and prior probabilities are not known."
 
 
@@ -94,11 +96,22 @@ def recall(
         metrics[rule.name] = expected(past, rule.name, subject.space, places=places, solver=solver)
         states.append(BaseState.of(metrics[rule.name].changes, rule, [labels.get(r, r) for r in line]))
         notes += states[-1].notes(accepted)
-    if not any(r.revision in places for r in past.revisions):
-        notes.append("History has no revision of base's line: what changed before is not known.")
+    notes += _reach([places[r.revision] for r in past.revisions if r.revision in places], line, labels)
     experience = Experience(metrics, failures(past, subject.space))
     newest = max(past.runs, key=lambda run: run.started)
     return Recalled(experience, history, tuple(notes), newest.environment, tuple(states))
+
+
+def _reach(measured: Sequence[int], line: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    """How far what history knows reaches on base's line, where that is not near base; places on the line."""
+    if not measured:
+        return ["History has no revision of base's line: what changed before is not known."]
+    newest = max(measured)
+    behind = len(line) - 1 - newest
+    if behind < BEHIND:
+        return []
+    last = labels.get(line[newest], line[newest])
+    return [f"History ends at `{last}`, {behind} revisions before base: what changed since is not known."]
 
 
 def expected(
