@@ -25,7 +25,8 @@ from bot.report.parts import Headline
 MOST_NAMED = 3
 """Suspects named above the fold; the table has the others."""
 MOST_ACCEPTED = 5
-KNOWN_BEFORE = ("this pull request takes back", "this pull request makes it worse there again")
+ON_TOP = "what this pull request adds comes on top"
+KNOWN_BEFORE = ("this pull request takes back", "this pull request makes it worse there again", ON_TOP)
 """What notes say of a change that history knows: who reads of the change wants to know that."""
 GENERAL = 0.5
 """Of a special change's size, from which on the more general one leads. Arbitrary."""
@@ -35,7 +36,10 @@ COMMANDS = "where comment commands are installed"
 def headline(report: Report, *, fork: bool = False) -> Headline:
     """The headline of any report; a run that measured nothing is never green."""
     told = _TOLD[state(report)](report)
-    told = replace(told, lead=(*told.lead, *claims.accepted(report)))
+    accepted = claims.accepted(report)
+    # It was accepted once: whether twice is meant, only the reader knows.
+    twice = _said(report, ON_TOP) if accepted and told.tone == "good" else ()
+    told = replace(told, lead=(*told.lead, *accepted, *twice))
     return replace(_with_assertions(report, told, fork=fork), caveats=claims.caveats(report, fork=fork))
 
 
