@@ -27,7 +27,7 @@ MOST_NAMED = 3
 MOST_ACCEPTED = 5
 ON_TOP = "what this pull request adds comes on top"
 KNOWN_BEFORE = ("this pull request takes back", "this pull request makes it worse there again", ON_TOP)
-"""What notes say of a change that history knows: who reads of the change wants to know that."""
+"""What notes say of changes that history knows. Whether what was accepted is twice, a reader decides."""
 GENERAL = 0.5
 """Of a special change's size, from which on the more general one leads. Arbitrary."""
 COMMANDS = "where comment commands are installed"
@@ -37,7 +37,6 @@ def headline(report: Report, *, fork: bool = False) -> Headline:
     """The headline of any report; a run that measured nothing is never green."""
     told = _TOLD[state(report)](report)
     accepted = claims.accepted(report)
-    # It was accepted once: whether twice is meant, only the reader knows.
     twice = _said(report, ON_TOP) if accepted and told.tone == "good" else ()
     told = replace(told, lead=(*told.lead, *accepted, *twice))
     return replace(_with_assertions(report, told, fork=fork), caveats=claims.caveats(report, fork=fork))
