@@ -25,6 +25,9 @@ from bot.report.parts import Headline
 MOST_NAMED = 3
 """Suspects named above the fold; the table has the others."""
 MOST_ACCEPTED = 5
+ON_TOP = "what this pull request adds comes on top"
+KNOWN_BEFORE = ("this pull request takes back", "this pull request makes it worse there again", ON_TOP)
+"""What notes say of changes that history knows. Whether what was accepted is twice, a reader decides."""
 GENERAL = 0.5
 """Of a special change's size, from which on the more general one leads. Arbitrary."""
 COMMANDS = "where comment commands are installed"
@@ -33,7 +36,9 @@ COMMANDS = "where comment commands are installed"
 def headline(report: Report, *, fork: bool = False) -> Headline:
     """The headline of any report; a run that measured nothing is never green."""
     told = _TOLD[state(report)](report)
-    told = replace(told, lead=(*told.lead, *claims.accepted(report)))
+    accepted = claims.accepted(report)
+    twice = _said(report, ON_TOP) if accepted and told.tone == "good" else ()
+    told = replace(told, lead=(*told.lead, *accepted, *twice))
     return replace(_with_assertions(report, told, fork=fork), caveats=claims.caveats(report, fork=fork))
 
 
@@ -239,7 +244,8 @@ def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
     guilty = methods.blamed(report, found[0])
     where = (methods.verdict(report, guilty),) if guilty else ()
     hits = [claims.hit(e) for e in found[:MOST_NAMED]]
-    return (claims.default(report), hits[0], *where, *resources.blamed(report, found[0]), *hits[1:])
+    past = _said(report, *KNOWN_BEFORE)
+    return (claims.default(report), hits[0], *where, *resources.blamed(report, found[0]), *hits[1:], *past)
 
 
 def _said(report: Report, *phrases: str) -> list[Prose]:
