@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.model.report import Effect, Report
+from bot.model.report_methods import MethodSuspect
 from bot.report import claims, doubts, methods, resources, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
@@ -253,8 +254,7 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
     guilty = methods.blamed(report, found[0])[:1]
     around = prose("the code that runs ", words.within(found[0].term))
     if guilty:
-        ours = guilty[0].owner
-        around = prose("and around ", code(guilty[0].method if ours is None else ours.method))
+        around = _around(guilty[0])
     look = prose("look at what this pull request changed in ", around)
     lines = [line for e in found if (line := claims.acceptance(e))]
     lines = list(dict.fromkeys(lines))[:MOST_ACCEPTED]
@@ -262,6 +262,12 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
         return prose(look, "."), None
     how = "comment each line by itself" if len(lines) > 1 else "comment"
     return prose(look, f". If it is intended, {how} ({COMMANDS}):"), Listing("\n".join(lines), "text")
+
+
+def _around(method: MethodSuspect) -> Prose:
+    if method.file is None and method.owner is None:  # perhaps a library's, and nobody knows who called it
+        return prose(code(method.method), " or in what calls it")
+    return prose("and around ", code(method.owner.method if method.owner else method.method))
 
 
 def _with_assertions(report: Report, found: Headline, *, fork: bool) -> Headline:

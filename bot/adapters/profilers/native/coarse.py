@@ -57,7 +57,7 @@ class Coarse:
                 break
             notes += lacking
         left = target.seconds - (time.monotonic() - began)
-        counts = self._counted(target, min((p.seconds for p in sampled), default=0.0), left, notes)
+        counts = self._counted(target, min(map(_of_the_program, sampled), default=0.0), left, notes)
         times = _joined(sampled) if sampled else None
         if counts is None and times is None:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(notes))
@@ -125,6 +125,11 @@ def _sampled(sampler: Perf | Gperftools, target: Target) -> Sequence[Profile]:
         if profiles[-1].outcome != "ok" or not profiles[-1].samples:
             break
     return profiles
+
+
+def _of_the_program(profile: Profile) -> float:
+    """CPU seconds of a sampled trial without those that the sampler itself takes: perf's start is 0.1 s."""
+    return min(profile.seconds, sum(cost.self_seconds or 0.0 for cost in profile.methods.values()))
 
 
 def _enough(profiles: Sequence[Profile]) -> bool:

@@ -156,6 +156,23 @@ def test_what_is_too_slow_to_be_counted_is_sampled_and_so_are_all_other_profiles
     assert any(cost.instructions for cost in Coarse().profile(forge.target()).methods.values())
 
 
+def test_what_the_sampler_itself_takes_is_no_reason_not_to_count(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coarse, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(coarse, "CALLGRIND_STARTS", 0.0)
+    forge.make("-g", "-O1", main_c=SHORT)
+    sampler = Perf()
+    program = sampler.profile(forge.target())
+    own = sum(cost.self_seconds or 0.0 for cost in program.methods.values())
+    monkeypatch.setattr(sampler, "profile", lambda target: replace(program, seconds=own + 1.0))
+    profiler = Coarse()
+    monkeypatch.setattr(profiler, "_sampling", (sampler,))
+    profile = profiler.profile(replace(forge.target(), seconds=20.0))
+    assert not any("callgrind may take" in note for note in profile.notes), profile.notes
+    assert any(cost.instructions for cost in profile.methods.values())
+
+
 def test_what_was_sampled_is_kept_when_callgrind_takes_longer_than_it_was_believed_to(
     forge: Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
