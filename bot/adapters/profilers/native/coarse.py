@@ -77,10 +77,11 @@ class Coarse:
         command = tuple(word.replace(str(target.fresh or target.scratch), "") for word in target.words)
         first = command not in self._counted_before
         if not self._counted_before.setdefault(command, not trial or wanted <= left):
-            notes.append(
-                f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s, and "
-                f"{max(left, 0.0):.0f} s of the budget are left for it."
-            )
+            if first or wanted > left:  # else an earlier profile said why
+                notes.append(
+                    f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s, and "
+                    f"{max(left, 0.0):.0f} s of the budget are left for it."
+                )
             return None
         until = time.monotonic() + COUNTING_SHARE * left
         late = replace(target, stop=lambda: target.over or time.monotonic() > until)
