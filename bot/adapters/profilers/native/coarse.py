@@ -86,7 +86,8 @@ class Coarse:
         until = time.monotonic() + COUNTING_SHARE * left
         late = replace(target, stop=lambda: target.over or time.monotonic() > until)
         counts = self._counting.profile(late)
-        if counts.outcome == "ok" or not (first and trial) or target.over or time.monotonic() <= until:
+        stopped = target.over or time.monotonic() > until
+        if counts.outcome == "ok" or not (first and trial) or not stopped:
             return counts
         self._counted_before[command] = False
         notes.append(

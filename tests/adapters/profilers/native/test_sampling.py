@@ -189,6 +189,19 @@ def test_what_was_sampled_is_kept_when_callgrind_takes_longer_than_it_was_believ
     assert all(cost.instructions is None for cost in profiler.profile(forge.target()).methods.values())
 
 
+def test_what_was_sampled_is_kept_when_the_time_is_over_before_callgrind_is_stopped(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coarse, "CALLGRIND_STARTS", 0.0)
+    monkeypatch.setattr(coarse, "CALLGRIND_SLOWDOWN", 0.0)
+    monkeypatch.setattr(coarse, "MOST_ROUNDS", 1)
+    forge.make("-g", "-O1", main_c=PROGRAM.replace("100000", "500000"))
+    until = time.monotonic() + 8.0
+    profile = Coarse().profile(replace(forge.target(), seconds=60.0, stop=lambda: time.monotonic() > until))
+    assert profile.outcome == "ok" and profile.samples, profile.notes
+    assert any("callgrind did not end" in note for note in profile.notes), profile.notes
+
+
 def test_without_any_tool_the_coarse_profile_says_what_is_missing(
     forge: Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
