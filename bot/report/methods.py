@@ -131,11 +131,11 @@ def methods(report: Report, rows: int) -> Section | None:
     lines: list[Words] = [_line(report, several) for several in alike[:MOST_BULLETS]]
     left = sum(len(several) for several in alike[MOST_BULLETS:])
     lines += [prose(f"{count(left, 'more configuration')}, in the report")] if left else []
-    blocks += [Bullets(tuple(lines))] if lines else []
-    blocks += _remarks(report, found, short)
-    unique = {(m.method, m.file, m.change) for g in flagged for m in g.methods}
-    counted = Counter(_CHANGES[change] for _, _, change in unique)
-    title = ", ".join(f"{counted[said]:,} {said}" for said in _CHANGES.values() if counted[said])
+    blocks += [*([Bullets(tuple(lines))] if lines else []), *_remarks(report, found, short)]
+    unique = {(m.method, m.file, _state(m) or _CHANGES[m.change]) for g in flagged for m in g.methods}
+    counted = Counter(said for _, _, said in sorted(unique, key=str))
+    order = dict.fromkeys((*_CHANGES.values(), *counted))
+    title = ", ".join(f"{counted[said]:,} {said}" for said in order if counted[said])
     return Section("methods", f"Methods: {title}", tuple(blocks))
 
 
@@ -246,7 +246,7 @@ def _remarks(report: Report, found: list[Group], short: bool) -> list[Block]:
 
 
 def _name(method: MethodSuspect) -> Prose:
-    state = "calls more" if method.change == "calls" else _state(method)
+    state = _state(method) or "calls more" * (method.change == "calls")
     was = prose(" (was ", code(method.was), ")") if method.was else ""
     return prose(code(method.method), f" ({state})" if state else "", was)
 

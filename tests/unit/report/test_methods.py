@@ -68,6 +68,7 @@ def test_a_method_that_no_sample_met_at_base_is_not_called_new() -> None:
     sampled = method("put", 0.9, file="db.c", line=7, change="new", calls=(None, None))
     counted = method("put", 0.9, file="db.c", line=7, change="new", calls=(0, 9))
     assert table(blaming(sampled))[0]["Method"] == "`put` (not seen at base)"
+    assert told(blaming(sampled)).title == "Methods: 1 not seen at base"
     assert table(blaming(counted))[0]["Method"] == "`put` (new)"
 
 
