@@ -32,6 +32,7 @@ class Condensed:
     is compared with another. configuration: into `configurations`; place: of the revision on the line;
     value: logarithm, or half of a duet's log ratio; variance: of the value; each of shape (n,). noise:
     standard deviation of a duet's log ratio in each configuration, and the differences it is known from.
+    excess: by which factor variances are larger than repetitions say.
     """
 
     configurations: tuple[Configuration, ...]
@@ -41,9 +42,19 @@ class Condensed:
     value: Floats
     variance: Floats
     noise: Mapping[Configuration, tuple[float, int]]
+    excess: float = 1.0
 
     def __len__(self) -> int:
         return len(self.value)
+
+    def calmed(self, left: Floats) -> Condensed:
+        """With variances as these values show, (n,), which are without the changes that are known.
+
+        Where nights ask about changes, half of all differences and more are changes themselves.
+        """
+        own = self.variance / self.excess
+        excess = min(self.excess, _excess(self.group, self.place, left, own))
+        return replace(self, variance=excess * own, excess=excess)
 
     def narrowed(self, most: int) -> Condensed:
         """Without all but the `most` configurations that have most values."""
@@ -157,12 +168,12 @@ def condensed(past: Measurements, metric: str, space: Space, places: Mapping[str
     group = len(number) + _cells(run[own], configuration[own])
     parts.append((group, configuration[own], place[own], middle, variance))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Condensed(
-        found, columns[0], columns[1], columns[2], columns[3], _excess(*columns) * columns[4], noise
-    )
+    group, home, where, value, variance = columns
+    excess = _excess(group, where, value, variance)
+    return Condensed(found, group, home, where, value, excess * variance, noise, excess)
 
 
-def _excess(group: Ints, _configuration: Ints, place: Ints, value: Floats, variance: Floats) -> float:
+def _excess(group: Ints, place: Ints, value: Floats, variance: Floats) -> float:
     """By which factor values of neighbouring revisions vary more than their variances say, at least 1.
 
     Most revisions change nothing: what half of all differences exceed is noise, such as a drift during a run,

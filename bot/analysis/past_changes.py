@@ -25,6 +25,8 @@ UNEVEN, NEAR = 0.4, 1
 """Within so many places of a step a further one is believed from this share of it on: effects are uneven."""
 CHUNK = 2000
 """Groups looked at at once, to bound memory."""
+CALMED, CALMER = 4, 0.8
+"""So often what the changes found leave is looked at again, when it varies by so much less than thought."""
 KEPT = 0.02
 """Terms that carry a step with a smaller probability are left out."""
 
@@ -60,9 +62,21 @@ def past_changes(past: Condensed, found: Candidates) -> tuple[PastChange, ...]:
 
     Matching pursuit over (term, place): the step with the largest posterior odds (normal prior of its size)
     joins until none is proven, and all sizes are fitted together; a configuration's level in a run is free.
+    What is found may have passed for noise: without it smaller steps stand out, and are looked for.
     """
     if not len(past):
         return ()
+    search = _searched(past, found)
+    for _ in range(CALMED):
+        calmer = past.calmed(search.left)
+        if calmer.excess > CALMER * past.excess:
+            break
+        past = calmer
+        search = _searched(past, found)
+    return tuple(search.told(step) for step in sorted(search.steps, key=lambda s: s.column))
+
+
+def _searched(past: Condensed, found: Candidates) -> _Search:
     search = _Search(past, found)
     for _ in range(MOST):
         score = search.score(None, search.places)
@@ -77,7 +91,7 @@ def past_changes(past: Condensed, found: Candidates) -> tuple[PastChange, ...]:
         search.merge(int(column))
         search.fit()
     search.prune()
-    return tuple(search.told(step) for step in sorted(search.steps, key=lambda s: s.column))
+    return search
 
 
 class _Search:
@@ -100,6 +114,13 @@ class _Search:
         _, self._group = np.unique(past.group, return_inverse=True)
         self._total = np.bincount(self._group, self._weight)
         self.sizes: Floats = np.zeros((len(told), len(self.places)))
+
+    @property
+    def left(self) -> Floats:
+        """The values without the steps, (n,)."""
+        taken = sum((step.size * self._on(step) for step in self.steps), np.zeros(len(self.past)))
+        left: Floats = self.past.value - taken
+        return left
 
     def score(self, without: _Step | None, places: Ints) -> Floats:
         """Log posterior odds of one more step, (n_terms, n_places), the others but one taken out.

@@ -27,14 +27,29 @@ def expected_failures(
     Means of Beta distributions: of a configuration that of its worst value is the prior, of a value that of
     all configurations.
     """
-    share = {c: failed / tried for c, (tried, failed) in trials.items() if tried}
-    values, usual = _values(share)
+    return np.array([chance for chance, _ in _expected(trials, configurations)])
+
+
+def doubts(
+    trials: Mapping[Configuration, tuple[int, int]], configurations: Sequence[Configuration]
+) -> dict[Configuration, Chosen | None]:
+    """What fails more often than not, and with which value; None: by its own trials, no value explains it."""
+    expected = zip(configurations, _expected(trials, configurations), strict=True)
+    return {configuration: cause for configuration, (chance, cause) in expected if chance > OFTEN}
+
+
+def _expected(
+    trials: Mapping[Configuration, tuple[int, int]], configurations: Sequence[Configuration]
+) -> list[tuple[float, Chosen | None]]:
+    """Probability that a trial fails, and the value because of which it is likely to."""
+    values, usual = _values({c: failed / tried for c, (tried, failed) in trials.items() if tried})
     found = []
     for configuration in configurations:
-        expected = max((values.get(chosen, usual) for chosen in enumerate(configuration)), default=usual)
+        worst = max(enumerate(configuration), key=lambda chosen: values.get(chosen, usual), default=None)
+        expected = usual if worst is None else values.get(worst, usual)
         tried, failed = trials.get(configuration, (0, 0))
-        found.append(_mean(failed, tried, expected))
-    return np.array(found)
+        found.append((_mean(failed, tried, expected), worst if expected > OFTEN else None))
+    return found
 
 
 def _values(share: Mapping[Configuration, float]) -> tuple[dict[Chosen, float], float]:

@@ -30,12 +30,13 @@ EXPECTED = 0.5
 class Turn:
     """Configurations to measure, (n_configurations,), and after how many pairs there is another turn.
 
-    focused: some were chosen of those that are open.
+    focused: some were chosen of those that are open. hopeful: because of history alone.
     """
 
     rows: NDArray[np.bool_]
     batch: int
     focused: bool = False
+    hopeful: bool = False
 
 
 def first_turn(configurations: int) -> Turn:
@@ -55,16 +56,17 @@ def next_turn(still: NDArray[np.bool_], watches: Sequence[Watch], pairs: int, *,
     least = max(LEAST_BATCH, pairs // 40)
     standing = _standing(still, watches) if pairs >= FEW_ROUNDS * len(still) else np.zeros_like(still)
     focus: NDArray[np.bool_] = np.zeros_like(still)
-    if not after.focused:
-        if standing.any():
-            focus, least = standing, max(least, len(still) // 2)
-        elif pairs >= EVEN_ROUNDS * len(still):
-            leading = max(watches, key=lambda watch: watch.bettor.lead)
-            focus = leading.bettor.promising(int(FOCUS * still.sum())) & still
-        elif pairs >= len(still):
-            focus = _hopeful(still, watches)
+    hopeful = False
+    # What history hopes for must not delay what this run shows: its alarm leaves time to tell names apart.
+    if standing.any() and (after.hopeful or not after.focused):
+        focus, least = standing, max(least, len(still) // 2)
+    elif not after.focused and pairs >= EVEN_ROUNDS * len(still):
+        leading = max(watches, key=lambda watch: watch.bettor.lead)
+        focus = leading.bettor.promising(int(FOCUS * still.sum())) & still
+    elif not after.focused and pairs >= len(still):
+        focus, hopeful = _hopeful(still, watches), True
     if focus.any():
-        return Turn(focus, max(least, 2 * int(focus.sum())), focused=True)
+        return Turn(focus, max(least, 2 * int(focus.sum())), focused=True, hopeful=hopeful)
     return Turn(still, max(least, int(still.sum())))
 
 

@@ -108,14 +108,16 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
     of_time = timed(job.subject)
     alone = all(rule.name in of_time for rule in wanted[:1])
     evidence = Evidence(wanted, wall_only=frozenset() if alone else of_time)
+    sample = list(dict.fromkeys(bench.served(c) for c in job.sampler(MOST)))
     schedule = Schedule(
-        sample=recalled.working_first(list(dict.fromkeys(bench.served(c) for c in job.sampler(MOST)))),
+        sample=sample,
         slots=1 if alone else bench.slots,
         budget=measuring * (COUNTING_LEAVES if counting else 1.0),
         clock=bench.elapsed,
         rng=job.rng,
         primary="wall" if alone else "duet",
         second_track=not alone and any(rule.name in of_time for rule in wanted),
+        doubted=recalled.doubted(sample),
     )
     contrasts = Contrasts(job.subject.space, _between(job, bench), evidence, schedule)
     schedule.active = contrasts.active

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.model.report import Effect, Report
-from bot.model.report_methods import MethodSuspect
 from bot.report import claims, doubts, methods, resources, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
@@ -26,6 +25,9 @@ from bot.report.parts import Headline
 MOST_NAMED = 3
 """Suspects named above the fold; the table has the others."""
 MOST_ACCEPTED = 5
+ON_TOP = "what this pull request adds comes on top"
+KNOWN_BEFORE = ("this pull request takes back", "this pull request makes it worse there again", ON_TOP)
+"""What notes say of changes that history knows. Whether what was accepted is twice, a reader decides."""
 GENERAL = 0.5
 """Of a special change's size, from which on the more general one leads. Arbitrary."""
 COMMANDS = "where comment commands are installed"
@@ -34,7 +36,9 @@ COMMANDS = "where comment commands are installed"
 def headline(report: Report, *, fork: bool = False) -> Headline:
     """The headline of any report; a run that measured nothing is never green."""
     told = _TOLD[state(report)](report)
-    told = replace(told, lead=(*told.lead, *claims.accepted(report)))
+    accepted = claims.accepted(report)
+    twice = _said(report, ON_TOP) if accepted and told.tone == "good" else ()
+    told = replace(told, lead=(*told.lead, *accepted, *twice))
     return replace(_with_assertions(report, told, fork=fork), caveats=claims.caveats(report, fork=fork))
 
 
@@ -240,7 +244,8 @@ def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
     guilty = methods.blamed(report, found[0])
     where = (methods.verdict(report, guilty),) if guilty else ()
     hits = [claims.hit(e) for e in found[:MOST_NAMED]]
-    return (claims.default(report), hits[0], *where, *resources.blamed(report, found[0]), *hits[1:])
+    past = _said(report, *KNOWN_BEFORE)
+    return (claims.default(report), hits[0], *where, *resources.blamed(report, found[0]), *hits[1:], *past)
 
 
 def _said(report: Report, *phrases: str) -> list[Prose]:
@@ -254,7 +259,7 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
     guilty = methods.blamed(report, found[0])[:1]
     around = prose("the code that runs ", words.within(found[0].term))
     if guilty:
-        around = _around(guilty[0])
+        around = words.around(guilty[0])
     look = prose("look at what this pull request changed in ", around)
     lines = [line for e in found if (line := claims.acceptance(e))]
     lines = list(dict.fromkeys(lines))[:MOST_ACCEPTED]
@@ -262,12 +267,6 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
         return prose(look, "."), None
     how = "comment each line by itself" if len(lines) > 1 else "comment"
     return prose(look, f". If it is intended, {how} ({COMMANDS}):"), Listing("\n".join(lines), "text")
-
-
-def _around(method: MethodSuspect) -> Prose:
-    if method.file is None and method.owner is None:  # perhaps a library's, and nobody knows who called it
-        return prose(code(method.method), " or in what calls it")
-    return prose("and around ", code(method.owner.method if method.owner else method.method))
 
 
 def _with_assertions(report: Report, found: Headline, *, fork: bool) -> Headline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from bot.model.at_fault import at_fault, held
 from bot.model.space import Configuration, Value
 from bot.model.trials import Pair, Track, Wish
+from bot.sampling.probation import in_order
 
 ROUNDS = 6
 """Pairs a configuration should get.
@@ -65,8 +66,9 @@ class Schedule:
 
     sample: configurations, every prefix balanced (sampling.pull_request). slots: pairs that run at once.
     budget: seconds of measuring. clock: seconds since the first trial. primary: the track of ordinary pairs.
-    After the first round `settled` is true and `configurations` is final. What holds values with which
-    several configurations failed and none worked is not begun.
+    doubted: what is expected to fail, and the cause. After the first round `settled` is true and
+    `configurations` is final. What holds values with which several configurations failed and none worked is
+    not begun.
     """
 
     sample: Sequence[Configuration]
@@ -78,6 +80,7 @@ class Schedule:
     active: Callable[[], Collection[Configuration] | None] = lambda: None
     finished: Callable[[], bool] = lambda: False
     second_track: bool = False
+    doubted: Mapping[Configuration, Hashable] = field(default_factory=dict)
     settled: bool = False
     configurations: list[Configuration] = field(default_factory=list)
     _records: dict[Configuration, _Record] = field(default_factory=dict)
@@ -130,6 +133,9 @@ class Schedule:
         alike.sort(key=lambda c: sum(a != b for a, b in zip(c, self.sample[0], strict=True)))
         return next((c for c in alike[:PLAIN] if c not in self.configurations), None)
 
+    def _worked(self, configuration: Configuration) -> bool:
+        return configuration in self._records and self._records[configuration].pairs > 0
+
     def _options(self, *, worked: bool) -> list[dict[int, Value]]:
         """The values of the configurations of which pairs ended well, or all failed."""
         return [
@@ -149,7 +155,7 @@ class Schedule:
         return BLIND if self.pair_seconds is None else room(self.pair_seconds, self.slots, self.budget)
 
     def _first_round(self) -> Iterator[Wish | None]:
-        for configuration in self.sample[:MOST]:
+        for configuration in in_order(self.sample[:MOST], self.doubted, self._worked):
             while self.pair_seconds is None and len(self.configurations) >= BLIND and self._running:
                 yield None
             failed = len(self._options(worked=False))

@@ -24,6 +24,7 @@ from bot.model.recording import Recorder
 from bot.model.report import Environment
 from bot.model.space import Term
 from bot.model.trials import Trial
+from bot.sampling.probation import in_order
 from tests.fakes import FakeBench, RecordingProgress, job_of
 from tests.flows.test_pull_request import bench, subject
 from tests.unit.analysis.pasts import FIRST, nights, record, revision
@@ -187,7 +188,19 @@ def test_what_never_worked_is_tried_last_and_the_default_first() -> None:
             recorder.trial(Trial("ok", {"cpu": 1.0}, exit_code=0), revision(0), SPACE.as_dict(configuration))
     memory = Memory(FakeStore([recorder.measurements(record(SPACE, 0, program=PROGRAM))]), list, FIRST)
     known = recall(memory, SUBJECT, rules(SUBJECT), solver())
-    assert known.working_first(chosen) == [c for c in chosen if c != chosen[2]] + [chosen[2]]
+    order = list(in_order(chosen, known.doubted(chosen), lambda _c: False))
+    assert order == [c for c in chosen if c != chosen[2]] + [chosen[2]]
+
+
+def test_an_option_that_failed_in_all_nights_and_works_now_is_measured() -> None:
+    recorder = Recorder()
+    for configuration in sample(SPACE, 40, np.random.default_rng(2)):
+        trial = Trial("timeout") if configuration[0] else Trial("ok", {"cpu": 1.0}, exit_code=0)
+        for _ in range(3):
+            recorder.trial(trial, revision(0), SPACE.as_dict(configuration))
+    store = FakeStore([recorder.measurements(record(SPACE, 0, program=PROGRAM))])
+    report = pull_request(remembering(store, bench(truth={"cpu": slower_with_extreme})))
+    assert [effect.term for effect in report.suspects.options] == [("extreme",)]
 
 
 @pytest.mark.parametrize(("cpu", "told"), [("another", True), ("fake", False), ("", False)])
@@ -203,3 +216,46 @@ def test_without_a_history_the_stage_of_reading_is_not_shown() -> None:
     job = job_of(SUBJECT, bench())
     pull_request(job)
     assert isinstance(job.progress, RecordingProgress) and "reading the history" not in job.progress.stages
+
+
+def answers(changes: Mapping[int, tuple[Term, float]], now: float) -> list[str]:
+    """What a pull request that multiplies the time of `check` is told of history."""
+    run = bench(truth={"cpu": lambda c: now if c[SPACE.index["check"]] else 1.0})
+    notes = pull_request(remembering(FakeStore([past(changes)]), run)).notes
+    return [n for n in notes if "this pull request" in n]
+
+
+def test_a_pull_request_that_undoes_what_history_knows_is_told_so() -> None:
+    slower: Mapping[int, tuple[Term, float]] = {4: (("check",), 0.1)}
+    (whole,) = answers(slower, 0.905)
+    assert "takes back what made base" in whole and "worse in cpu (check) since `v4`" in whole
+    (part,) = answers(slower, 0.95)
+    assert "takes back a part of what made base" in part
+
+
+def test_a_slow_down_on_top_of_a_known_one_is_told_as_a_further_one() -> None:
+    (told,) = answers({4: (("check",), 0.1)}, 1.08)
+    assert "since `v4` already; what this pull request adds comes on top" in told
+
+
+def test_a_pull_request_that_does_again_what_was_undone_is_told_so() -> None:
+    (told,) = answers({4: (("check",), 0.1), 7: (("check",), -0.1)}, 1.1)
+    assert "since `v4`, until `v7` took that back; this pull request makes it worse there again" in told
+
+
+def test_every_term_in_which_base_is_worse_is_named() -> None:
+    changes: Mapping[int, tuple[Term, float]] = {
+        at: ((name,), 0.06 + 0.02 * at) for at, name in zip((2, 4, 6, 8), SPACE.names[:4], strict=True)
+    }
+    notes = "\n".join(pull_request(remembering(FakeStore([past(changes)]), bench())).notes)
+    assert notes.count("base is") == 4
+    assert all(term[0] in notes for term, _ in changes.values())
+
+
+@pytest.mark.parametrize(("line", "said"), [(11, False), (80, True)])
+def test_a_history_that_ends_long_before_base_says_so(line: int, said: bool) -> None:
+    job = remembering(FakeStore([past({4: (("check",), 0.06)})]), bench(), line=line)
+    notes = pull_request(job).notes
+    assert (
+        "History ends at `v10`, 69 revisions before base: what changed since is not known." in notes
+    ) is said

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-
-import numpy as np
 
 from bot.analysis.candidates import candidates
 from bot.analysis.diagnose import Rule
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.hindsight import condensed, failures
-from bot.analysis.past_changes import PastChange, past_changes
-from bot.analysis.reliability import OFTEN, expected_failures
+from bot.analysis.past_changes import past_changes
+from bot.analysis.reliability import doubts
 from bot.flows.history.accepting import Accepted
+from bot.flows.history.base_state import BaseState
 from bot.flows.machines.drift import differences
 from bot.flows.ports import Solver, Store
 from bot.model.errors import HistoryError
 from bot.model.history import Measurements, Selection, program_fingerprint, told
-from bot.model.report import Environment, History
-from bot.model.space import Configuration, Space, Term
+from bot.model.report import Effect, Environment, History
+from bot.model.space import Configuration, Space
 from bot.model.subject import Subject
 
 RUNS, ROWS = 200, 250_000
 """The newest so many runs (and rows, by whole pieces) are read: older ones add little, and time is short."""
 CONFIGURATIONS = 400
 """Changes are looked for in the configurations that were measured most."""
-STATES = 3
-"""Known changes of base that are told, the largest first."""
+BEHIND = 30
+"""So many revisions between history's newest and base are told: a harm of base may be over. Arbitrary."""
 NO_HISTORY = "No history was read: this run stands on its own pairs, and prior probabilities are not known."
 
 
@@ -45,12 +42,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What was read, what it lets expect (None: nothing), notes, and the newest run's machine."""
+    """What was read, what it lets expect (None: nothing), notes, the newest run's machine, base's state."""
 
     experience: Experience | None = None
     history: History = field(default_factory=History)
     notes: tuple[str, ...] = (NO_HISTORY,)
     machine: Environment = field(default_factory=Environment)
+    states: tuple[BaseState, ...] = ()
 
     def machine_notes(self, now: Environment) -> list[str]:
         """In what this run's machine differs from the one of the newest run in the history."""
@@ -59,12 +57,13 @@ class Recalled:
             [f"The environment is another one than history's newest ({'; '.join(other)})."] if other else []
         )
 
-    def working_first(self, sample: Sequence[Configuration]) -> list[Configuration]:
-        """The sample with configurations that fail more often than not last; the default stays first."""
-        if self.experience is None:
-            return list(sample)
-        hopeless = expected_failures(self.experience.trials, sample) > OFTEN
-        return [*sample[:1], *(sample[i] for i in 1 + np.argsort(hopeless[1:], kind="stable"))]
+    def answers(self, effects: Sequence[Effect]) -> list[str]:
+        """What this run's changes have to do with what history knows of the same terms."""
+        return [answer for state in self.states for answer in state.answers(effects)]
+
+    def doubted(self, sample: Sequence[Configuration]) -> Mapping[Configuration, Hashable]:
+        """What of the sample fails more often than not, as history knows, and with which value."""
+        return doubts(self.experience.trials, sample) if self.experience is not None else {}
 
 
 def recall(
@@ -92,15 +91,27 @@ def recall(
     places = {revision: place for place, revision in enumerate(line)}
     labels = {r.revision: r.label for r in past.revisions}
     metrics: dict[str, Expected] = {}
+    states: list[BaseState] = []
     for rule in rules:
         metrics[rule.name] = expected(past, rule.name, subject.space, places=places, solver=solver)
-        names = [labels.get(r, r) for r in line]
-        notes += _state_of_base(metrics[rule.name].changes, rule, names, accepted)
-    if not any(r.revision in places for r in past.revisions):
-        notes.append("History has no revision of base's line: what changed before is not known.")
+        states.append(BaseState.of(metrics[rule.name].changes, rule, [labels.get(r, r) for r in line]))
+        notes += states[-1].notes(accepted)
+    notes += _reach([places[r.revision] for r in past.revisions if r.revision in places], line, labels)
     experience = Experience(metrics, failures(past, subject.space))
     newest = max(past.runs, key=lambda run: run.started)
-    return Recalled(experience, history, tuple(notes), newest.environment)
+    return Recalled(experience, history, tuple(notes), newest.environment, tuple(states))
+
+
+def _reach(measured: Sequence[int], line: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    """How far what history knows reaches on base's line, where that is not near base; places on the line."""
+    if not measured:
+        return ["History has no revision of base's line: what changed before is not known."]
+    newest = max(measured)
+    behind = len(line) - 1 - newest
+    if behind < BEHIND:
+        return []
+    last = labels.get(line[newest], line[newest])
+    return [f"History ends at `{last}`, {behind} revisions before base: what changed since is not known."]
 
 
 def expected(
@@ -131,30 +142,3 @@ def _read(store: Store, subject: Subject, rules: Sequence[Rule]) -> Measurements
             break
     parts.reverse()
     return Measurements.concatenated(parts) if parts else Measurements.empty()
-
-
-def _state_of_base(
-    changes: Sequence[PastChange], rule: Rule, labels: Sequence[str], accepted: Accepted | None
-) -> list[str]:
-    """Terms in which base is known to be worse than it once was, and since when.
-
-    Nobody undid it, and nobody accepted it.
-    """
-    sign = 1.0 if rule.better == "lower" else -1.0
-    net: dict[Term, float] = defaultdict(float)
-    since: dict[Term, int] = {}
-    for change in changes:
-        net[change.term] += sign * change.size
-        if sign * change.size > 0:
-            since[change.term] = change.place
-    worse = sorted((t for t in net if net[t] > math.log1p(rule.threshold)), key=lambda t: -net[t])
-    if accepted is not None:
-        worse = [t for t in worse if accepted.by_entry(t, rule.name, math.exp(sign * net[t])) is None]
-    notes = [
-        f"History: base is {100 * math.expm1(net[term]):.1f} % worse in {rule.name} "
-        f"({'+'.join(term) or 'everything'}) since `{labels[since[term]]}`."
-        for term in worse[:STATES]
-    ]
-    if len(worse) > STATES:
-        notes.append(f"History: base is worse in {len(worse) - STATES} more terms in {rule.name}.")
-    return notes

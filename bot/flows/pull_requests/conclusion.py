@@ -69,7 +69,8 @@ def conclude(
     moved = [tuple(c.options[n] for n in names) for c in changes if c.state in ("slower", "faster")]
     flagged = sorted(dict.fromkeys(moved), key=lambda c: distance(c, evidence.configurations[0]))
     environment = bench.environment()
-    notes = [*bench.notes(), *judgement.notes, *recalled.machine_notes(environment)]
+    answers = recalled.answers(judgement.options)
+    notes = [*bench.notes(), *judgement.notes, *answers, *recalled.machine_notes(environment)]
     if any(m.name == "instructions" for m in job.subject.metrics):
         changes += _instructions(job, bench, flagged[:COUNTED], notes)
     share = PROFILING_SHARE + (ASSERTING_SHARE if job.assertions else 0.0)

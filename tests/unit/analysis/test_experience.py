@@ -198,3 +198,27 @@ def test_configurations_of_expected_changes_are_measured_twice_as_often_at_first
     assert asked[0] == everything  # the first round is everybody's
     assert len(asked[1]) == 16
     assert np.mean([chosen[c][0] for c in asked[1]]) > 0.75
+
+
+def test_what_history_hopes_for_does_not_delay_what_this_run_shows() -> None:
+    rng = np.random.default_rng(3)
+    chosen = sample(SPACE, 32, rng)
+    guilty = {
+        i for i, c in enumerate(chosen) if not c[0] and all(c[1:4])
+    }  # three options, none that history knows
+    estimator = PairedEstimator(
+        space=SPACE,
+        configurations=chosen,
+        rules=CPU,
+        false_alarms=0.01,
+        equivalent=never,
+        rng=rng,
+        experience=Experience({"cpu": hot(("a",), times=20)}),
+    )
+    asked: list[set[int]] = []
+    for _ in range(4):
+        asked.append(set(estimator.active_))
+        for c in estimator.active_:
+            estimator.partial_fit(c, {"cpu": 0.2 * (c in guilty) + float(0.01 * rng.standard_normal())})
+    assert len(asked[1]) == 16 and asked[2] == asked[1]  # where the expected change would show
+    assert asked[3] == guilty

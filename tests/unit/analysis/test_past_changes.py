@@ -84,3 +84,15 @@ def test_trials_that_were_never_repeated_are_not_taken_for_exact(duets: bool) ->
     rng = np.random.default_rng(4)
     past = nights(SPACE, sample(SPACE, 32, rng), {}, count=20, rng=rng, noise=0.03, duets=duets, repeats=1)
     assert not found(past, count=21)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_changes_in_most_of_the_differences_do_not_pass_for_noise(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = (0.2, 0.15, 0.2, 0.15, 0.2, 0.05)
+    changes = {at: ((name,), size) for at, (name, size) in enumerate(zip("abcdef", sizes, strict=True), 1)}
+    past = nights(
+        SPACE, sample(SPACE, 12, rng), changes, count=6, rng=rng, noise=0.005, duets=False, repeats=1
+    )
+    told = [(c.place, c.term) for c in found(past, count=7)]
+    assert told[:5] == [(at, changes[at][0]) for at in range(1, 6)]

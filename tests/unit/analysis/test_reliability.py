@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bot.analysis.reliability import OFTEN, expected_failures
+from bot.analysis.reliability import OFTEN, doubts, expected_failures
 from bot.model.space import Configuration
 from tests.unit.analysis.worlds import flags, sample
 
@@ -55,3 +55,10 @@ def test_without_trials_nothing_is_expected_to_fail() -> None:
     assert expected_failures({}, NEW[:3]).tolist() == [0.0] * 3
     assert expected_failures({KNOWN[0]: (0, 0)}, NEW[:3]).tolist() == [0.0] * 3
     assert len(expected_failures({KNOWN[0]: (1, 1)}, [])) == 0
+
+
+def test_the_value_with_which_a_configuration_fails_is_its_cause_and_its_own_trials_have_none() -> None:
+    past = {c: (3, 3 if c[2] else 0) for c in KNOWN}
+    odd = next(c for c in KNOWN if not c[2])
+    found = doubts(past | {odd: (5, 5)}, [*NEW, odd])
+    assert found == {c: (2, True) for c in NEW if c[2]} | {odd: None}

@@ -1,6 +1,6 @@
 """The headline's claims, sentence by sentence."""
 
-from bot.model.report import Suspects, Visible, VisibleOption
+from bot.model.report import Acceptance, Suspects, Visible, VisibleOption
 from bot.report.claims import acceptance, power
 from bot.report.headline import headline
 from bot.report.media import markdown
@@ -241,3 +241,18 @@ def test_a_default_configuration_that_seems_slower_is_no_green_report() -> None:
     for interval in ((1.004, 1.14), (0.95, 1.2), (0.88, 0.97)):
         unsure = seems.model_copy(update={"interval": interval, "ratio": sum(interval) / 2})
         assert headline(report(verdict="none", configurations=(unsure,))).icon == "🟢"
+
+
+def test_what_history_knows_of_the_named_change_stands_beside_it() -> None:
+    again = (
+        "History: the program was 8.0 % worse in cpu (a) since `v2`, until `v3` took that back;"
+        " this pull request makes it worse there again."
+    )
+    assert lead(**blamed(effect("a", ratio=1.08)), notes=(again, "Something else."))[-1] == again
+
+
+def test_a_further_slow_down_that_an_entry_covers_too_is_no_plain_green() -> None:
+    top = "History: base is 9.1 % worse in cpu (a) already; what this pull request adds comes on top."
+    one = effect("a", ratio=1.07, accepted=Acceptance(source="file", until="2027-03-31"))
+    assert lead(verdict="none", suspects=Suspects(options=(one,)), notes=(top,))[-1] == top
+    assert top not in lead(verdict="none", notes=(top,))
