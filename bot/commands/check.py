@@ -85,15 +85,14 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     from bot.report.formats import clean
     from bot.report.formats import seconds as seconds_text
     from bot.report.hints import longer, misses_neighbours, remedy
+    from bot.report.reproduce import as_typed
 
     for build in found.builds:
         if not build.ok:
             console.print(f"{build.step} failed: {build.reason}\n{build.log}", markup=False)
             return 3
     if found.command is not None:
-        workload = job.subject.workloads.get(found.command.workload or "")
-        line = " ".join(found.command.words).replace("{workload}", workload.path if workload else "")
-        console.print("Ran:", clean(line), markup=False)
+        console.print("Ran:", clean(as_typed(job.subject, found.command)), markup=False)
     if found.pair is None or not found.pair.ok:
         trial = (
             None if found.pair is None else (found.pair.second if found.pair.first.ok else found.pair.first)

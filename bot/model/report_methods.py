@@ -23,7 +23,7 @@ class MethodSuspect(Part):
 
     Self seconds: without callees, of a trial that is not profiled. calls, instructions: null: the profiler
     cannot tell. share_of_change: of the measured change, of the method alone or (with_callees) with all that
-    it calls; interval: its 90 % interval. change: `new` and `vanished` methods exist on one side only; one
+    it calls; interval: its 90 % interval. change: `new` and `vanished` ones were seen on one side only; one
     with `calls` costs no more by itself, and makes the additional calls of one that does. callers: the path
     to it, outermost first, over who calls more than before, else the hottest at head. owner: of a method that
     is not the repository's, the nearest caller on that path that is. was: its name at base, when that was

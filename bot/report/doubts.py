@@ -38,7 +38,7 @@ def doubt(report: Report) -> Doubt | None:
         return Doubt(title, told(report), "for a clear answer ")
     if claims.saw_no_option(report):
         title = prose("No slow-down found, but there were too few pairs to see one on any option")
-        return Doubt(title, (), "to look at options ")
+        return Doubt(title, _better(report), "to look at options ")
     return None
 
 
@@ -54,11 +54,28 @@ def odd(report: Report) -> list[ConfigurationChange]:
 
 
 def _odd(report: Report, one: ConfigurationChange) -> bool:
+    return far_off(one, report.threshold) and words.worse(report, one)
+
+
+def far_off(one: ConfigurationChange, threshold: float) -> bool:
+    """Whether a configuration without a verdict moved far by all of its own pairs, in either direction."""
     if one.default or one.state != "unclear" or one.pairs < LEAST_PAIRS or not one.interval or not one.ratio:
         return False
     low, high = (math.log(end) for end in one.interval)
     surely = abs(math.log(one.ratio)) - WIDER * (high - low) / 2.0
-    return surely > math.log1p(max(LEAST_ODD, THRESHOLDS * report.threshold)) and words.worse(report, one)
+    return surely > math.log1p(max(LEAST_ODD, THRESHOLDS * threshold))
+
+
+def _better(report: Report) -> tuple[Prose, ...]:
+    """That configurations seem better, where too little was seen to name an option."""
+    primary = [c for c in report.configurations if c.metric == report.primary_metric]
+    found = [c for c in primary if far_off(c, report.threshold) and not words.worse(report, c)]
+    if not found:
+        return ()
+    most = max(found, key=lambda c: abs(math.log(c.ratio or 1.0)))
+    seem = "seems" if len(found) == 1 else "seem"
+    several = count(len(found), "configuration")
+    return (prose(f"{several} {seem} better, which is not proven: by up to ", words.amount(most), "."),)
 
 
 def told(report: Report) -> tuple[Prose, ...]:

@@ -37,6 +37,7 @@ LEAST_BLAMED, LEAST_ALSO = 0.25, 0.1
 """A headline names a method that explains so much of the change; and a second one. Arbitrary."""
 ALL = 0.995
 _CHANGES = {"slower": "slower", "faster": "faster", "new": "new", "vanished": "gone", "calls": "calling more"}
+_ONE_SIDED = {"new": ("new", "not seen at base"), "vanished": ("gone", "not seen at head")}
 _TIMES = ("cpu", "wall")
 """Metrics of which a method's seconds can be a share."""
 
@@ -105,12 +106,11 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
 
 
 def _located(report: Report, method: MethodSuspect) -> Prose:
-    where = _place(report, method)
-    state = {"new": "which is new", "vanished": "which is gone"}.get(method.change, "")
+    state = f"which is {_state(method)}" if _state(method) else ""
     ours = prose("")
     if (owner := method.owner) is not None:
         ours = prose("reached from ", code(owner.method), " in ", place(report, owner.file, owner.line))
-    more = join([p for p in (where, prose(state), ours) if p.spans], ", ")
+    more = join([p for p in (_place(report, method), prose(state), ours) if p.spans], ", ")
     called = " and what it calls" if method.with_callees else ""
     return prose(code(method.method), called, *((" (", more, ")") if more.spans else ()))
 
@@ -131,11 +131,11 @@ def methods(report: Report, rows: int) -> Section | None:
     lines: list[Words] = [_line(report, several) for several in alike[:MOST_BULLETS]]
     left = sum(len(several) for several in alike[MOST_BULLETS:])
     lines += [prose(f"{count(left, 'more configuration')}, in the report")] if left else []
-    blocks += [Bullets(tuple(lines))] if lines else []
-    blocks += _remarks(report, found, short)
-    unique = {(m.method, m.file, m.change) for g in flagged for m in g.methods}
-    counted = Counter(_CHANGES[change] for _, _, change in unique)
-    title = ", ".join(f"{counted[said]:,} {said}" for said in _CHANGES.values() if counted[said])
+    blocks += [*([Bullets(tuple(lines))] if lines else []), *_remarks(report, found, short)]
+    unique = {(m.method, m.file, _state(m) or _CHANGES[m.change]) for g in flagged for m in g.methods}
+    counted = Counter(said for _, _, said in sorted(unique, key=str))
+    order = dict.fromkeys((*_CHANGES.values(), *counted))
+    title = ", ".join(f"{counted[said]:,} {said}" for said in order if counted[said])
     return Section("methods", f"Methods: {title}", tuple(blocks))
 
 
@@ -246,9 +246,15 @@ def _remarks(report: Report, found: list[Group], short: bool) -> list[Block]:
 
 
 def _name(method: MethodSuspect) -> Prose:
-    state = {"new": " (new)", "vanished": " (gone)", "calls": " (calls more)"}.get(method.change, "")
+    state = _state(method) or "calls more" * (method.change == "calls")
     was = prose(" (was ", code(method.was), ")") if method.was else ""
-    return prose(code(method.method), state, was)
+    return prose(code(method.method), f" ({state})" if state else "", was)
+
+
+def _state(method: MethodSuspect) -> str:
+    """What one side alone has; where calls are not counted it is only that no sample met it on the other."""
+    unknown = (method.file is None and method.owner is None) or None in method.calls
+    return _ONE_SIDED.get(method.change, ("", ""))[unknown]
 
 
 def _place(report: Report, method: MethodSuspect) -> Prose:

@@ -61,11 +61,30 @@ def _placed(text: str, path: str) -> str:
     return text.replace("{workload}", path).replace("{scratch}", SCRATCH).replace("{port}", PORT)
 
 
+def as_typed(subject: Subject, call: Invocation) -> str:
+    """A trial's command in one line, as one would type it; what only a trial knows stays in braces."""
+    assert isinstance(subject.program, Program)
+    workload = subject.workloads.get(call.workload or "")
+    words = [word.replace("{workload}", workload.path if workload else "") for word in call.words]
+    return " ".join(map(_quoted, words)) + _source(subject, call, "")
+
+
+def _quoted(word: str) -> str:
+    bare = word.replace("{", "").replace("}", "")
+    return word if bare and shlex.quote(bare) == bare else shlex.quote(word)
+
+
+def _source(subject: Subject, call: Invocation, folder: str) -> str:
+    """Where its standard input comes from."""
+    assert isinstance(subject.program, Program)
+    stdin = (subject.program.stdin or "").replace("{workload}", call.workload or "")
+    stdin = subject.workloads[stdin].path if stdin in subject.workloads else stdin
+    return f" < {folder}{shlex.quote(stdin)}" if stdin else ""
+
+
 def _command(subject: Subject, call: Invocation, path: str) -> str:
     assert isinstance(subject.program, Program)
     words = [_placed(word, path) for word in call.words]
     env = " ".join(f"{k}={shlex.quote(v)}" for k, v in call.env.items())
-    stdin = (subject.program.stdin or "").replace("{workload}", call.workload or "")
-    stdin = subject.workloads[stdin].path if stdin in subject.workloads else stdin
-    source = f" < ../suspects-base/{shlex.quote(stdin)}" if stdin else ""
+    source = _source(subject, call, "../suspects-base/")
     return f"time {'env ' + env + ' ' if env else ''}{shlex.join(words)}{source} > /dev/null"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.model.report import ChangePoint, ConfigurationChange, Effect, Report
+from bot.model.report_methods import MethodSuspect
 from bot.model.space import Term, Value, value_text
 from bot.report.formats import Prose, change, code, join, prose, strong
 
@@ -109,6 +110,13 @@ def configuration(options: Mapping[str, Value], default: Mapping[str, Value] | N
     if len(different) > MOST_LEVELS:
         shown.append(prose(f"{len(different) - MOST_LEVELS} more"))
     return join(shown, ", ")
+
+
+def around(method: MethodSuspect) -> Prose:
+    """Where to look for what moved a blamed method."""
+    if method.file is None and method.owner is None:  # perhaps a library's, and nobody knows who called it
+        return prose(code(method.method), " or in what calls it")
+    return prose("and around ", code(method.owner.method if method.owner else method.method))
 
 
 def amount(found: Effect | ConfigurationChange, *, emphasised: bool = False) -> Prose:

@@ -219,6 +219,11 @@ def test_profiles_end_with_their_share_of_the_time_and_none_is_begun_that_would_
     assert sum("samples are few" in note for note in found.notes) == 1
 
 
+def test_one_profile_is_counted_as_one() -> None:
+    found = taught(teaching(FakeProfiler(takes=7.0), seconds=12.0))
+    assert "1 profile was made at the tip." in found.notes
+
+
 def test_a_profile_that_takes_longer_than_there_is_time_ends_the_profiles() -> None:
     profiler = FakeProfiler(takes=100.0)
     found = taught(teaching(profiler, seconds=50.0))

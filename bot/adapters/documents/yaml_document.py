@@ -92,6 +92,8 @@ def parse(text: str, *, name: str) -> Document:
         problem = " ".join(str(error.problem or error.context).split())
         if "'\\t'" in problem:
             problem = "a tab cannot indent; use spaces"
+        elif problem.endswith("but got '{'"):  # of {number: [1], flag: -O{value}}
+            problem += "; a text with { or } in it needs quotes"
         raise UsageError(f"{place}: not YAML: {problem}") from None
     except YAMLError as error:
         raise UsageError(f"{name}: not YAML: {str(error).splitlines()[0]}") from None

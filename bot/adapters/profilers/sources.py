@@ -16,8 +16,8 @@ from bot.adapters.reading.reader import read
 from bot.model.profiles import Method
 from bot.model.sites import Site
 
-MOST_BYTES = 8 << 20
-"""Of a source file."""
+MOST_BYTES = 16 << 20
+"""Of a source file: programs in one file (SQLite's amalgamation) have 9 MB."""
 MOST_LINES = 3000
 """Of a method."""
 LINES_BEFORE = 24

@@ -128,18 +128,18 @@ class Repository:
         self.hold(*(revision.id for revision in revisions))
         return Range(tuple(revisions), (*notes, *said))
 
-    def read_file(self, revision: Revision, path: str) -> str | None:
+    def read_file(self, revision: Revision, path: str, *, most: int = LARGEST_FILE) -> str | None:
         """A text file of a revision; None when there is no regular file of that name.
 
         Raises:
-            UsageError: it is larger than 1 MiB, or not UTF-8.
+            UsageError: it is larger than `most` bytes, or not UTF-8.
         """
         self.hold(revision.id)
         entry = _text(self.mirrored("ls-tree", "-z", "--long", revision.id, "--", path)).split(maxsplit=4)
         if len(entry) < 5 or not entry[0].startswith("100") or entry[4].rstrip("\0") != path:
             return None
-        if int(entry[3]) > LARGEST_FILE:
-            raise UsageError(f"{path} at {revision.label} is larger than {LARGEST_FILE >> 10} KiB.")
+        if int(entry[3]) > most:
+            raise UsageError(f"{path} at {revision.label} is larger than {most >> 10} KiB.")
         content = self.mirrored("cat-file", "blob", entry[2]).output
         try:
             return content.decode()

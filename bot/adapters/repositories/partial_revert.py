@@ -20,6 +20,9 @@ SIGNED = {
 }
 """The same revert is the same commit in each run."""
 
+LARGEST_SOURCE = 16 << 20
+"""A program in one file (SQLite's amalgamation) has 9 MB."""
+
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 
@@ -33,7 +36,7 @@ def without(repository: Repository, comparison: Comparison, path: str, lines: ra
     """
     base, head = comparison.base, comparison.head
     try:
-        texts = [repository.read_file(revision, path) for revision in (base, head)]
+        texts = [repository.read_file(revision, path, most=LARGEST_SOURCE) for revision in (base, head)]
     except UsageError:
         return None
     if texts[0] is None or texts[1] is None:

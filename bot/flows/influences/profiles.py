@@ -217,9 +217,10 @@ class Profiling:
         """Of the profiles' notes the first few, and how many profiles there are."""
         failed = f"; {self._failed} failed" if self._failed else ""
         without = f", and others with {together(self._broken)} were left out" if self._broken else ""
+        made = "1 profile was" if self.profiled == 1 else f"{self.profiled} profiles were"
         return (
             *self._notes.told[:NOTES],
-            f"{self.profiled} profiles were made at the tip{failed}{without}.",
+            f"{made} made at the tip{failed}{without}.",
         )
 
 

@@ -221,6 +221,7 @@ def test_an_option_may_be_called_uvl() -> None:
         ("hello", "1: the file is not a mapping"),
         ("program: {run: x}\nprogram: {run: y}", "2: the key program stands twice (first in line 1)"),
         ("program:\n\trun: x", "2: not YAML: a tab cannot indent; use spaces"),
+        ("a: {number: [1], flag: -O{value}}", "got '{'; a text with { or } in it needs quotes"),
         ("program: 'x", "1: not YAML: found unexpected end of stream"),
         ("program: *x", "1: not YAML: found undefined alias"),
         ("a: 1\n---\nb: 2", "not YAML: but found another document"),

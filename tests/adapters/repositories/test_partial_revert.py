@@ -66,6 +66,16 @@ def test_what_cannot_be_reverted_alone_is_not(
     assert without(repository, repository.resolve(base, head), path, lines) is None
 
 
+def test_a_change_in_a_program_of_one_large_file_is_reverted(tmp_path: Path) -> None:
+    place, rest = new_repository(tmp_path / "repository"), "# a line of a long program\n" * 50_000
+    base = commit(place, {"work.py": BASE + rest}, "base")
+    head = commit(place, {"work.py": BASE.replace("2", "22") + rest}, "head")
+    repository = Repository(place, tmp_path / "private")
+    comparison = repository.resolve(base, head)
+    made = without(repository, comparison, "work.py", range(4, 6))
+    assert made is not None and made.tree == comparison.base.tree
+
+
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=12)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.model.report import Acceptance, ConfigurationChange, Suspects
+from bot.model.report import Acceptance, ConfigurationChange, Suspects, Visible, VisibleOption
 from bot.report.doubts import odd
 from bot.report.headline import headline
 from bot.report.media import markdown
@@ -41,6 +41,15 @@ def test_a_configuration_that_seems_far_worse_leaves_no_green_report_and_is_told
 )
 def test_what_chance_explains_and_what_is_better_leaves_a_report_green(usual: ConfigurationChange) -> None:
     assert headline(report(configurations=(*unchanged(), usual))).icon == "🟢"
+
+
+def test_configurations_that_seem_far_better_are_told_where_no_option_could_be_seen() -> None:
+    blind = Visible(options=(VisibleOption(option="passes", slow_down=None),))
+    seen = report(configurations=(*unchanged(), _like(0.3, 0.01), _like(0.85, 0.01)), visible=blind)
+    said = [markdown(line) for line in headline(seen).lead]
+    assert "2 configurations seem better, which is not proven: by up to -70 % CPU time (-71 to -69)." in said
+    table = configurations(seen, 20)
+    assert table is not None and "(-71 to -69)" in str(table)
 
 
 def test_a_configuration_of_an_accepted_change_is_no_doubt() -> None:

@@ -56,6 +56,22 @@ def test_of_a_method_outside_it_is_told_who_in_the_repository_leads_to_it() -> N
     assert "in and around `plugin:<module>`" in markdown(found.action)
 
 
+def test_a_method_without_a_text_and_a_known_caller_is_not_called_new_nor_looked_for_in_the_change() -> None:
+    report = blaming(method("strncmp", 0.9, file=None, line=None, change="new"))
+    found = headline(report)
+    assert any("is in `strncmp` (which is not seen at base)" in markdown(said) for said in found.lead)
+    assert "changed in `strncmp` or in what calls it" in markdown(found.action)
+    assert table(report)[0]["Method"] == "`strncmp` (not seen at base)"
+
+
+def test_a_method_that_no_sample_met_at_base_is_not_called_new() -> None:
+    sampled = method("put", 0.9, file="db.c", line=7, change="new", calls=(None, None))
+    counted = method("put", 0.9, file="db.c", line=7, change="new", calls=(0, 9))
+    assert table(blaming(sampled))[0]["Method"] == "`put` (not seen at base)"
+    assert told(blaming(sampled)).title == "Methods: 1 not seen at base"
+    assert table(blaming(counted))[0]["Method"] == "`put` (new)"
+
+
 @pytest.mark.parametrize(
     "doubtful",
     [

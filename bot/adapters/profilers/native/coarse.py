@@ -57,7 +57,7 @@ class Coarse:
                 break
             notes += lacking
         left = target.seconds - (time.monotonic() - began)
-        counts = self._counted(target, min((p.seconds for p in sampled), default=0.0), left, notes)
+        counts = self._counted(target, min(map(_of_the_program, sampled), default=0.0), left, notes)
         times = _joined(sampled) if sampled else None
         if counts is None and times is None:
             return Profile(self.tool, "not-started", 0.0, notes=tuple(notes))
@@ -77,15 +77,17 @@ class Coarse:
         command = tuple(word.replace(str(target.fresh or target.scratch), "") for word in target.words)
         first = command not in self._counted_before
         if not self._counted_before.setdefault(command, not trial or wanted <= left):
-            notes.append(
-                f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s, and "
-                f"{max(left, 0.0):.0f} s of the budget are left for it."
-            )
+            if first or wanted > left:  # else an earlier profile said why
+                notes.append(
+                    f"Calls and instructions are not counted: callgrind may take {wanted:.0f} s, and "
+                    f"{max(left, 0.0):.0f} s of the budget are left for it."
+                )
             return None
         until = time.monotonic() + COUNTING_SHARE * left
         late = replace(target, stop=lambda: target.over or time.monotonic() > until)
         counts = self._counting.profile(late)
-        if counts.outcome == "ok" or not (first and trial) or target.over or time.monotonic() <= until:
+        stopped = target.over or time.monotonic() > until
+        if counts.outcome == "ok" or not (first and trial) or not stopped:
             return counts
         self._counted_before[command] = False
         notes.append(
@@ -125,6 +127,11 @@ def _sampled(sampler: Perf | Gperftools, target: Target) -> Sequence[Profile]:
         if profiles[-1].outcome != "ok" or not profiles[-1].samples:
             break
     return profiles
+
+
+def _of_the_program(profile: Profile) -> float:
+    """CPU seconds of a sampled trial without those that the sampler itself takes: perf's start is 0.1 s."""
+    return min(profile.seconds, sum(cost.self_seconds or 0.0 for cost in profile.methods.values()))
 
 
 def _enough(profiles: Sequence[Profile]) -> bool:

@@ -152,8 +152,27 @@ def test_what_is_too_slow_to_be_counted_is_sampled_and_so_are_all_other_profiles
     hurried = profiler.profile(replace(forge.target(), seconds=1.0))
     assert any("callgrind may take" in note for note in hurried.notes)
     assert all(cost.instructions is None for cost in hurried.methods.values())
-    assert all(cost.instructions is None for cost in profiler.profile(forge.target()).methods.values())
+    later = profiler.profile(forge.target())
+    assert all(cost.instructions is None for cost in later.methods.values())
+    assert not any("callgrind may take" in note for note in later.notes), "there is time for it now"
     assert any(cost.instructions for cost in Coarse().profile(forge.target()).methods.values())
+
+
+def test_what_the_sampler_itself_takes_is_no_reason_not_to_count(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coarse, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(coarse, "CALLGRIND_STARTS", 0.0)
+    forge.make("-g", "-O1", main_c=SHORT)
+    sampler = Perf()
+    program = sampler.profile(forge.target())
+    own = sum(cost.self_seconds or 0.0 for cost in program.methods.values())
+    monkeypatch.setattr(sampler, "profile", lambda target: replace(program, seconds=own + 1.0))
+    profiler = Coarse()
+    monkeypatch.setattr(profiler, "_sampling", (sampler,))
+    profile = profiler.profile(replace(forge.target(), seconds=20.0))
+    assert not any("callgrind may take" in note for note in profile.notes), profile.notes
+    assert any(cost.instructions for cost in profile.methods.values())
 
 
 def test_what_was_sampled_is_kept_when_callgrind_takes_longer_than_it_was_believed_to(
@@ -168,6 +187,19 @@ def test_what_was_sampled_is_kept_when_callgrind_takes_longer_than_it_was_believ
     assert profile.outcome == "ok" and profile.samples, profile.notes
     assert any("callgrind did not end" in note for note in profile.notes), profile.notes
     assert all(cost.instructions is None for cost in profiler.profile(forge.target()).methods.values())
+
+
+def test_what_was_sampled_is_kept_when_the_time_is_over_before_callgrind_is_stopped(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coarse, "CALLGRIND_STARTS", 0.0)
+    monkeypatch.setattr(coarse, "CALLGRIND_SLOWDOWN", 0.0)
+    monkeypatch.setattr(coarse, "MOST_ROUNDS", 1)
+    forge.make("-g", "-O1", main_c=PROGRAM.replace("100000", "500000"))
+    until = time.monotonic() + 8.0
+    profile = Coarse().profile(replace(forge.target(), seconds=60.0, stop=lambda: time.monotonic() > until))
+    assert profile.outcome == "ok" and profile.samples, profile.notes
+    assert any("callgrind did not end" in note for note in profile.notes), profile.notes
 
 
 def test_without_any_tool_the_coarse_profile_says_what_is_missing(
