@@ -62,6 +62,7 @@ class Evidence:
     """A table of trials against all candidate steps: a kind, between two revisions next to each other in it.
 
     Candidates are numbered by kind, then place. cuts: revisions with trials, (n_places + 1,).
+    noises: relative standard deviation of a trial of each configuration, (n_configurations,).
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Evidence:
         self.table, self.kinds, self.scales, self.design = table, kinds, scales, design
         self.cuts = np.unique(table.revision)
         self.places = len(self.cuts) - 1
+        self.noises = scales.noises(on)
         factor = np.linalg.cholesky(scales.covariance(table, on, moved) / COARSE)
         raw = self.columns(np.arange(len(kinds) * self.places))
         white = solve_triangular(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -32,6 +33,12 @@ ODD, RARE = 4.5, math.log(0.02)
 """Standard deviations from what all others let expect, from which a cell is odd; how rare that is."""
 USUAL, SPREAD = math.log(0.01), 1.2
 """Log noise beforehand: mean and standard deviation."""
+NOISIER, RARELY = (1.0, 2.0, 4.0, 8.0), math.log(0.05)
+"""Candidates: the factor by which an option that is on makes a trial noisier; how rare any but 1 is."""
+ROUNDS, FEWEST, MOST_TRIED = 2, 3, 3000
+"""Factors that may change at a look; options that are tried: at least, and times trials (they take time)."""
+FAINT = 0.1
+"""Added to squares before their logarithm."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,7 @@ class Scales:
     smaller, because smaller changes are not asked for. slab: standard deviation of a step's size beforehand,
     in units. unit: seconds. uneven: standard deviation of a configuration's move around the sum of its
     steps, as a share of these: where much moves, something does that no sum describes, and it stays.
+    noisier: by which factor each option that is on makes a trial noisier, (n_options,); empty: by none.
     """
 
     noise: float = 0.01
@@ -50,6 +58,7 @@ class Scales:
     least: float = 0.0
     slab: float = SLAB
     uneven: float = 0.0
+    noisier: tuple[float, ...] = ()
 
     @classmethod
     def for_changes(cls, threshold: float) -> Self:
@@ -60,6 +69,11 @@ class Scales:
     def misfit(self) -> float:
         """Standard deviation of a cell around the sum of its steps, in units."""
         return MISFIT * self.lively
+
+    def noises(self, on: Floats) -> Floats:
+        """Relative standard deviation of a trial of each configuration, (n,). on: as in `covariance`."""
+        found: Floats = self.noise * np.prod(np.where(on > 0, self.noisier or 1.0, 1.0), axis=1)
+        return found
 
     def wander(self, options_on: Floats) -> Floats:
         """Variance by which a configuration wanders in one revision, in squared units."""
@@ -78,7 +92,7 @@ class Scales:
         shared: Floats = on[c] @ on[c].T
         wandered = self.wander(shared) * np.minimum(r[:, None], r[None, :])
         doubt = table.doubt if doubt is None else doubt
-        own = self._trial(table) * doubt / np.maximum(table.count, 1)
+        own = self._trial(table, self.noises(on)[c]) * doubt / np.maximum(table.count, 1)
         own[table.count == 0] = 0.0
         alone: Floats = LEVEL * (c[:, None] == c[None, :])
         if moved is not None and self.uneven:
@@ -86,13 +100,13 @@ class Scales:
             alone *= 1.0 + since @ since.T / LEVEL
         return np.asarray(alone + wandered + np.diag(own + self.misfit**2), dtype=np.float64)
 
-    def _trial(self, table: Table) -> Floats:
+    def _trial(self, table: Table, noise: Floats) -> Floats:
         """Variance of a trial of each cell, in squared units: where a machine stalls, its own is larger.
 
-        The pooled scale knows nothing of a cell whose trials were nearly all disturbed, and their median
-        would pass for a step.
+        noise: relative, of each cell's configuration; it knows nothing of a cell whose trials were nearly all
+        disturbed, and their median would pass for a step.
         """
-        common: Floats = (self.noise * table.level() / self.unit) ** 2
+        common: Floats = (noise * table.level() / self.unit) ** 2
         own = STEADY * common + table.count * (table.spread / self.unit) ** 2
         own /= STEADY + table.count
         return np.where(own > UNSTEADY * common, own, common)
@@ -120,23 +134,68 @@ def learn(
     scales = replace(scales, slab=max(SLAB, float(np.abs(sizes).max(initial=0.0)) / LARGE))
     scales = max((replace(scales, lively=max(x, scales.least)) for x in LIVELY), key=fits)
     scales = max((replace(scales, noise=x) for x in NOISES), key=fits)
-    return max((replace(scales, uneven=x) for x in UNEVEN), key=fits)
+    scales = max((replace(scales, uneven=x) for x in UNEVEN), key=fits)
+    for _ in range(ROUNDS):
+        far = _far(_covariance(scales, table, on, steps, moved), _values(table, scales))
+        scales = max((scales, *_noisier(scales, on[table.configuration], far)), key=fits)
+    return scales
+
+
+def _noisier(scales: Scales, on: Floats, far: Floats) -> Iterator[Scales]:
+    """With another factor for one of the options: of many trials, for those that look noisiest beside it.
+
+    Of options and not of configurations, each of which is known by few trials. on: options of each cell,
+    (n, n_options). far: how far each cell is off what the others let expect, in standard deviations, (n,).
+    """
+    known = scales.noisier or (1.0,) * on.shape[1]
+    size = np.log(far**2 + FAINT)
+    with_it, without = (size @ x / np.maximum(x.sum(axis=0), 1.0) for x in (on, 1.0 - on))
+    for i in np.argsort(without - with_it)[: max(FEWEST, MOST_TRIED // len(on))].tolist():
+        for factor in NOISIER:
+            if factor != known[i]:
+                yield replace(scales, noisier=(*known[:i], factor, *known[i + 1 :]))
+
+
+def _values(table: Table, scales: Scales) -> Floats:
+    """Of all cells, in units, around their mean."""
+    found: Floats = (table.value - table.value.mean()) / scales.unit
+    return found
+
+
+def _covariance(
+    scales: Scales,
+    table: Table,
+    on: Floats,
+    steps: Floats,
+    moved: Floats | None,
+    *,
+    doubt: Floats | float = 1.0,
+) -> Floats:
+    """Of all cells, steps of unknown sizes included."""
+    doubt = np.broadcast_to(doubt, len(table.value))
+    return scales.covariance(table, on, moved, doubt=doubt) + scales.slab**2 * steps @ steps.T
+
+
+def _far(covariance: Floats, y: Floats) -> Floats:
+    """How far each cell is off what all the others let expect, in standard deviations."""
+    precision = np.linalg.inv(covariance)
+    found: Floats = precision @ y / np.sqrt(np.diag(precision))
+    return found
 
 
 def _log_likelihood(scales: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None) -> float:
     """Log density of the trials, but for a constant; odd cells count as odd, not as a sign of noise."""
-    y = (table.value - table.value.mean()) / scales.unit
-    expected = scales.slab**2 * steps @ steps.T
-    covariance = scales.covariance(table, on, moved, doubt=np.ones(len(y))) + expected
-    precision = np.linalg.inv(covariance)
-    odd = np.abs(precision @ y) > ODD * np.sqrt(np.diag(precision))
-    covariance = scales.covariance(table, on, moved, doubt=np.where(odd, DOUBT, 1.0)) + expected
+    y = _values(table, scales)
+    odd = np.abs(_far(_covariance(scales, table, on, steps, moved), y)) > ODD
+    covariance = _covariance(scales, table, on, steps, moved, doubt=np.where(odd, DOUBT, 1.0))
     factor = cho_factor(covariance, lower=True, check_finite=False)
     found = -0.5 * float(y @ cho_solve(factor, y, check_finite=False)) + float(odd.sum()) * RARE
     found -= float(np.log(np.diag(factor[0])).sum())
     more = table.count > 1  # what repetitions of a cell say beside their mean
     if more.any():
-        own, repeated = scales.noise * table.level()[more], table.count[more] - 1
+        own = (scales.noises(on)[table.configuration] * table.level())[more]
+        repeated = table.count[more] - 1
         far = np.minimum(table.within[more] / own**2, ODD**2 * repeated)
         found -= float((far / 2.0 + repeated * np.log(own)).sum())
+    found += RARELY * sum(factor != 1.0 for factor in scales.noisier)
     return float(found - 0.5 * ((math.log(scales.noise) - USUAL) / SPREAD) ** 2)

@@ -110,5 +110,5 @@ def _moved(
     if len(parts) > 1:  # a share less and an amount more would have moved it as it did, whatever that is
         whole = (ratio - 1.0) * float(table.value[one])
     counts = table.count[[one, two]]
-    doubt = evidence.scales.noise * level * np.sqrt(sum(1.0 / n for n in counts.tolist() if n))
+    doubt = float(evidence.noises[c]) * level * np.sqrt(sum(1.0 / n for n in counts.tolist() if n))
     return float(table.value[two] - table.value[one]) / whole, float(doubt / abs(whole))

@@ -86,7 +86,7 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Pro
 def _contrasts(outlook: Outlook, usable: NDArray[np.bool_], places: list[int]) -> Contrasts:
     """Each usable cell against its configuration's nearest measured ones; new pairs at interesting places."""
     scales, table = outlook.evidence.scales, outlook.evidence.table
-    own = (scales.noise * outlook.levels) ** 2
+    own = (scales.noises(outlook.pool.on()) * outlook.levels) ** 2
     wander = scales.wander(outlook.pool.on().sum(axis=1))
     uneven = np.cumsum((scales.uneven * outlook.moved) ** 2, axis=1)
     counts = {

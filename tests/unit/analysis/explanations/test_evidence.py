@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -88,6 +90,20 @@ def test_the_noise_of_a_trial_is_learned(noise: float) -> None:
     none: Floats = np.zeros((len(table.value), 0))
     learned = learn(Scales(unit=2.0), table, ON, steps=none, sizes=np.zeros(0))
     assert noise / 2.5 <= learned.noise <= noise * 2.5
+
+
+@pytest.mark.parametrize("factor", [1.0, 6.0])
+def test_an_option_that_makes_trials_noisier_is_learned(factor: float) -> None:
+    on = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 1]], dtype=np.float64)
+    rng, cells = np.random.default_rng(5), Cells()
+    for (c, row), r in product(enumerate(on), range(12)):
+        cells.add((c, r), (2.0 + row.sum()) * (1.0 + 0.01 * factor ** row[1] * float(rng.standard_normal())))
+    scales = Scales(unit=2.0)
+    for _ in range(2):  # one scale after the other: what one took for its own is given back at the next look
+        scales = learn(scales, cells.table(), on, steps=np.zeros((72, 0)), sizes=np.zeros(0))
+    _, one, other, _, noisy, _ = scales.noises(on)
+    assert one == other == scales.noise <= 0.02
+    assert noisy == pytest.approx(0.01 * factor, rel=0.5)
 
 
 def test_noise_is_not_taken_for_changes_below_the_threshold() -> None:

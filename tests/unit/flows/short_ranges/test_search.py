@@ -82,6 +82,20 @@ def test_few_and_noisy_trials_of_many_revisions_are_not_explained_by_a_step_each
     )
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_an_option_that_makes_trials_noisy_neither_invents_steps_nor_hides_those_of_others(seed: int) -> None:
+    steps: Steps = {(6, ()): 0.2, (15, ("o1",)): 0.25}
+    system, rng = System(flags(6), steps, noise=0.01, seed=seed), np.random.default_rng(seed)
+
+    def noisy(probe: Probe) -> Observation:
+        calm = system.observe(probe)
+        return Observation(
+            probe, calm.value * (1.0 + 0.08 * (probe.configuration[3] is True) * rng.standard_normal())
+        )
+
+    assert told(search(system, answer=noisy, most=100, seed=seed).change_points_) == set(steps)
+
+
 def test_changes_below_the_threshold_are_not_told() -> None:
     assert not search(System(flags(5), {(9, ()): 0.004, (15, ("o1",)): -0.006})).change_points_
 
