@@ -234,7 +234,15 @@ def _make(root: Path) -> Recipe:
     text = read(root / "Makefile") or read(root / "GNUmakefile")
     names = "PROG|PROGRAM|TARGET|BIN|EXE|EXECUTABLE|NAME"
     match = re.search(rf"^(?:{names})\s*[:?]?=[ \t]*([A-Za-z0-9_./+-]+)\s*$", text, re.MULTILINE)
-    return Recipe("Make", build="make -j$(nproc)", run=f"./{match[1].removeprefix('./')}" if match else None)
+    run = f"./{match[1].removeprefix('./')}" if match else None
+    if re.search(r"\bjavac\b", text):
+        run = f"java -jar {match[1]}" if match and match[1].endswith(".jar") else None
+        return Recipe("Make", runtime="jvm", build="make", run=run)
+    return Recipe("Make", build="make -j$(nproc)", run=run)
+
+
+def _ant(_root: Path) -> Recipe:
+    return Recipe("Ant", runtime="jvm", build="ant -q")
 
 
 def _safe(name: object) -> str | None:
@@ -262,6 +270,7 @@ _SYSTEMS: tuple[tuple[str, Callable[[Path], Recipe | None]], ...] = (
     ("configure.ac", _autotools),
     ("configure", _autotools),
     ("pom.xml", _maven),
+    ("build.xml", _ant),
     ("build.gradle", _gradle),
     ("build.gradle.kts", _gradle),
     ("pyproject.toml", _python),

@@ -19,6 +19,8 @@ from bot.report.ranges.moves import Course
 
 MOST_PAIRS = 20
 """Pairs of levels that are named when they were not exercised."""
+MOST_LEVELS = 3
+"""Of a term that is named while others are as likely: a longer one merely lists whom the night measured."""
 
 
 class Telling:
@@ -161,6 +163,8 @@ class Telling:
 
     def _carriers(self, step: Step) -> str:
         terms, more = carriers(self._search.model_, step, self._search.window.revisions)
+        if more and len(terms[0]) > MOST_LEVELS:
+            return "some configurations"
         return " or ".join([*map(spoken, terms), *["something else"] * more])
 
     def _tomorrow(self) -> list[str]:

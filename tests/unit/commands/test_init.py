@@ -194,6 +194,13 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
     ),
     "npm without a build": ({"package.json": '{"bin": "cli.js"}'}, "node", "node cli.js", None),
     "make": ({"Makefile": "PROG = squeeze\nall: $(PROG)\n"}, "native", "./squeeze", "make -j$(nproc)"),
+    "make with a Java compiler": (
+        {"Makefile": "TARGET = build/tidy.jar\nall:\n\tjavac -d build $(SOURCES)\n"},
+        "jvm",
+        "java -jar build/tidy.jar",
+        "make",
+    ),
+    "Ant": ({"build.xml": "<project/>\n", "Makefile": "all:\n\tant\n"}, "jvm", "./x {options}", "ant -q"),
 }
 MANUAL = """\
 Usage: prog [OPTIONS] FILE

@@ -62,6 +62,17 @@ def test_a_long_term_is_one_that_a_person_can_read() -> None:
     ]
 
 
+def test_a_term_that_merely_lists_whom_the_night_measured_is_not_named() -> None:
+    night = night_of(40, slow="abcdef")
+    (step,) = night.unclear_
+    terms, more = carriers(night.model_, step, 31)
+    assert len(terms[0]) > 3 and more
+    lists = {one.kind: one.items for one in Telling(night, LINE, "cpu").lists({})}
+    where = f"one of `v{step.low}` to `v{step.high}`."
+    assert lists["unclear"][0] == f"some configurations may be slower since {where}"
+    assert lists["tomorrow"][0] == f"Ask again whether some configurations moved at {where}"
+
+
 def test_once_a_term_is_known_nobody_else_is_suspected() -> None:
     night = night_of(1000, slow="ab")
     (step,) = night.model_.steps
