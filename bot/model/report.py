@@ -45,8 +45,8 @@ class Effect(Part):
     """A change of a metric in the configurations where a term holds; ratio = head / base.
 
     `probability`: that this term carries the change. `prior`: before this run, from history (null: none).
-    `significant`: alarmed within the pull request's error rate. `relevant`: beyond the margin. `accepted`: it
-    is no alarm, because people decided so (null: nobody did). `spared`: terms within this one that it misses.
+    `significant`: alarmed within the pull request's error rate. `relevant`: beyond the margin. `accepted`: no
+    alarm, people decided so. `base_ratio`: by which base is worse there already. `spared`: terms it misses.
     """
 
     metric: str
@@ -59,6 +59,7 @@ class Effect(Part):
     significant: bool
     relevant: bool
     accepted: Acceptance | None = None
+    base_ratio: float | None = None
     spared: tuple[tuple[str, ...], ...] = ()
 
 

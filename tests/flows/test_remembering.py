@@ -238,6 +238,16 @@ def test_a_slow_down_on_top_of_a_known_one_is_told_as_a_further_one() -> None:
     assert "since `v4` already; what this pull request adds comes on top" in told
 
 
+@pytest.mark.parametrize(("changes", "verdict"), [({4: (("check",), 0.1)}, "regression"), ({}, "none")])
+def test_a_slow_down_on_top_of_an_accepted_one_is_not_accepted(
+    changes: Mapping[int, tuple[Term, float]], verdict: str
+) -> None:
+    run = bench(truth={"cpu": lambda c: 1.08 if c[SPACE.index["check"]] else 1.0})
+    entry = AcceptedChange(term="check", metric="cpu", at_most="14%", until=date(2099, 1, 1))
+    job = replace(remembering(FakeStore([past(changes)]), run), accepted=Accepted(date(2026, 1, 1), (entry,)))
+    assert pull_request(job).verdict == verdict
+
+
 def test_a_pull_request_that_does_again_what_was_undone_is_told_so() -> None:
     (told,) = answers({4: (("check",), 0.1), 7: (("check",), -0.1)}, 1.1)
     assert "since `v4`, until `v7` took that back; this pull request makes it worse there again" in told

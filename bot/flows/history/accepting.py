@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -28,16 +29,37 @@ class Accepted:
         """The acceptance of an effect; None: it is for the better, or nobody accepted it."""
         if not harmful(report, effect):
             return None
-        return self.by_entry(effect.term, effect.metric, effect.ratio) or (
+        return self.by_entry(effect.term, effect.metric, effect.ratio, base_ratio=effect.base_ratio) or (
             Acceptance(source="label") if self.labelled else None
         )
 
-    def by_entry(self, term: Term, metric: str, ratio: float) -> Acceptance | None:
-        """The acceptance of a change for the worse; None: no entry that still counts covers it."""
-        for entry in self.entries:
-            if self.today <= entry.until and entry.covers(term, metric, ratio):
+    def by_entry(
+        self, term: Term, metric: str, ratio: float, *, base_ratio: float | None = None
+    ) -> Acceptance | None:
+        """The acceptance of a change for the worse; None: no entry that still counts covers it.
+
+        base_ratio: by which factor base is worse there already (None: by none). Entries for that say nothing
+        of a further change: what was accepted is the new level.
+        """
+        counting = [e for e in self.entries if self.today <= e.until and (e.term, e.metric) == (term, metric)]
+        used = [] if base_ratio is None else _used(counting, base_ratio)
+        for entry in counting:
+            if entry not in used and entry.covers(term, metric, ratio):
                 return Acceptance(source="file", until=entry.until.isoformat(), reason=entry.reason)
         return None
+
+
+def _used(entries: Sequence[AcceptedChange], ratio: float) -> Sequence[AcceptedChange]:
+    """Those of a term's entries that a ratio needs: the tightest one that covers it, or else all together.
+
+    An entry without a limit accepts whatever comes.
+    """
+    limited = sorted((e for e in entries if e.at_most is not None), key=lambda e: e.at_most or 0.0)
+    alone = next((e for e in limited if e.covers(e.term, e.metric, ratio)), None)
+    if alone is not None:
+        return [alone]
+    together = math.prod(1.0 + (e.at_most or 0.0) for e in limited)
+    return limited if max(ratio, 1.0 / ratio) <= together else []
 
 
 def with_accepted(report: Report, accepted: Accepted) -> Report:

@@ -42,15 +42,23 @@ class BaseState:
             told.append(f"History: base is worse in {self.rule.name} in {more}, too.")
         return told
 
+    def ratio(self, effect: Effect) -> float | None:
+        """By which factor base is worse than it was in an effect's term; None: it is not, or nobody knows."""
+        harm = self._harm(effect)
+        return None if harm is None or harm.undone is not None else math.exp(self._sign * harm.size)
+
     def answers(self, effects: Iterable[Effect]) -> list[str]:
         """What the changes that this run is sure of have to do with what history knows of their terms."""
         told = []
         for effect in effects:
-            if effect.significant and effect.metric == self.rule.name:
-                alike = (effect.term, *effect.aliases)
-                harm = next((h for h in self.harms if h.term is not None and h.term in alike), None)
-                told += [self._answer(harm, effect)] if harm else []
+            harm = self._harm(effect) if effect.significant else None
+            told += [self._answer(harm, effect)] if harm else []
         return [answer for answer in told if answer]
+
+    def _harm(self, effect: Effect) -> PastHarm | None:
+        """What made an effect's term worse in the past."""
+        alike = (effect.term, *effect.aliases) if effect.metric == self.rule.name else ()
+        return next((h for h in self.harms if h.term is not None and h.term in alike), None)
 
     def _answer(self, harm: PastHarm, effect: Effect) -> str:
         change = self._sign * math.log(effect.ratio)

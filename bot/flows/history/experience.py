@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -56,6 +56,14 @@ class Recalled:
         return (
             [f"The environment is another one than history's newest ({'; '.join(other)})."] if other else []
         )
+
+    def beside_base(self, effects: Iterable[Effect]) -> tuple[Effect, ...]:
+        """The same, with what history knows of base in their terms."""
+        found = []
+        for effect in effects:
+            ratio = next(filter(None, (state.ratio(effect) for state in self.states)), None)
+            found.append(effect if ratio is None else effect.model_copy(update={"base_ratio": ratio}))
+        return tuple(found)
 
     def answers(self, effects: Sequence[Effect]) -> list[str]:
         """What this run's changes have to do with what history knows of the same terms."""

@@ -101,6 +101,7 @@ def _effect(effect: Effect) -> Effect:
         prior=effect.prior,
         significant=effect.significant,
         relevant=effect.relevant,
+        base_ratio=effect.base_ratio,
         spared=tuple(term(one) for one in effect.spared),
         accepted=effect.accepted
         and Acceptance(source=effect.accepted.source),  # judged anew by the publisher

@@ -83,9 +83,9 @@ def conclude(
         recalled=recalled,
         verdict=judgement.verdict if evidence.pairs else "inconclusive",
         interrupted="signal" if bench.stopped() else "budget" if _cut_short(evidence) else "",
-        effects=judgement.effects,
+        effects=recalled.beside_base(judgement.effects),
         suspects=Suspects(
-            options=(*judgement.options, *judgement.suspected),
+            options=recalled.beside_base((*judgement.options, *judgement.suspected)),
             methods=tuple(with_violations(job, asserted.checked, _blamed(job, evidence, changes, methods))),
             resources=resources.suspects,
         ),

@@ -82,6 +82,26 @@ def test_what_no_named_change_explains_cannot_be_accepted_by_an_entry() -> None:
     assert verdict(blamed(SLOWER, configurations=counted), entry()) == "none"
 
 
+@pytest.mark.parametrize(
+    ("base", "limits", "accepted"),
+    [
+        (None, ["12%"], True),  # nothing is known of base: it may be this one
+        (1.11, ["12%"], False),
+        (1.11, ["12%", "11%"], True),  # the tighter one covers base, the other one this
+        (1.11, ["12%", "9%"], False),
+        (1.2, ["12%", "11%"], False),  # both together made base what it is
+        (1.3, ["12%"], True),  # nobody accepted that
+        (1.11, [None], True),
+    ],
+)
+def test_what_was_accepted_and_is_in_base_by_now_accepts_no_further_change(
+    base: float | None, limits: list[str | None], *, accepted: bool
+) -> None:
+    entries = [entry(at_most=limit) if limit else entry() for limit in limits]
+    further = SLOWER.model_copy(update={"base_ratio": base})
+    assert (verdict(blamed(further), *entries) == "none") == accepted
+
+
 def test_the_label_accepts_all_that_is_worse() -> None:
     found = with_accepted(regression(), Accepted(TODAY, labelled=True))
     assert found.verdict == "none"
