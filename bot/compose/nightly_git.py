@@ -179,9 +179,8 @@ def _profiler(
     opened: Opened, workshop: RangeWorkshop, partner: int
 ) -> tuple[ProfileBench | None, Sequence[str]]:
     """Profiles of the newest revision that builds; None, and why: there are none."""
-    from bot.adapters.profilers.profiling import (
-        SiteProfiler,  # many parsers, for those whose methods are asked for
-    )
+    # Many parsers, for those whose methods are asked for.
+    from bot.adapters.profilers.profiling import SiteProfiler
 
     profiler = SiteProfiler(_targets(opened, workshop, partner, workshop.site(partner)))
     missing = profiler.missing()

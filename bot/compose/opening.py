@@ -65,9 +65,8 @@ class Opener:
 
     def profiles(self) -> ProfileBench:
         """Profiles of base and head."""
-        from bot.adapters.profilers.profiling import (
-            SiteProfiler,  # many parsers, for those whose methods are asked for
-        )
+        # Many parsers, for those whose methods are asked for.
+        from bot.adapters.profilers.profiling import SiteProfiler
 
         return SiteProfiler(self._targets())
 

@@ -31,8 +31,8 @@ class BaseState:
     @classmethod
     def of(cls, changes: Sequence[PastChange], rule: Rule, labels: Sequence[str]) -> BaseState:
         """The state after these changes."""
-        sign = 1.0 if rule.better == "lower" else -1.0
-        return cls(rule, past_harms(changes, sign=sign, margin=math.log1p(rule.threshold)), labels)
+        harms = past_harms(changes, sign=_sign(rule), margin=math.log1p(rule.threshold))
+        return cls(rule, harms, labels)
 
     def notes(self, accepted: Accepted | None) -> list[str]:
         """In which terms base is worse than it once was: nobody undid it, and nobody accepted it."""
@@ -45,7 +45,7 @@ class BaseState:
     def ratio(self, effect: Effect) -> float | None:
         """By which factor base is worse than it was in an effect's term; None: it is not, or nobody knows."""
         harm = self._harm(effect)
-        return None if harm is None or harm.undone is not None else math.exp(self._sign * harm.size)
+        return None if harm is None or harm.undone is not None else self._ratio(harm)
 
     def answers(self, effects: Iterable[Effect]) -> list[str]:
         """What the changes that this run is sure of have to do with what history knows of their terms."""
@@ -61,7 +61,7 @@ class BaseState:
         return next((h for h in self.harms if h.term is not None and h.term in alike), None)
 
     def _answer(self, harm: PastHarm, effect: Effect) -> str:
-        change = self._sign * math.log(effect.ratio)
+        change = _sign(self.rule) * math.log(effect.ratio)
         if change > 0 and harm.undone is not None:
             before = f"{self._worse(harm)}, until {self._where(harm.undone)} took that back"
             return f"History: the program was {before}; this pull request makes it worse there again."
@@ -73,10 +73,12 @@ class BaseState:
         return f"History: this pull request takes back {part}what made base {self._worse(harm)}."
 
     def _accepted(self, harm: PastHarm, accepted: Accepted | None) -> bool:
-        ratio = math.exp(self._sign * harm.size)
         return accepted is not None and any(
-            accepted.by_entry(term, self.rule.name, ratio) is not None for term in harm.terms
+            accepted.by_entry(term, self.rule.name, self._ratio(harm)) is not None for term in harm.terms
         )
+
+    def _ratio(self, harm: PastHarm) -> float:
+        return math.exp(_sign(self.rule) * harm.size)
 
     def _worse(self, harm: PastHarm) -> str:
         return (
@@ -89,9 +91,10 @@ class BaseState:
         first = change.before + 1
         return last if first == change.place else f"one of `{self.labels[first]}` to {last}"
 
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self.rule.better == "lower" else -1.0
+
+def _sign(rule: Rule) -> float:
+    """Of the log ratio of what is worse."""
+    return 1.0 if rule.better == "lower" else -1.0
 
 
 def _names(harm: PastHarm) -> str:

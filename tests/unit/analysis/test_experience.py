@@ -1,5 +1,7 @@
 """What history changes in a decision, and what it can not: bounded, whatever it says."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -159,10 +161,9 @@ def test_no_history_makes_an_unchanged_program_alarm() -> None:
         assert not play(hot(("a",), ("b", "c"), times=20), (), 0.0, seed)[1]
 
 
-def test_a_regression_that_history_does_not_expect_is_still_named() -> None:
-    rng = np.random.default_rng(3)
-    chosen = sample(SPACE, 24, rng)
-    estimator = PairedEstimator(
+def expecting_a(chosen: Sequence[Configuration], rng: np.random.Generator) -> PairedEstimator:
+    """With a history in which `a` changed often."""
+    return PairedEstimator(
         space=SPACE,
         configurations=chosen,
         rules=CPU,
@@ -171,6 +172,12 @@ def test_a_regression_that_history_does_not_expect_is_still_named() -> None:
         rng=rng,
         experience=Experience({"cpu": hot(("a",), times=20)}),
     )
+
+
+def test_a_regression_that_history_does_not_expect_is_still_named() -> None:
+    rng = np.random.default_rng(3)
+    chosen = sample(SPACE, 24, rng)
+    estimator = expecting_a(chosen, rng)
     found = feed(estimator, {"cpu": planted(SPACE, {("f",): 0.05}, chosen)}, rounds=8, rng=rng).judge()
     assert [effect.term for effect in found.options] == [("f",)]
     named = found.options[0]
@@ -180,15 +187,7 @@ def test_a_regression_that_history_does_not_expect_is_still_named() -> None:
 def test_configurations_of_expected_changes_are_measured_twice_as_often_at_first() -> None:
     rng = np.random.default_rng(3)
     chosen = sample(SPACE, 32, rng)
-    estimator = PairedEstimator(
-        space=SPACE,
-        configurations=chosen,
-        rules=CPU,
-        false_alarms=0.01,
-        equivalent=never,
-        rng=rng,
-        experience=Experience({"cpu": hot(("a",), times=20)}),
-    )
+    estimator = expecting_a(chosen, rng)
     asked: list[set[int]] = []
     for _ in range(3):
         asked.append(set(estimator.active_))
@@ -206,15 +205,7 @@ def test_what_history_hopes_for_does_not_delay_what_this_run_shows() -> None:
     guilty = {
         i for i, c in enumerate(chosen) if not c[0] and all(c[1:4])
     }  # three options, none that history knows
-    estimator = PairedEstimator(
-        space=SPACE,
-        configurations=chosen,
-        rules=CPU,
-        false_alarms=0.01,
-        equivalent=never,
-        rng=rng,
-        experience=Experience({"cpu": hot(("a",), times=20)}),
-    )
+    estimator = expecting_a(chosen, rng)
     asked: list[set[int]] = []
     for _ in range(4):
         asked.append(set(estimator.active_))
