@@ -16,6 +16,7 @@ _JAVA = "TempFile"
 """In a Java program's trace, which does not name the folder."""
 FEW_SAMPLES = 1000
 """With fewer, a method that has a tenth of the time is off by more than a tenth of that. Arbitrary."""
+_SILENT = re.compile(r"(?:base and head: )?exit code (\d+)")
 _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
 )
@@ -27,6 +28,12 @@ def remedy(reasons: Iterable[str]) -> tuple[str, str] | None:
         if _CLOSED.search(reason) and ((found := _TEMPORARY.search(reason)) or _JAVA in reason):
             return (found[1] if found else "/tmp"), "program.writable"  # noqa: S108  a text for people
     return None
+
+
+def silent_exit(reason: str) -> int | None:
+    """The exit code of a program that ended so without a word on every side: it may be no error."""
+    found = _SILENT.fullmatch(reason.strip().rstrip("."))
+    return int(found[1]) if found else None
 
 
 def longer(wanted: float) -> str:

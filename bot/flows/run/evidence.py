@@ -75,10 +75,8 @@ class Evidence:
         if pair.alone is not None:
             self.busy += [busy / wall for busy, wall in pair.alone.values() if wall > 0]
         if not pair.ok:
-            self.failed_pairs[configuration] += 1
-            self.failures.setdefault(configuration, _failure(pair))
             trials = zip(pair.wish.sides, (pair.first, pair.second), strict=True)
-            self.failed_sides[configuration].update(side for side, trial in trials if not trial.ok)
+            self.fail(configuration, {side for side, trial in trials if not trial.ok}, _failure(pair))
             return
         ratios = self._ratios(pair)
         if pair.wish.track == ("duet" if self.wall_only else "wall"):  # company changes how often one waits
@@ -95,6 +93,14 @@ class Evidence:
             self._waiting.append((configuration, ratios, pair.first.metrics))
         else:
             self._feed(configuration, ratios, pair.first.metrics)
+
+    def fail(self, configuration: Configuration, sides: set[Side], reason: str) -> None:
+        """Counts a pair that failed; told is the first reason, unless a later one is of more sides."""
+        known = self.failed_sides[configuration]
+        if configuration not in self.failures or sides > known:  # a control fails without head
+            self.failures[configuration] = reason
+        self.failed_pairs[configuration] += 1
+        known |= sides
 
     def noise(self) -> tuple[Noise, ...]:
         """This run's own noise per metric: robust standard deviation and bias of base against base, in %."""
