@@ -20,7 +20,7 @@ from bot.report.formats import (
     sentence,
     strong,
 )
-from bot.report.hints import silent_exit
+from bot.report.hints import opening, silent_exit
 from bot.report.ranges.moves import holds
 
 LONGEST_ACCEPTED = 200
@@ -201,6 +201,8 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
     if failed:
         told = f"{failed:,} of {count(report.spent.trials, 'trial')} failed"
         found.append(prose(told, _nothing_works(report), _example(report), "."))
+        if report.measured and (advice := opening(c.failure for c in report.configurations)) is not None:
+            found.append(prose("Of some that failed: ", advice))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from bot.model.profiles import Method, stripped
 from bot.model.report_methods import ComparedProfile, FlameNode
-from bot.report.formats import seconds
+from bot.report.formats import Prose, code, prose, seconds
 
 _CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EPERM", re.IGNORECASE)
 _TEMPORARY = re.compile(r"(?<![\w./-])(/(?:var/)?tmp)/(?!suspects-)")
@@ -34,6 +34,17 @@ def silent_exit(reason: str) -> int | None:
     """The exit code of a program that ended so without a word on every side: it may be no error."""
     found = _SILENT.fullmatch(reason.strip().rstrip("."))
     return int(found[1]) if found else None
+
+
+def opening(reasons: Iterable[str]) -> Prose | None:
+    """What to do about a folder that the sandbox kept closed; None: that is not why it failed."""
+    if (found := remedy(reasons)) is None:
+        return None
+    folder, key = found
+    return prose(
+        "let the program use ", code("TMPDIR"), ", or list ", code(folder), " under ", code(key),
+        " in ", code(".github/suspects.yml"), ": the sandbox keeps it closed.",
+    )  # fmt: skip
 
 
 def longer(wanted: float) -> str:

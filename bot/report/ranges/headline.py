@@ -19,6 +19,7 @@ from bot.report.formats import (
     sentence,
     strong,
 )
+from bot.report.hints import opening
 from bot.report.parts import Headline
 from bot.report.ranges import moves
 
@@ -222,4 +223,5 @@ def _caveats(report: Report) -> tuple[Prose, ...]:
         told.insert(0, f"Stopped from outside after {count(report.spent.trials, 'trial')}.")
     if report.interrupted and not any("cut short" in note for note in told):
         told.insert(0, "The search was cut short: changes may have been missed.")
-    return tuple(sentence(note) for note in told)
+    advice = opening(report.notes) if report.measured else None
+    return (*(sentence(note) for note in told), *([prose("Of what failed: ", advice)] if advice else []))
