@@ -177,7 +177,9 @@ class Telling:
         terms, more = carriers(self._search.model_, step, self._search.window.revisions)
         if more and len(terms[0]) > MOST_LEVELS:
             return "some configurations"
-        return " or ".join([*map(spoken, terms), *["something else"] * more])
+        several = len(terms) + more > 1 and any(len(term) > 1 for term in terms)
+        between = ", or " if several else " or "  # "a with b or c with d" could be read as one
+        return between.join([*map(spoken, terms), *["something else"] * more])
 
     def _tomorrow(self) -> list[str]:
         window: Window = self._search.window
