@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from bot.model.trials import Pair, Side, Trial
 
 LEAST_FOR_SCALE = 3
 """A standard deviation of fewer controls is not worth stating."""
+_NUMBERS = re.compile(r"\d{4,}")
+"""Of temporary files, processes, addresses: longer than exit codes."""
 
 
 @dataclass
@@ -176,10 +179,12 @@ def _noise(metric: str, values: Sequence[float]) -> Noise:
 
 def _failure(pair: Pair) -> str:
     """One sentence on why a pair failed, naming the side."""
-    said: dict[str, dict[str, None]] = {}
+    said: dict[str, tuple[str, set[Side]]] = {}
     for side, trial in zip(pair.wish.sides, (pair.first, pair.second), strict=True):
         if not trial.ok:
-            said.setdefault(trial.detail or trial.outcome, {})[side] = None
+            reason = trial.detail or trial.outcome
+            # One error, though each trial names a temporary file or process of its own.
+            said.setdefault(_NUMBERS.sub("0", reason), (reason, set()))[1].add(side)
     if said:
-        return "; ".join(f"{' and '.join(sorted(sides))}: {reason}" for reason, sides in said.items())
+        return "; ".join(f"{' and '.join(sorted(sides))}: {reason}" for reason, sides in said.values())
     return f"exit codes differ: base {pair.first.exit_code}, head {pair.second.exit_code}"
