@@ -189,6 +189,8 @@ def _written(
         runs.update(run.id for run in part.runs)
     if not runs:
         raise UsageError(f"{target}: there is nothing to export")
+    if not target.parent.is_dir():
+        raise UsageError(f"{target}: there is no folder {target.parent}")
     written = target.with_name(f".{target.name}.part").with_suffix(target.suffix.lower())
     try:
         rows = write(read(wanted), written, options=options)

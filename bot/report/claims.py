@@ -9,6 +9,7 @@ from bot.model.space import Term, Value
 from bot.report import words
 from bot.report.formats import (
     Prose,
+    code,
     count,
     fraction,
     join,
@@ -19,6 +20,7 @@ from bot.report.formats import (
     sentence,
     strong,
 )
+from bot.report.hints import opening, silent_exit
 from bot.report.ranges.moves import holds
 
 LONGEST_ACCEPTED = 200
@@ -199,6 +201,8 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
     if failed:
         told = f"{failed:,} of {count(report.spent.trials, 'trial')} failed"
         found.append(prose(told, _nothing_works(report), _example(report), "."))
+        if report.measured and (advice := opening(c.failure for c in report.configurations)) is not None:
+            found.append(prose("Of some that failed: ", advice))
     return tuple(found)
 
 
@@ -266,4 +270,8 @@ def _example(report: Report) -> Prose:
     if failing is None:
         return prose("")
     where = words.configuration(failing.options, words.default_options(report))
-    return prose(", for example ", where, ": ", sentence(failing.failure.rstrip(". "), limit=160))
+    said = prose(", for example ", where, ": ", sentence(failing.failure.rstrip(". "), limit=160))
+    silent = silent_exit(failing.failure)
+    if silent is None:
+        return said
+    return prose(said, f" (if all is well then, list {silent} under ", code("ok_exit"), ")")

@@ -19,7 +19,7 @@ from bot.report.formats import (
     prose,
     sentence,
 )
-from bot.report.hints import remedy
+from bot.report.hints import opening
 from bot.report.parts import Headline
 
 MOST_NAMED = 3
@@ -203,12 +203,7 @@ def _unmeasured(report: Report) -> Headline:
     if report.broken_at_head and len(report.broken_at_head) == len(report.configurations):
         title = "Nothing was measured: head fails in every configuration that was tried, and base works"
         action = prose("repair what this pull request broke; the table of configurations has the errors.")
-    if found := remedy(change.failure for change in report.configurations):
-        folder, key = found
-        action = prose(
-            "let the program use ", code("TMPDIR"), ", or list ", code(folder), " under ", code(key),
-            " in ", code(".github/suspects.yml"), ": the sandbox keeps it closed.",
-        )  # fmt: skip
+    action = opening(change.failure for change in report.configurations) or action
     return Headline("broken", "⛔", prose(title), (lead,), action)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from bot.model.profiles import Method, stripped
 from bot.model.report_methods import ComparedProfile, FlameNode
-from bot.report.formats import seconds
+from bot.report.formats import Prose, code, prose, seconds
 
 _CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EPERM", re.IGNORECASE)
 _TEMPORARY = re.compile(r"(?<![\w./-])(/(?:var/)?tmp)/(?!suspects-)")
@@ -16,6 +16,7 @@ _JAVA = "TempFile"
 """In a Java program's trace, which does not name the folder."""
 FEW_SAMPLES = 1000
 """With fewer, a method that has a tenth of the time is off by more than a tenth of that. Arbitrary."""
+_SILENT = re.compile(r"(?:base and head: )?exit code (\d+)")
 _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
 )
@@ -27,6 +28,23 @@ def remedy(reasons: Iterable[str]) -> tuple[str, str] | None:
         if _CLOSED.search(reason) and ((found := _TEMPORARY.search(reason)) or _JAVA in reason):
             return (found[1] if found else "/tmp"), "program.writable"  # noqa: S108  a text for people
     return None
+
+
+def silent_exit(reason: str) -> int | None:
+    """The exit code of a program that ended so without a word on every side: it may be no error."""
+    found = _SILENT.fullmatch(reason.strip().rstrip("."))
+    return int(found[1]) if found else None
+
+
+def opening(reasons: Iterable[str]) -> Prose | None:
+    """What to do about a folder that the sandbox kept closed; None: that is not why it failed."""
+    if (found := remedy(reasons)) is None:
+        return None
+    folder, key = found
+    return prose(
+        "let the program use ", code("TMPDIR"), ", or list ", code(folder), " under ", code(key),
+        " in ", code(".github/suspects.yml"), ": the sandbox keeps it closed.",
+    )  # fmt: skip
 
 
 def longer(wanted: float) -> str:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 from bot.model.invocation import Invocation, invocation
-from bot.model.report import Reproduction
+from bot.model.report import Report, Reproduction
 from bot.model.revisions import Comparison
-from bot.model.space import Configuration
+from bot.model.space import Configuration, Space, Value
 from bot.model.subject import Program, Subject
 
 SCRATCH, PORT = "/tmp/suspects-scratch", "20000"  # noqa: S108  in a text for people
+MOST_BROKEN = 2
+
+RENDER = """\
+render() { python3 -c '
+import json, pathlib, sys, jinja2  # pip install jinja2
+values, *templates = sys.argv[1:]
+text = next(p for p in map(pathlib.Path, templates) if p.is_file()).read_text()
+made = jinja2.Template(text, keep_trailing_newline=True)
+print(made.render(json.loads(values), options=json.loads(values)), end="")
+' "$@"; }"""
+"""As trials' files are made, by what a reader can have; a template comes from a checkout, not from us."""
 
 
 def reproduction(subject: Subject, comparison: Comparison, configuration: Configuration) -> Reproduction:
@@ -38,12 +52,30 @@ def reproduction(subject: Subject, comparison: Comparison, configuration: Config
         if workload and workload.prepare and side == "base":
             lines.append(f"(cd {folder} && {workload.prepare})")
     path = f"../suspects-base/{workload.path}" if workload else ""
-    lines += [
-        f"# render {template} into {target} with these options" for target, template in subject.files.items()
-    ]
+    lines += _rendered(subject.files, call.values)
     command = _with_server(call, _command(subject, call, path), path)
     lines += [f"(cd ../suspects-{side} && {command})" for side in ("base", "head")]
     return Reproduction(options=dict(call.values), commands=tuple(lines))
+
+
+def repeated(report: Report, space: Space) -> list[Configuration]:
+    """Two configurations in which head fails where base works, then those that moved."""
+    broken = report.broken_at_head[:MOST_BROKEN]
+    moved = [c for c in report.configurations if c.state in ("slower", "faster")]
+    return list(dict.fromkeys(tuple(c.options[n] for n in space.names) for c in (*broken, *moved)))
+
+
+def _rendered(files: Mapping[str, str], values: Mapping[str, Value]) -> list[str]:
+    """Configuration files: base's template where there is one, as in trials, for both sides."""
+    if not files:
+        return []
+    lines = [RENDER, f"values={shlex.quote(json.dumps(dict(values), ensure_ascii=False))}"]
+    for target, template in files.items():
+        templates = shlex.join([f"../suspects-base/{template}", f"../suspects-head/{template}"])
+        folder, place = shlex.quote(str(PurePosixPath(target).parent)), shlex.quote(target)
+        made = f'mkdir -p {folder} && render "$values" {templates} > {place}'
+        lines += [f"(cd ../suspects-{side} && {made})" for side in ("base", "head")]
+    return lines
 
 
 def _with_server(call: Invocation, command: str, path: str) -> str:

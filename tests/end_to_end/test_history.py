@@ -214,6 +214,8 @@ def test_a_selection_is_exported(place: Place) -> None:
     assert len(lines) == 1 + 5 + 1 and all("run-2" in line for line in lines[1:])
     assert [path.name for path in place.out.iterdir()] == ["some.csv"]
     place.suspects("history", "export", str(target), "--revision", "unknown").refused("nothing to export")
+    nowhere = target.parent / "nowhere" / target.name
+    place.suspects("history", "export", str(nowhere)).refused(f"there is no folder {nowhere.parent}")
     place.suspects("history", "export", str(place.out / "folder"), "--last", "1").refused("gets all segments")
 
 

@@ -15,7 +15,7 @@ from bot.flows.history.experience import Memory
 from bot.flows.history.memory import recall_terms
 from bot.flows.influences.known_costs import Known, known
 from bot.flows.influences.learning import QUICK, Effort, Influences, learnt
-from bot.model.errors import HistoryError, NothingMeasuredError
+from bot.model.errors import HistoryError, NothingMeasuredError, UsageError
 from bot.model.history import EVERYTHING, Selection
 from bot.model.profile_history import ProfileTable
 from bot.model.profiles import Method
@@ -194,3 +194,9 @@ def test_the_published_pipeline_judges_the_program_on_its_sample_when_no_probe_k
     for seed in range(20):
         found = learnt(past, SUBJECT, rng=np.random.default_rng(seed), effort=Effort(published=True))
         assert any(i.method is None and i.error < 1.0 for i in found.entries)
+
+
+def test_a_method_that_no_profile_has_is_told_with_the_names_that_hold_it() -> None:
+    found = known(store(night(0, drawn(30), noise=0.02)), SUBJECT)
+    with pytest.raises(UsageError, match=r"no profiled method's name ends so\. It is within .*price"):
+        learnt(found, SUBJECT, rng=np.random.default_rng(3), effort=FEW, method="pric")

@@ -142,6 +142,14 @@ def test_a_base_that_history_knows_to_be_worse_is_said_so_until_somebody_undoes_
     assert "base is" not in notes({4: (("check",), 0.06)}, line=4)  # base is older than that
 
 
+def test_a_commit_that_no_run_measured_is_told_by_its_short_id() -> None:
+    ids = [revision(place).revision for place in range(11)]
+    ids.insert(4, "c" * 40)
+    memory = Memory(FakeStore([past({4: (("check",), 0.06)})]), lambda: ids, FIRST)
+    notes = pull_request(replace(job_of(SUBJECT, bench()), memory=memory)).notes
+    assert any("(check) since one of `cccccccccc` to `v4`" in note for note in notes)
+
+
 def test_an_accepted_slow_down_of_base_is_its_new_level() -> None:
     job = remembering(FakeStore([past({4: (("check",), 0.06)})]), bench())
     entry = AcceptedChange(term="check", metric="cpu", until=date(2099, 1, 1))

@@ -9,7 +9,7 @@ SEARCHED, KEPT = 8_000, 400
 """Last bytes of the output that are looked through, and characters that are told."""
 
 _ERROR = re.compile(
-    r"""^\s*(?:[^\w\s]+\s+)?(?:Uncaught\s|Exception\ in\ thread\ \S+\s)?   # a cross or a bang before it
+    r"""^\s*(?:[^\w\s]+\s+)?(?:Uncaught\s|Exception\ in\ thread\ \S+\s|Caused\ by:\s)?   # a cross before it
         (?: [\w.$]*(?:Error|Exception)\b(?::|\s*\[|$)   # Python, JavaScript, the JVM
           | (?:fatal|error|panic|FATAL|ERROR)(?:\ error)?:   # most of what is compiled
           | \[(?:error|ERROR|fatal|FATAL)\]             # bundlers, formatters, loggers

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bot.analysis.influences.costs import Quantity
 from bot.analysis.influences.explaining import TermInfluence
 from bot.analysis.influences.learning import InfluenceModels, Learnt
+from bot.analysis.influences.remembered import REST
 from bot.model.report import Influence
 
 MOST = 1000
@@ -40,7 +41,7 @@ def entries(found: Sequence[TermInfluence], quantity: Quantity) -> tuple[Influen
 def notes(models: InfluenceModels) -> tuple[str, ...]:
     """Sentences on how the models were judged, and on costly methods that were not learnt."""
     models_ = models.models_[models.quantity_]
-    full = [m for m in models_ if m.effort == "full"]
+    full = [m for m in models_ if m.effort == "full" and m.method != REST]
     learnt = [m for m in full if m.state == "learnt"]
     said = [
         f"Influence models: {len(learnt)} of {len(full)} methods that cost something and vary with the "

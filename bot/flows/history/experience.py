@@ -21,6 +21,7 @@ from bot.model.history import Measurements, Selection, program_fingerprint, told
 from bot.model.report import Effect, Environment, History
 from bot.model.space import Configuration, Space
 from bot.model.subject import Subject
+from bot.report.ranges import moves
 
 RUNS, ROWS = 200, 250_000
 """The newest so many runs (and rows, by whole pieces) are read: older ones add little, and time is short."""
@@ -97,12 +98,12 @@ def recall(
         return Recalled(history=history, notes=(*notes, NO_HISTORY))
     line = memory.line()
     places = {revision: place for place, revision in enumerate(line)}
-    labels = {r.revision: r.label for r in past.revisions}
+    labels = {r: moves.short(r) for r in line} | {r.revision: r.label for r in past.revisions}
     metrics: dict[str, Expected] = {}
     states: list[BaseState] = []
     for rule in rules:
         metrics[rule.name] = expected(past, rule.name, subject.space, places=places, solver=solver)
-        states.append(BaseState.of(metrics[rule.name].changes, rule, [labels.get(r, r) for r in line]))
+        states.append(BaseState.of(metrics[rule.name].changes, rule, [labels[r] for r in line]))
         notes += states[-1].notes(accepted)
     notes += _reach([places[r.revision] for r in past.revisions if r.revision in places], line, labels)
     experience = Experience(metrics, failures(past, subject.space))
@@ -118,7 +119,7 @@ def _reach(measured: Sequence[int], line: Sequence[str], labels: Mapping[str, st
     behind = len(line) - 1 - newest
     if behind < BEHIND:
         return []
-    last = labels.get(line[newest], line[newest])
+    last = labels[line[newest]]
     return [f"History ends at `{last}`, {behind} revisions before base: what changed since is not known."]
 
 

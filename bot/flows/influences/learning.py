@@ -25,7 +25,7 @@ from bot.flows.influences.call_context import profiler_overheads, refine, relear
 from bot.flows.influences.known_costs import Known
 from bot.flows.influences.profiles import FEWEST
 from bot.model.duration_history import DurationTable
-from bot.model.errors import NothingMeasuredError
+from bot.model.errors import NothingMeasuredError, UsageError
 from bot.model.overhead import ProfilerOverhead
 from bot.model.report import Influence
 from bot.model.subject import Subject
@@ -33,6 +33,8 @@ from bot.model.variation import Variation
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.random_uniform import random_uniform
 
+ALIKE = 3
+"""Methods that are named where none ends as asked."""
 POPULATION = 300
 """Random configurations in which terms are switched."""
 MOST = 60
@@ -94,8 +96,9 @@ def learnt(
 
     Raises:
         NothingMeasuredError: too few configurations were measured.
+        UsageError: no profiled method's name ends so.
     """
-    only = None if method is None else {m.name for m in known.profiles.methods if m.name.endswith(method)}
+    only = None if method is None else _ending(method, [m.name for m in known.profiles.methods])
     past = remembered(subject.space, known.profiles, only=only)
     if past is not None and len(past.drawn) >= FEWEST:
         if left() <= 0.0:
@@ -117,6 +120,16 @@ def learnt(
         raise NothingMeasuredError(" ".join([*said, NOTHING]))
     found = _of_program(costs, subject, rng, effort, left) if left() > 0.0 else Influences(notes=(NO_TIME,))
     return replace(found, notes=(*said, *found.notes))
+
+
+def _ending(method: str, names: Sequence[str]) -> set[str]:
+    """The methods whose name ends so."""
+    found = {name for name in names if name.endswith(method)}
+    if found or not names:
+        return found
+    within = sorted({name for name in names if method.lower() in name.lower()})[:ALIKE]
+    alike = f" It is within {', '.join(within)}." if within else ""
+    raise UsageError(f"--method {method}: no profiled method's name ends so.{alike}")
 
 
 def _of_methods(

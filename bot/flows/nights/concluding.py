@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bot.flows.machines import drift
+from bot.flows.nights.gone import gone
 from bot.flows.nights.job import NightJob, named
 from bot.flows.nights.telling import Telling
 from bot.flows.ranges.chaining import Chain
@@ -28,7 +29,10 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         accepted=job.accepted,
         archive=job.archive,
     )
-    all_nights = [o for n in job.past for o in n.observations] + list(measured)
+    nights = [*(n.observations for n in job.past), measured]
+    all_nights = [o for observations in nights for o in observations]
+    if job.partner is not None:
+        telling.set_aside(gone(telling.points, nights, job.subject.space))
     usable = sorted({o.probe.revision for o in all_nights if not math.isnan(o.value)})
     found = {p: telling.point(p, usable) for p in telling.points}
     base, tip = job.revisions[0], job.revisions[-1]
@@ -87,7 +91,8 @@ def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) 
     harm = any(fresh) or any(telling.worse(p) and telling.acceptance(p) is None for p in still)
     if harm or fresh:
         return "mixed" if harm and not all(fresh) else "regression" if harm else "improvement"
-    return "none" if job.search.enough_ and not telling.unclear else "inconclusive"
+    settled = not telling.unclear and not telling.gone
+    return "none" if job.search.enough_ and settled else "inconclusive"
 
 
 def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bot.analysis.change_points.steps import Step
 from bot.flows.history.accepting import Accepted
@@ -42,6 +42,8 @@ class Telling:
         self._search, self._metric = search, metric
         self.unclear = search.unclear_
         """What stands out and is not settled: such a night is not green."""
+        self.gone: list[Found] = []
+        """Changes for the worse that tonight's pairs do not find at the tip: no alarm, and not green."""
         self._higher, self._accepted = higher_is_better, accepted
         archive = archive or Archive()
         self._line = archive.line or revisions
@@ -56,15 +58,20 @@ class Telling:
         self._older = [p for p in older if not any(alike(p, other) for other in told)]
         self._known = (*known, *older)
 
+    def set_aside(self, gone: Iterable[Found]) -> None:
+        """Of changes for the worse that are gone at the tip only that is told: who undid them is open."""
+        self.gone = [point for point in gone if self.worse(point)]
+
     @property
     def points(self) -> list[Found]:
         """All change points, in order of revision."""
-        return sorted([*self._older, *self._shown], key=lambda point: point.revision)
+        all_points = sorted([*self._older, *self._shown], key=lambda point: point.revision)
+        return [point for point in all_points if point not in self.gone]
 
     @property
     def fresh(self) -> list[Found]:
         """Change points that no earlier night had shown."""
-        return [p for p in self._shown if not self._is_known(p)]
+        return [p for p in self._shown if p not in self.gone and not self._is_known(p)]
 
     @property
     def known(self) -> list[Found]:
@@ -155,7 +162,12 @@ class Telling:
             f"{self._doubt(step)[:-1]}: two nights did not settle it, and no later one asks."
             for step in self._search.rested_
         ]
-        return [*(self._doubt(step) for step in self.unclear), *old]
+        passed = [
+            f"{self._changed(p)} since {self._where(p.interval)}, and seems to be gone: at the tip its"
+            " configurations take what they took before it."
+            for p in self.gone
+        ]
+        return [*(self._doubt(step) for step in self.unclear), *passed, *old]
 
     def _doubt(self, step: Step) -> str:
         way = "slower" if (step.size > 0) != self._higher else "faster"
@@ -165,7 +177,9 @@ class Telling:
         terms, more = carriers(self._search.model_, step, self._search.window.revisions)
         if more and len(terms[0]) > MOST_LEVELS:
             return "some configurations"
-        return " or ".join([*map(spoken, terms), *["something else"] * more])
+        several = len(terms) + more > 1 and any(len(term) > 1 for term in terms)
+        between = ", or " if several else " or "  # "a with b or c with d" could be read as one
+        return between.join([*map(spoken, terms), *["something else"] * more])
 
     def _tomorrow(self) -> list[str]:
         window: Window = self._search.window

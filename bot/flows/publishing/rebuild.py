@@ -9,7 +9,7 @@ from bot.model.report import Report, Reproduction
 from bot.model.revisions import Comparison, Revision
 from bot.model.space import Configuration, Space, Term, Value
 from bot.model.subject import Subject
-from bot.report.reproduce import reproduction
+from bot.report.reproduce import repeated, reproduction
 
 MOST = 50
 """Configurations with commands; a comment shows fewer."""
@@ -28,8 +28,7 @@ def rebuilt(report: Report, subject: Subject, *, number: int) -> Report:
     _known(report, space)
     base, head = (Revision(ref.revision, ref.label) for ref in (report.base, report.head))
     comparison = Comparison(base, head)
-    moved = [change.options for change in report.configurations if change.state in ("slower", "faster")]
-    flagged = list(dict.fromkeys(_configuration(options, space) for options in moved))[:MOST]
+    flagged = [_configuration(space.as_dict(one), space) for one in repeated(report, space)][:MOST]
     return report.model_copy(
         update={
             "threshold": subject.threshold,

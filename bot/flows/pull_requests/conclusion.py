@@ -21,7 +21,7 @@ from bot.flows.run.job import Job
 from bot.model.report import ConfigurationChange, Report, RevisionRef, Spent, State, Suspects, Verdict
 from bot.model.space import Configuration, distance
 from bot.model.trials import Pair, Wish
-from bot.report.reproduce import reproduction
+from bot.report.reproduce import repeated, reproduction
 
 PROFILING_SHARE = 1 / 3
 """Of the budget, at most, goes into profiles."""
@@ -78,7 +78,7 @@ def conclude(
     asserting = ASSERTING_SHARE * job.budget if job.assertions else 0.0
     methods, resources = _explained(job, bench, evidence, _timed(job, evidence, judgement), until - asserting)
     asserted = check_assertions(job, bench.elapsed, until=until)
-    return report(
+    found = report(
         job,
         recalled=recalled,
         verdict=judgement.verdict if evidence.pairs else "inconclusive",
@@ -105,10 +105,12 @@ def conclude(
                 "failed_trials": evidence.failed_trials,
             }
         ),
-        reproduce=tuple(reproduction(job.subject, job.comparison, c) for c in flagged),
         assertions=asserted.outcomes,
         notes=(*notes, *methods.notes, *resources.notes, *asserted.notes),
     )
+    repeating = dict.fromkeys(c for c in repeated(found, job.subject.space) if c not in flagged)
+    told = (reproduction(job.subject, job.comparison, c) for c in (*repeating, *flagged))
+    return found.model_copy(update={"reproduce": tuple(told)})
 
 
 def _blamed(

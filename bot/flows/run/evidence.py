@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from bot.model.trials import Pair, Side, Trial
 
 LEAST_FOR_SCALE = 3
 """A standard deviation of fewer controls is not worth stating."""
+_NUMBERS = re.compile(r"\d{4,}")
+"""Of temporary files, processes, addresses: longer than exit codes."""
 
 
 @dataclass
@@ -75,10 +78,8 @@ class Evidence:
         if pair.alone is not None:
             self.busy += [busy / wall for busy, wall in pair.alone.values() if wall > 0]
         if not pair.ok:
-            self.failed_pairs[configuration] += 1
-            self.failures.setdefault(configuration, _failure(pair))
             trials = zip(pair.wish.sides, (pair.first, pair.second), strict=True)
-            self.failed_sides[configuration].update(side for side, trial in trials if not trial.ok)
+            self.fail(configuration, {side for side, trial in trials if not trial.ok}, _failure(pair))
             return
         ratios = self._ratios(pair)
         if pair.wish.track == ("duet" if self.wall_only else "wall"):  # company changes how often one waits
@@ -95,6 +96,14 @@ class Evidence:
             self._waiting.append((configuration, ratios, pair.first.metrics))
         else:
             self._feed(configuration, ratios, pair.first.metrics)
+
+    def fail(self, configuration: Configuration, sides: set[Side], reason: str) -> None:
+        """Counts a pair that failed; told is the first reason, unless a later one is of more sides."""
+        known = self.failed_sides[configuration]
+        if configuration not in self.failures or sides > known:  # a control fails without head
+            self.failures[configuration] = reason
+        self.failed_pairs[configuration] += 1
+        known |= sides
 
     def noise(self) -> tuple[Noise, ...]:
         """This run's own noise per metric: robust standard deviation and bias of base against base, in %."""
@@ -170,10 +179,12 @@ def _noise(metric: str, values: Sequence[float]) -> Noise:
 
 def _failure(pair: Pair) -> str:
     """One sentence on why a pair failed, naming the side."""
-    said: dict[str, dict[str, None]] = {}
+    said: dict[str, tuple[str, set[Side]]] = {}
     for side, trial in zip(pair.wish.sides, (pair.first, pair.second), strict=True):
         if not trial.ok:
-            said.setdefault(trial.detail or trial.outcome, {})[side] = None
+            reason = trial.detail or trial.outcome
+            # One error, though each trial names a temporary file or process of its own.
+            said.setdefault(_NUMBERS.sub("0", reason), (reason, set()))[1].add(side)
     if said:
-        return "; ".join(f"{' and '.join(sorted(sides))}: {reason}" for reason, sides in said.items())
+        return "; ".join(f"{' and '.join(sorted(sides))}: {reason}" for reason, sides in said.values())
     return f"exit codes differ: base {pair.first.exit_code}, head {pair.second.exit_code}"

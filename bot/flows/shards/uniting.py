@@ -95,9 +95,7 @@ def _count(evidence: Evidence, share: Share) -> None:
     evidence.failed_trials += int((pairs.outcome[use] != OK).sum())
     for place in np.flatnonzero(use & ~pairs.ok):
         configuration = share.configurations[pairs.configuration[place]]
-        evidence.failed_pairs[configuration] += 1
-        evidence.failures.setdefault(configuration, failure(pairs, int(place)))
-        evidence.failed_sides[configuration].update(failed_sides(pairs, int(place)))
+        evidence.fail(configuration, failed_sides(pairs, int(place)), failure(pairs, int(place)))
     ratios = _ratios(evidence, share)
     controls = use & pairs.ok & pairs.control
     for i, rule in enumerate(evidence.rules):

@@ -19,15 +19,18 @@ from bot.report.formats import (
     sentence,
     strong,
 )
+from bot.report.hints import opening
 from bot.report.parts import Headline
 from bot.report.ranges import moves
 
 MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
 UNEXPLAINED = "no change above explains"
-DOUBTS = ("cut short", "could not be built", "trials failed", "more than is told", UNEXPLAINED)
+FORGOTTEN = "this night is not remembered"
+DOUBTS = ("cut short", "could not be built", "trials failed", "more than is told", UNEXPLAINED, FORGOTTEN)
 """What the notes say that limits every figure: it is told above the fold, and only there."""
 AGAIN = prose("nothing yet: the next night asks again, first of all.")
+LOST = prose("mend the place of the history first: the next night knows nothing of what this one asked.")
 
 
 def range_headline(report: Report) -> Headline:
@@ -81,9 +84,14 @@ def _asks_again(report: Report) -> bool:
     return any(found.kind == "unclear" and found.items for found in report.lists)
 
 
+def _again(report: Report) -> Prose:
+    """A night that is not remembered leaves no question to the next one."""
+    return LOST if any(FORGOTTEN in note.lower() for note in report.notes) else AGAIN
+
+
 def _to_be_sure(report: Report) -> Prose:
     if _asks_again(report) and not report.interrupted:
-        return AGAIN
+        return _again(report)
     return prose("to be sure that nothing became slower, ", _more(report))
 
 
@@ -155,7 +163,7 @@ def _unclear(report: Report) -> Headline:
     if any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
     elif _asks_again(report):
-        why, action = "something may have moved that could not be named", AGAIN
+        why, action = "something may have moved that could not be named", _again(report)
     return Headline("unclear", "🟡", prose("Not clear: ", why), (_searched(report),), action)
 
 
@@ -222,4 +230,5 @@ def _caveats(report: Report) -> tuple[Prose, ...]:
         told.insert(0, f"Stopped from outside after {count(report.spent.trials, 'trial')}.")
     if report.interrupted and not any("cut short" in note for note in told):
         told.insert(0, "The search was cut short: changes may have been missed.")
-    return tuple(sentence(note) for note in told)
+    advice = opening(report.notes) if report.measured else None
+    return (*(sentence(note) for note in told), *([prose("Of what failed: ", advice)] if advice else []))

@@ -24,6 +24,14 @@ KeyError: 'a'
 JVM = b"""Exception in thread "main" java.lang.IllegalStateException: no parser
 \tat org.example.Main.main(Main.java:5)
 """
+WRAPPED = (
+    b'Exception in thread "main" org.example.SqlException: General error: "Access denied"; SQL statement:\n'
+    b"SELECT 1 [50000-214]\n"
+    + b"\tat org.example.Deep.call(Deep.java:1)\n" * 300
+    + b"Caused by: java.nio.file.AccessDeniedException: /tmp/x.db\n"
+    + b"\tat java.base/sun.nio.fs.UnixException.translate(UnixException.java:90)\n" * 9
+    + b"\t... 23 more\n"
+)
 RUST = b"""
 thread 'main' (81) panicked at src/main.rs:2:5:
 index out of bounds
@@ -50,6 +58,7 @@ JAVAC = b"""src/Main.java:5: error: cannot find symbol
         (NODE, "SyntaxError: Unexpected token 'async'"),
         (PYTHON, "KeyError: 'a'"),
         (JVM, 'Exception in thread "main" java.lang.IllegalStateException: no parser'),
+        (WRAPPED, "Caused by: java.nio.file.AccessDeniedException: /tmp/x.db"),
         (RUST, "thread 'main' (81) panicked at src/main.rs:2:5: index out of bounds"),
         (COMPILER, "input-0/app.js:2:0: ERROR - [JSC_UNDEFINED] w is undeclared"),
         (

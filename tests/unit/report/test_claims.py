@@ -77,3 +77,20 @@ def test_values_with_which_base_fails_too_are_not_said_to_break_head_alone() -> 
     found = failing(four, both=ALL[:4])
     assert title(found) == "Head fails in 2 configurations"
     assert "(nothing works with `new` on)" in markdown(headline(found).caveats[0])
+
+
+def test_what_fails_for_a_closed_folder_comes_with_the_key_that_opens_it_though_others_work() -> None:
+    closed = "base and head: exit code 1: Caused by: java.nio.file.AccessDeniedException: /tmp/x.db"
+    failed = changed(None, "failed", compress=True).model_copy(update={"failure": closed, "failed_pairs": 2})
+    spent = builders.SPENT.model_copy(update={"failed_trials": 4})
+    found = report(configurations=(changed(1.0, "same"), failed), spent=spent)
+    assert any("list `/tmp` under `program.writable`" in markdown(c) for c in headline(found).caveats)
+
+
+def test_an_exit_code_without_a_word_on_both_sides_comes_with_the_key_that_allows_it() -> None:
+    failed = changed(None, "failed", compress=True).model_copy(
+        update={"failure": "base and head: exit code 1", "failed_pairs": 2}
+    )
+    spent = builders.SPENT.model_copy(update={"failed_trials": 4})
+    found = report(configurations=(changed(1.0, "same"), failed), spent=spent)
+    assert "(if all is well then, list 1 under `ok_exit`)" in markdown(headline(found).caveats[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model.report_methods import ComparedProfile, FlameNode
-from bot.report.hints import longer, misses_neighbours, nobody_to_blame, remedy
+from bot.report.hints import longer, misses_neighbours, nobody_to_blame, remedy, silent_exit
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,18 @@ def test_that_nobody_is_blamed_by_short_profiles_is_told_with_how_short(
 ) -> None:
     profiles = [ComparedProfile(options={}, change_seconds=1.0, samples=taken) for taken in samples]
     assert said in nobody_to_blame(profiles)[1]
+
+
+@pytest.mark.parametrize(
+    ("said", "exit_code"),
+    [
+        ("base and head: exit code 1", 1),
+        ("exit code 3.", 3),
+        ("head: exit code 1", None),
+        ("base and head: exit code 1: no such option: -q", None),
+    ],
+)
+def test_an_exit_code_without_a_word_on_both_sides_may_be_how_the_program_ends_well(
+    said: str, exit_code: int | None
+) -> None:
+    assert silent_exit(said) == exit_code

@@ -20,6 +20,19 @@ def test_only_influences_that_are_surely_there_are_told() -> None:
     assert told[0].quantity == "instructions"
 
 
+def test_what_stands_for_the_rest_is_no_method_that_could_be_learnt() -> None:
+    rng = np.random.default_rng(1)
+    program: Program = {
+        "easy": {"seconds": lambda c: 2.0 if c["compress"] else 1.0},
+        "": {"seconds": lambda _: float(np.exp(rng.normal(0, 1.5)))},
+    }
+    sample = measured(drawn(60, rng), program, noise=0.01, rng=rng)
+    probe = measured(drawn(30, rng), program, noise=0.01, rng=rng)
+    told = notes(InfluenceModels(rng=rng).fit(sample, probe))
+    assert told[0].startswith("Influence models: 1 of 1 methods")
+    assert "``" not in told[1]
+
+
 def test_notes_name_what_was_not_learnt_and_how_far_off_it_is() -> None:
     rng = np.random.default_rng(1)
     program: Program = {

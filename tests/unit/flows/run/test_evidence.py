@@ -47,6 +47,31 @@ def test_an_error_that_both_sides_have_is_told_once() -> None:
     assert evidence.failures[(True,)] == "base and head: exit code 2"
 
 
+def test_an_error_that_names_a_temporary_file_is_the_same_on_both_sides() -> None:
+    evidence = Evidence([CPU], frozenset())
+    base, head = (Trial("exit", {}, 1, detail=f"exit code 1: denied: /tmp/h{n}.db") for n in (4291, 5361))
+    evidence.observe(Pair(Wish((True,)), base, head, 0.1))
+    assert evidence.failures[(True,)] == "base and head: exit code 1: denied: /tmp/h4291.db"
+
+
+def test_unlike_exit_codes_are_two_errors() -> None:
+    evidence = Evidence([CPU], frozenset())
+    base, head = (Trial("exit", {}, n, detail=f"exit code {n}") for n in (1, 134))
+    evidence.observe(Pair(Wish((True,)), base, head, 0.1))
+    assert evidence.failures[(True,)] == "base: exit code 1; head: exit code 134"
+
+
+def test_that_both_sides_fail_is_told_although_a_control_failed_first() -> None:
+    evidence = Evidence([CPU], frozenset())
+    failed = Trial("exit", {}, 1, detail="exit code 1")
+    evidence.observe(Pair(Wish((True,), ("base", "base")), failed, failed, 0.1))
+    assert evidence.failures[(True,)] == "base: exit code 1"
+    evidence.observe(Pair(Wish((True,)), failed, failed, 0.1))
+    evidence.observe(Pair(Wish((True,)), Trial("ok", {"cpu": 1.0}, 0), failed, 0.1))
+    assert evidence.failures[(True,)] == "base and head: exit code 1"
+    assert evidence.failed_pairs[(True,)] == 3
+
+
 def test_different_exit_codes_are_a_failure_although_both_are_allowed() -> None:
     evidence = Evidence([CPU], frozenset())
     evidence.observe(Pair(Wish((True,)), Trial("ok", {"cpu": 1.0}, 0), Trial("ok", {"cpu": 1.0}, 1), 0.1))

@@ -142,3 +142,12 @@ def test_an_old_improvement_makes_no_night_green_that_is_not_clear(unclear: tupl
     accepted = Acceptance(source="file", until="2026-12-31", reason="worth it")
     slower = move(12, "a", ratio=1.2).model_copy(update={"accepted": accepted})
     assert range_headline(night.model_copy(update={"change_points": (slower,)})).icon == "🟡"
+
+
+def test_a_night_that_is_not_remembered_says_so_first_and_promises_no_next_night() -> None:
+    lists = (Listed(kind="unclear", items=("`threads` may be slower since v5.6.",)),)
+    lost = "This night is not remembered: history in h cannot be written: No space left on device."
+    night = bisection(mode="nightly", verdict="inconclusive", change_points=(), lists=lists, notes=(lost,))
+    found = range_headline(night)
+    assert [markdown(caveat) for caveat in found.caveats] == [lost]
+    assert found.action is not None and "mend the place of the history first" in markdown(found.action)
