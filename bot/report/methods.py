@@ -106,7 +106,7 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
 
 
 def _located(report: Report, method: MethodSuspect) -> Prose:
-    state = f"which is {_state(method)}" if _state(method) else ""
+    state = f"which is {_state(method)}" if _state(method) else "whose text did not change" * method.same_text
     ours = prose("")
     if (owner := method.owner) is not None:
         ours = prose("reached from ", code(owner.method), " in ", place(report, owner.file, owner.line))

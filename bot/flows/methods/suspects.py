@@ -169,6 +169,7 @@ class MethodInquiry:
             callers=tuple(caller.name for caller in change.callers),
             owner=_place(change.owner) if change.owner else None,
             was=change.was.name if change.was else None,
+            same_text=change.same_text,
             with_callees=change.with_callees,
             options=self.job.subject.space.as_dict(one.configuration),
         )

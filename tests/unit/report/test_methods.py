@@ -56,6 +56,16 @@ def test_of_a_method_outside_it_is_told_who_in_the_repository_leads_to_it() -> N
     assert "in and around `plugin:<module>`" in markdown(found.action)
 
 
+def test_nobody_is_sent_to_look_for_a_change_inside_of_a_method_whose_text_is_the_same() -> None:
+    found = headline(blaming(method("window", 0.9, file="dsp.c", line=52, same_text=True)))
+    said = " ".join(map(markdown, found.lead))
+    assert "is in `window` ([`dsp.c:52`](" in said and ", whose text did not change)" in said
+    action = markdown(found.action)
+    assert "changed in what `window` calls (that may be inlined into it), what calls it, or what" in action
+    assert "its own text is the same at both. If that is nothing, its code may only lie elsewhere" in action
+    assert "in and around" not in action
+
+
 def test_a_method_without_a_text_and_a_known_caller_is_not_called_new_nor_looked_for_in_the_change() -> None:
     report = blaming(method("strncmp", 0.9, file=None, line=None, change="new"))
     found = headline(report)
