@@ -211,7 +211,7 @@ def _built(root: Path, package: Any, program: str) -> bool:
 
 
 def _committed(root: Path, folder: str) -> bool:
-    """Whether a folder is part of a checkout: it is there, and the top's `.gitignore` does not leave it out."""
+    """Whether a folder is part of a checkout: it is there, and `.gitignore` does not leave it out."""
     ignored = {line.strip().strip("/") for line in read(root / ".gitignore").splitlines()}
     return (root / folder).is_dir() and not ignored & {folder, f"**/{folder}"}
 
