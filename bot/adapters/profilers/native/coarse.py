@@ -68,7 +68,7 @@ class Coarse:
     def _counted(self, target: Target, trial: float, left: float, notes: list[str]) -> Profile | None:
         """A trial, which takes `trial` seconds, under callgrind, if that can run and be finished in time.
 
-        The first profile of a command decides for all: those with and without counts cannot be compared.
+        Once a command was not counted it is not any more: those with and without counts cannot be compared.
         """
         if lacking := self._counting.missing(target):
             notes += lacking
@@ -87,7 +87,7 @@ class Coarse:
         late = replace(target, stop=lambda: target.over or time.monotonic() > until)
         counts = self._counting.profile(late)
         stopped = target.over or time.monotonic() > until
-        if counts.outcome == "ok" or not (first and trial) or not stopped:
+        if counts.outcome == "ok" or not trial or not stopped:
             return counts
         self._counted_before[command] = False
         notes.append(

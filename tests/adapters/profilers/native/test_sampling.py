@@ -189,6 +189,22 @@ def test_what_was_sampled_is_kept_when_callgrind_takes_longer_than_it_was_believ
     assert all(cost.instructions is None for cost in profiler.profile(forge.target()).methods.values())
 
 
+def test_what_was_sampled_is_kept_when_callgrind_ended_in_time_before_and_now_does_not(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forge.make("-g", "-O1", main_c=PROGRAM.replace("100000", "500000"))
+    profiler = Coarse()
+    monkeypatch.setattr(coarse, "MOST_ROUNDS", 1)
+    target = forge.target()
+    command = tuple(word.replace(str(target.scratch), "") for word in target.words)
+    profiler._counted_before[command] = True
+    until = time.monotonic() + 8.0
+    profile = profiler.profile(replace(target, seconds=8.0, stop=lambda: time.monotonic() > until))
+    assert profile.outcome == "ok" and profile.samples, profile.notes
+    assert all(cost.instructions is None for cost in profile.methods.values())
+    assert any("callgrind did not end" in note for note in profile.notes), profile.notes
+
+
 def test_what_was_sampled_is_kept_when_the_time_is_over_before_callgrind_is_stopped(
     forge: Forge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
