@@ -21,6 +21,7 @@ from bot.report.formats import (
     prose,
     seconds,
     strong,
+    times_as_long,
 )
 from bot.report.hints import nobody_to_blame
 from bot.report.links import place
@@ -224,8 +225,7 @@ def _remarks(report: Report, found: list[Group], short: bool) -> list[Block]:
     blocks: list[Block] = []
     profile = next((g.profile for g in found if g.profile and g.profile.tool), None)
     if profile is not None:
-        times = f"{profile.overhead:,.{0 if profile.overhead >= 10 else 2}f}" if profile.overhead else ""
-        longer = f"; a profiled trial took {times} times as long" if times else ""
+        longer = f"; a profiled trial took {times_as_long(profile.overhead)}" if profile.overhead else ""
         blocks.append(prose("Profiled with ", code(profile.tool), longer, "."))
         if profile.blind and not short:
             blocks += [

@@ -236,6 +236,12 @@ def test_many_methods_are_counted() -> None:
     assert told(found).title == "Methods: 1,000 slower"
 
 
+@pytest.mark.parametrize(("overhead", "said"), [(0.98, "about as long"), (2.294, "2.29 times as long")])
+def test_a_profiled_trial_is_never_told_to_be_quicker_than_another(overhead: float, said: str) -> None:
+    found = blaming(method("m", 0.9), profiles=(profile(overhead=overhead),))
+    assert any(str(b).endswith(f"a profiled trial took {said}.") for b in told(found).blocks)
+
+
 def test_the_cost_of_profiling_and_the_control_are_told() -> None:
     said = [str(b) for b in told(method_reports.of_python()).blocks]
     assert "Profiled with cProfile 3.12; a profiled trial took 1.42 times as long." in said

@@ -98,7 +98,7 @@ class Coarse:
 
 
 def pool(profiles: Sequence[Profile]) -> Profile:
-    """One profile from several of a sampler: each sample counts the same; self seconds are a trial's."""
+    """One profile from several of a sampler: each sample counts the same; seconds are those of one trial."""
     samples = sum(profile.samples or 0 for profile in profiles)
     seconds: dict[Method, float] = defaultdict(float)
     counts: dict[Method, float] = defaultdict(float)
@@ -108,7 +108,7 @@ def pool(profiles: Sequence[Profile]) -> Profile:
             seconds[method] += cost.self_seconds or 0.0
     return replace(
         profiles[-1],
-        seconds=sum(profile.seconds for profile in profiles),
+        seconds=sum(profile.seconds for profile in profiles) / len(profiles),
         methods={
             m: MethodCost(n / samples, self_seconds=seconds[m] / len(profiles)) for m, n in counts.items()
         },
@@ -151,7 +151,7 @@ def _joined(profiles: Sequence[Profile]) -> Profile:
 def merge(counts: Profile, times: Profile) -> Profile:
     """One profile: calls, instructions and edges of the first, shares and seconds of the second.
 
-    `seconds` is that of all trials. With too few samples the shares stay those of instructions. Counts of a
+    `seconds` is that of a counted and a sampled trial together. With too few samples the shares stay those of instructions. Counts of a
     trial that failed under callgrind alone are left out: they end somewhere.
     """
     if counts.outcome != "ok" and times.outcome == "ok" and times.samples:

@@ -260,11 +260,11 @@ def test_samples_of_several_trials_count_the_same() -> None:
     pooled = pool(
         [
             made("s", {f: MethodCost(1.0, 2.0)}, samples=300),
-            made("s", {f: MethodCost(0.5, 1.0), g: MethodCost(0.5, 1.0)}, samples=100),
+            made("s", {f: MethodCost(0.5, 1.0), g: MethodCost(0.5, 1.0)}, samples=100, seconds=3.0),
         ]
     )
     assert pooled.methods == {f: MethodCost(0.875, 1.5), g: MethodCost(0.125, 0.5)}
-    assert (pooled.samples, pooled.seconds) == (400, 2.0)
+    assert (pooled.samples, pooled.seconds) == (400, 2.0), "samples of both, seconds of one trial"
 
 
 def test_a_short_trial_is_sampled_again_until_there_are_enough_samples(
