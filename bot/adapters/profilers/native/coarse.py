@@ -151,8 +151,8 @@ def _joined(profiles: Sequence[Profile]) -> Profile:
 def merge(counts: Profile, times: Profile) -> Profile:
     """One profile: calls, instructions and edges of the first, shares and seconds of the second.
 
-    `seconds` is that of a counted and a sampled trial together. With too few samples the shares stay those of instructions. Counts of a
-    trial that failed under callgrind alone are left out: they end somewhere.
+    `seconds` is that of a counted and a sampled trial together. With too few samples the shares stay those of
+    instructions. Counts of a trial that failed under callgrind alone are left out: they end somewhere.
     """
     if counts.outcome != "ok" and times.outcome == "ok" and times.samples:
         counts = replace(counts, methods={}, edges={})
