@@ -159,7 +159,7 @@ def merge(counts: Profile, times: Profile) -> Profile:
     timed = (times.samples or 0) >= FEW_SAMPLES
     outcome = times.outcome if counts.outcome == "ok" or not counts.methods else counts.outcome
     notes = [*counts.notes, *times.notes]
-    if counts.methods and not timed:
+    if outcome == "ok" and counts.methods and not timed:
         notes.append("Shares of methods are shares of instructions, not of time.")
     costs = {}
     for method in counts.methods.keys() | times.methods.keys():

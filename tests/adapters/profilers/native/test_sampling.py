@@ -138,6 +138,13 @@ def test_the_coarse_profile_has_counts_and_time(forge: Forge, monkeypatch: pytes
     assert profile.tool.quantities == {"calls", "instructions", "edges", "seconds"}
 
 
+def test_a_trial_that_fails_at_once_is_not_called_too_short(forge: Forge) -> None:
+    forge.make("-g", "-O1", main_c="int main(void) { return 1; }")
+    profile = Coarse().profile(forge.target())
+    assert profile.outcome == "exit"
+    assert not any("a longer workload" in n or "Shares of methods" in n for n in profile.notes), profile.notes
+
+
 def test_too_short_a_trial_has_shares_of_instructions(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coarse, "MOST_ROUNDS", 2)
     forge.make("-g", "-O1", main_c=SHORT)
