@@ -122,6 +122,8 @@ class FakeProfiles:
     asked: list[tuple[Side, Configuration]] = field(default_factory=list)
     watched: list[tuple[Side, Configuration, tuple[Method, ...]]] = field(default_factory=list)
     notes: Callable[[Configuration], tuple[str, ...]] = lambda _configuration: ()
+    text: str = ""
+    """Of every method, at both sides; empty: not known."""
 
     def missing(self) -> Sequence[str]:
         return self.lacking
@@ -171,8 +173,8 @@ class FakeProfiles:
         return Profile(FINE, self.outcome, 1.1 * sum(costs.values()), series=series, notes=("Watched.",))
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
-        del side, methods
-        return {}
+        del side
+        return dict.fromkeys(methods, self.text) if self.text else {}
 
 
 @dataclass

@@ -185,7 +185,8 @@ class MethodInquiry:
         space = self.job.subject.space
         configuration = tuple(suspect.options[name] for name in space.names)
         change = self.flagged.changes[configuration]
-        if suspect.share_of_change < LEAST_SHARE or suspect.change in ("new", "vanished"):
+        untouched = suspect.same_text or suspect.change in ("new", "vanished")
+        if suspect.share_of_change < LEAST_SHARE or untouched:  # there is no change in it to be reverted
             return suspect, ""
         proof = prove(
             self.job,
