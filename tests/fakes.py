@@ -199,7 +199,7 @@ class FakeCounter:
         self.asked.append((side, configuration, source))
         self.bench.clock += min(self.takes, seconds)
         if self.takes > seconds:
-            return Counted(source, "cut")
+            return Counted(source, "cut", notes=("The program was stopped with the run.",))
         chance = float(np.exp(self.bench.rng.normal(0, self.noise)))
         counts = {count: n * chance for count, n in self.counts(side, configuration).items()}
         calls = {"openat": round(counts.get("filesystem_calls", 0.0)), "read": 7}
