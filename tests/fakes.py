@@ -122,6 +122,8 @@ class FakeProfiles:
     asked: list[tuple[Side, Configuration]] = field(default_factory=list)
     watched: list[tuple[Side, Configuration, tuple[Method, ...]]] = field(default_factory=list)
     notes: Callable[[Configuration], tuple[str, ...]] = lambda _configuration: ()
+    text: str = ""
+    """Of every method, at both sides; empty: not known."""
 
     def missing(self) -> Sequence[str]:
         return self.lacking
@@ -171,8 +173,8 @@ class FakeProfiles:
         return Profile(FINE, self.outcome, 1.1 * sum(costs.values()), series=series, notes=("Watched.",))
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
-        del side, methods
-        return {}
+        del side
+        return dict.fromkeys(methods, self.text) if self.text else {}
 
 
 @dataclass
@@ -197,7 +199,7 @@ class FakeCounter:
         self.asked.append((side, configuration, source))
         self.bench.clock += min(self.takes, seconds)
         if self.takes > seconds:
-            return Counted(source, "cut")
+            return Counted(source, "cut", notes=("The program was stopped with the run.",))
         chance = float(np.exp(self.bench.rng.normal(0, self.noise)))
         counts = {count: n * chance for count, n in self.counts(side, configuration).items()}
         calls = {"openat": round(counts.get("filesystem_calls", 0.0)), "read": 7}

@@ -104,11 +104,15 @@ class Opener:
         if revision is None:
             return None, f"No change inside of `{method.name}` alone can be reverted: its part is not proven."
         began = time.monotonic()
-        workshop = self._workshop(
-            lambda: self.run.stop.is_set() or time.monotonic() > began + BUILDING_SHARE * seconds
-        )
+
+        def late() -> bool:
+            return self.run.stop.is_set() or time.monotonic() > began + BUILDING_SHARE * seconds
+
+        workshop = self._workshop(late)
         builds = workshop.build(Comparison(revision, self.comparison.head), trusted=False)
         if not all(build.ok for build in builds.values()):
+            if late():
+                return None, f"There was no time to build head without the change of `{method.name}`."
             return None, f"Head without the change of `{method.name}` does not build, so it proves nothing."
         left = seconds - (time.monotonic() - began)
         files = self.subject.files

@@ -191,4 +191,6 @@ class Profile:
     @property
     def ending(self) -> str:
         """Why it tells nothing of methods, in a sentence about it."""
+        if self.outcome == "cut":
+            return "was not finished within the time that was left for it"
         return f"ended as {self.outcome}" if self.outcome != "ok" else "has no methods"

@@ -27,10 +27,11 @@ class MethodSuspect(Part):
     with `calls` costs no more by itself, and makes the additional calls of one that does. callers: the path
     to it, outermost first, over who calls more than before, else the hottest at head. owner: of a method that
     is not the repository's, the nearest caller on that path that is. was: its name at base, when that was
-    another. restored: the share of the configuration's change that went away in a build of head without the
-    change of this method's text (null: not tried), with a 90 % interval. assertion: the id of the performance
-    assertion that it violates, where that alone makes it a suspect; seconds are then of its calls over the
-    paths that moved, and share_of_change is 0 where the configuration as a whole did not change.
+    another. same_text: whether its text is known to be the same at both. restored: the share of the
+    configuration's change that went away in a build of head without the change of this method's text (null:
+    not tried), with a 90 % interval. assertion: the id of the performance assertion that it violates, where
+    that alone makes it a suspect; seconds are then of its calls over the paths that moved, and
+    share_of_change is 0 where the configuration as a whole did not change.
     """
 
     method: str
@@ -47,6 +48,7 @@ class MethodSuspect(Part):
     callers: tuple[str, ...] = ()
     owner: CodePlace | None = None
     was: str | None = None
+    same_text: bool = False
     with_callees: bool = False
     restored: float | None = None
     restored_interval: tuple[float, float] | None = None

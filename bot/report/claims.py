@@ -77,10 +77,21 @@ def _moved(found: ConfigurationChange) -> bool:
     return found.interval is not None and not found.interval[0] <= 1.0 <= found.interval[1]
 
 
-def hit(effect: Effect, *, capital: bool = True) -> Prose:
+def hit(report: Report, effect: Effect, *, capital: bool = True) -> Prose:
     """Who is hit, how much, how sure."""
     sure = f", {probability(effect.probability)}." if proves(effect) else "."
-    return prose(words.hit(effect, capital=capital), ": ", words.amount(effect, emphasised=True), sure)
+    amount = prose(words.amount(effect, emphasised=True), on_top(report, effect))
+    return prose(words.hit(effect, capital=capital), ": ", amount, sure)
+
+
+def on_top(report: Report, effect: Effect) -> Prose:
+    """Which named changes of a part of its term a change comes on top of, for all sizes are told together."""
+    known = [e.term for e in report.suspects.options if e.metric == effect.metric and e.significant]
+    parts = [term for term in known if set(term) < set(effect.term)]
+    nearest = [term for term in parts if not any(set(term) < set(other) for other in parts)]
+    if not nearest or not effect.significant:
+        return prose("")
+    return prose(" on top of the change ", join([words.within(term) for term in nearest], ", ", " and "))
 
 
 def proves(effect: Effect) -> bool:

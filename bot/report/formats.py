@@ -13,6 +13,8 @@ NAME_LENGTH = 60
 SENTENCE_LENGTH = 600
 LOG_LINES, LOG_LINE_LENGTH = 30, 200
 """A log is read from its end: the last lines, each cut in its middle."""
+SAME_TIME = 1.05
+"""Times as long that is not worth a number. Arbitrary."""
 PROBABILITY_WORDS = (
     (0.99, "almost certain"),
     (0.90, "very likely"),
@@ -126,6 +128,13 @@ def shorten(text: str, limit: int) -> str:
 
 _PACKAGED = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]")
 """A class in packages, as in Java: a part of them would look like others (`mozilla.javascript.Parser`)."""
+
+
+def times_as_long(factor: float) -> str:
+    """How much longer something takes; less than once is how busy the machine was, or chance."""
+    if factor < SAME_TIME:
+        return "about as long"
+    return f"{factor:,.{0 if factor >= 10 else 2}f} times as long"
 
 
 def brief(name: str, limit: int) -> str:

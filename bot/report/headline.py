@@ -154,7 +154,7 @@ def _inconclusive(report: Report) -> Headline:
     lead = [claims.default(report)]
     suspect = next((e for e in report.suspects.options if words.worse(report, e)), None)
     if suspect is not None:
-        lead.append(prose("Most suspicious, but not proven: ", claims.hit(suspect, capital=False)))
+        lead.append(prose("Most suspicious, but not proven: ", claims.hit(report, suspect, capital=False)))
     else:
         lead += doubts.told(report)
     settling = _said(report, "would settle it", "to settle it")
@@ -238,7 +238,7 @@ def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
         return (claims.default(report), *claims.overall(report), *_said(report, "single out an option"))
     guilty = methods.blamed(report, found[0])
     where = (methods.verdict(report, guilty),) if guilty else ()
-    hits = [claims.hit(e) for e in found[:MOST_NAMED]]
+    hits = [claims.hit(report, e) for e in found[:MOST_NAMED]]
     past = _said(report, *KNOWN_BEFORE)
     return (claims.default(report), hits[0], *where, *resources.blamed(report, found[0]), *hits[1:], *past)
 

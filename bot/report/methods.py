@@ -21,6 +21,7 @@ from bot.report.formats import (
     prose,
     seconds,
     strong,
+    times_as_long,
 )
 from bot.report.hints import nobody_to_blame
 from bot.report.links import place
@@ -106,7 +107,7 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
 
 
 def _located(report: Report, method: MethodSuspect) -> Prose:
-    state = f"which is {_state(method)}" if _state(method) else ""
+    state = f"which is {_state(method)}" if _state(method) else "whose text did not change" * method.same_text
     ours = prose("")
     if (owner := method.owner) is not None:
         ours = prose("reached from ", code(owner.method), " in ", place(report, owner.file, owner.line))
@@ -224,8 +225,7 @@ def _remarks(report: Report, found: list[Group], short: bool) -> list[Block]:
     blocks: list[Block] = []
     profile = next((g.profile for g in found if g.profile and g.profile.tool), None)
     if profile is not None:
-        times = f"{profile.overhead:,.{0 if profile.overhead >= 10 else 2}f}" if profile.overhead else ""
-        longer = f"; a profiled trial took {times} times as long" if times else ""
+        longer = f"; a profiled trial took {times_as_long(profile.overhead)}" if profile.overhead else ""
         blocks.append(prose("Profiled with ", code(profile.tool), longer, "."))
         if profile.blind and not short:
             blocks += [

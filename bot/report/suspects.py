@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.model.report import Effect, Report
 from bot.report import words
-from bot.report.claims import acceptance_of, accepted, aliases, proves
+from bot.report.claims import acceptance_of, accepted, aliases, on_top, proves
 from bot.report.formats import (
     Prose,
     code,
@@ -54,7 +54,7 @@ def _suspect(report: Report, effect: Effect, *, prior: bool) -> tuple[Prose, ...
     name = strong(who) if effect.significant else who
     also = words.aliases(aliases(report, effect))
     cell = prose(name, " ", also) if also.spans else name
-    amount = words.amount(effect)
+    amount = prose(words.amount(effect), on_top(report, effect))
     unless = f", accepted{acceptance_of(effect)}" if effect.accepted else ""
     unproven = prose(probability(effect.probability), ", not proven") if proves(effect) else _TOO_FEW
     sure = prose(probability(effect.probability), unless) if effect.significant else unproven

@@ -114,6 +114,12 @@ def configuration(options: Mapping[str, Value], default: Mapping[str, Value] | N
 
 def around(method: MethodSuspect) -> Prose:
     """Where to look for what moved a blamed method."""
+    if method.same_text:
+        return prose(
+            "what ", code(method.method), " calls (that may be inlined into it), what calls it, or what it "
+            "works on: its own text is the same at both. If that is nothing, its code may only lie elsewhere "
+            "in memory",
+        )  # fmt: skip
     if method.file is None and method.owner is None:  # perhaps a library's, and nobody knows who called it
         return prose(code(method.method), " or in what calls it")
     return prose("and around ", code(method.owner.method if method.owner else method.method))

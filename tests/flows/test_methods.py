@@ -237,6 +237,15 @@ def test_reverting_the_method_proves_its_share(share: float) -> None:
     assert method == Method("find", "find.py") and 0 < seconds <= 20.0
 
 
+def test_of_a_method_whose_text_is_the_same_there_is_nothing_to_revert() -> None:
+    made, _ = job(text="int find(void) { return 1; }")
+    proving = Proving(1.0)
+    report = pull_request(replace(made, open_reverted=proving))
+    (suspect,) = report.suspects.methods
+    assert (suspect.method, suspect.same_text, suspect.restored) == ("find", True, None)
+    assert not proving.asked
+
+
 @pytest.mark.parametrize("note", ["It does not build.", ""])
 def test_a_revert_that_is_not_possible_proves_nothing(note: str) -> None:
     made, _ = job()

@@ -209,6 +209,8 @@ def test_what_failing_trials_leave_is_said_and_ends() -> None:
 def test_without_a_profiler_or_a_profile_nothing_is_mined_and_why_is_said() -> None:
     assert "No tool." in mine(World(TWO_WAYS, lacks=["No tool."])).notes
     assert any("ended as exit" in note for note in mine(World(TWO_WAYS, outcome="exit")).notes)
+    cut = mine(World(TWO_WAYS, outcome="cut")).notes
+    assert "Nothing was mined: the profile was not finished within the time that was left for it." in cut, cut
 
 
 def test_a_method_that_the_tool_cannot_see_is_refused() -> None:

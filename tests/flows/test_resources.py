@@ -113,6 +113,15 @@ def test_counts_take_at_most_a_fifth_of_the_budget_and_the_budget_holds() -> Non
     assert report.spent.seconds <= 60.0
 
 
+def test_a_count_that_was_stopped_says_one_thing_and_not_that_nothing_was_counted() -> None:
+    made, counter = job(takes=11.0, budget=300.0)
+    notes = pull_request(made).notes
+    assert [source for _, _, source in counter.asked].count("simulation") == 3, "the last one was stopped"
+    (said,) = [note for note in notes if "Instructions and cache misses" in note]
+    assert "of a flagged configuration were not counted often enough: that would take longer" in said
+    assert not any("stopped with the run" in note for note in notes)
+
+
 def test_methods_come_first_and_counts_get_what_is_theirs() -> None:
     made, counter = job()
     profiles = FakeProfiles(counter.bench, lambda _s, _c: {"find": 1.0}, takes=7.0)

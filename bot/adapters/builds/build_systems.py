@@ -191,7 +191,7 @@ def _node(root: Path) -> Recipe | None:
         return None
     script = isinstance(_at(package, "scripts", "build"), str) and not _built(root, package, program)
     wanted = ("dependencies", "devDependencies") if script else ("dependencies",)
-    missing = any(_at(package, key) for key in wanted) and not (root / "node_modules").is_dir()
+    missing = any(_at(package, key) for key in wanted) and not _committed(root, "node_modules")
     locked = (root / "package-lock.json").is_file() or (root / "npm-shrinkwrap.json").is_file()
     steps = [("npm ci" if locked else "npm install")] if missing else []
     return Recipe(
@@ -211,6 +211,12 @@ def _built(root: Path, package: Any, program: str) -> bool:
     main = _at(package, "main")
     names = [main, f"{main}.js", f"{main}/index.js"] if isinstance(main, str) else [program]
     return (root / program).is_file() and any((root / name).is_file() for name in names)
+
+
+def _committed(root: Path, folder: str) -> bool:
+    """Whether a folder is part of a checkout: it is there, and `.gitignore` does not leave it out."""
+    ignored = {line.strip().strip("/") for line in read(root / ".gitignore").splitlines()}
+    return (root / folder).is_dir() and not ignored & {folder, f"**/{folder}"}
 
 
 def _gradle(root: Path) -> Recipe:

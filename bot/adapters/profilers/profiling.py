@@ -80,8 +80,9 @@ class SiteProfiler:
                 over = target.over
         except (OSError, UsageError) as error:
             return Profile(self._profiler.tool, "not-started", 0.0, notes=(unready(CANNOT, error),))
-        # Whatever was stopped, be it a reader of what the program left, what is there may be half of it.
-        return replace(profile, outcome="cut") if over else profile
+        # Whatever was stopped, be it a reader of what the program left, what is there may be half of it, and
+        # what it lacks is no finding about the program.
+        return replace(profile, outcome="cut", notes=()) if over else profile
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
         """Source texts, from the side's checkout."""

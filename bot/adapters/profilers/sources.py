@@ -124,8 +124,9 @@ def _named_at(lines: Sequence[str], method: Method) -> tuple[int, int] | None:
     word = _LAST_WORD.search(plain)
     if word is None or method.line is None or not 0 < method.line <= len(lines):
         return None
-    name = re.compile(rf"(?<!\w){re.escape(word[0])}\s*(?:<[^<>()]*>\s*)?\(")
     javascript = _JAVASCRIPT.search(method.file or "") is not None
+    quoted = r"(?:['\"]\s*\]?)?" if javascript else ""  # a key of a class or literal that is no identifier
+    name = re.compile(rf"(?<!\w){re.escape(word[0])}{quoted}\s*(?:<[^<>()]*>\s*)?\(")
     value = re.compile(rf"(?<![\w$]){re.escape(word[0])}{_FUNCTION_BEHIND}")
     for number in range(method.line - 1, max(-1, method.line - 1 - LINES_BEFORE), -1):
         match = name.search(lines[number])

@@ -56,7 +56,7 @@ class MethodChange:
     change: `calls`, where its own cost did not move, and it makes the additional calls of one whose cost did.
     self_seconds: of an unprofiled trial, base and head. share: of the measured change, with its 90 %
     interval. callers: see `Callers.path`, outermost first. with_callees: the share is that of the method
-    and all it calls.
+    and all it calls. same_text: whether its text is known to be the same at both.
     """
 
     method: Method
@@ -69,6 +69,7 @@ class MethodChange:
     interval: tuple[float, float]
     callers: tuple[Method, ...]
     with_callees: bool = False
+    same_text: bool = False
 
     @property
     def owner(self) -> Method | None:
@@ -131,6 +132,8 @@ def blame(compared: Compared) -> Blame:
     sources = [one for one in sources if _borne_out(one, found.delta / measured.change)]
     told = [(one, _origin(book, callers, found, measured, one)) for one in sources]
     changes = _under(changes, told, book)
+    same = {book.methods[row] for row in np.flatnonzero(text == 0.0).tolist()}
+    changes = tuple(replace(change, same_text=change.method in same) for change in changes)
     rest = 1.0 - sum(change.share for change in changes)
     if changes and rest >= 1.0:
         # Much moved by one factor, which looks as if only the others had moved, the other way.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from bot.analysis.methods.comparable import comparable
 from bot.flows.notes import Notes
 from bot.flows.ports import ProfileBench
 from bot.model.profiles import Profile, stripped
@@ -28,6 +29,13 @@ class Profiled:
     failed: bool = False
     seconds: dict[Side, float] = field(default_factory=dict)
     """Wall seconds that a side's dearest profile took."""
+
+    def add(self, side: Side, profile: Profile) -> None:
+        """One more; where it lacks the counts that the others have, or has what they lack, all go without."""
+        self.sides[side].append(profile)
+        alike = comparable([*self.sides["base"], *self.sides["head"]])
+        place = len(self.sides["base"])
+        self.sides = {"base": alike[:place], "head": alike[place:]}
 
     @property
     def enough(self) -> bool:
@@ -94,7 +102,7 @@ class ProfilingRounds:
         if profile.outcome != "cut":  # what an unfinished profile did not see says nothing of the program
             self._say(one, *profile.notes)
         if profile.outcome == "ok" and profile.methods:
-            one.sides[side].append(profile)
+            one.add(side, profile)
             return
         one.failed = True
         if profile.outcome == "cut":

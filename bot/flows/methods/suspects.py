@@ -169,6 +169,7 @@ class MethodInquiry:
             callers=tuple(caller.name for caller in change.callers),
             owner=_place(change.owner) if change.owner else None,
             was=change.was.name if change.was else None,
+            same_text=change.same_text,
             with_callees=change.with_callees,
             options=self.job.subject.space.as_dict(one.configuration),
         )
@@ -184,7 +185,8 @@ class MethodInquiry:
         space = self.job.subject.space
         configuration = tuple(suspect.options[name] for name in space.names)
         change = self.flagged.changes[configuration]
-        if suspect.share_of_change < LEAST_SHARE or suspect.change in ("new", "vanished"):
+        untouched = suspect.same_text or suspect.change in ("new", "vanished")
+        if suspect.share_of_change < LEAST_SHARE or untouched:  # there is no change in it to be reverted
             return suspect, ""
         proof = prove(
             self.job,

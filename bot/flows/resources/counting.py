@@ -88,9 +88,14 @@ class ResourceCounting:
         """One trial of each side, in turn; whether all were counted."""
         for side in sides:
             counted = self.bench.count(side, runs.configuration, source, seconds=max(self.left, 0.0))
+            if counted.outcome == "cut":  # what a trial that was stopped lacks is no finding
+                some = any(key[0] == source and several for key, several in runs.found.items())
+                self.notes.say(_too_long(source, some=some))
+                return False
             self.notes.say(*counted.notes)
             if not counted.ok:
-                self._say(counted, side)
+                if not counted.notes:
+                    self.notes.say(f"The trial of {side} failed when it was counted ({counted.outcome}).")
                 return False
             runs.found.setdefault((source, side), []).append(counted)
         return True
@@ -101,12 +106,6 @@ class ResourceCounting:
             found = self.bench.start_up("base", source, seconds=self.left)
             self._start_ups[source] = _own(found) if found is not None and found.ok else {}
         return self._start_ups.get(source, {})
-
-    def _say(self, counted: Counted, side: Side) -> None:
-        if counted.outcome == "cut":
-            self.notes.say(_too_long(counted.source))
-        elif not counted.notes:
-            self.notes.say(f"The trial of {side} failed when it was counted ({counted.outcome}).")
 
 
 def _fewer(runs: Runs, source: Source) -> Side | None:
@@ -121,9 +120,11 @@ def _own(counted: Counted) -> Counts:
     return {count: n for count, n in counted.counts.items() if SOURCE_OF[count] == counted.source}
 
 
-def _too_long(source: Source) -> str:
+def _too_long(source: Source, *, some: bool = False) -> str:
+    """some: whether the source has counted trials of the configuration, which its table then shows."""
     what = {"calls": "System calls", "simulation": "Instructions and cache misses"}.get(source, "Resources")
+    often = " often enough" if some else ""
     return (
-        f"{what} of a flagged configuration were not counted: that would take longer than the time left for "
-        "it. A larger --budget, or a smaller workload, makes room for them."
+        f"{what} of a flagged configuration were not counted{often}: that would take longer than the time "
+        "left for it. A larger --budget, or a smaller workload, makes room for them."
     )

@@ -110,6 +110,7 @@ def test_a_profile_that_may_not_run_on_is_cut(shelf: Shelf, why: str) -> None:
     shelf.stopped = why == "signal"
     profile = shelf.profiler().profile("head", (True,), seconds=0.5)
     assert profile.outcome == "cut"
+    assert not profile.notes, "what it did not see is no finding about the program"
 
 
 def test_a_program_that_is_not_there_is_an_outcome(shelf: Shelf) -> None:

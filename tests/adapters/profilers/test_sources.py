@@ -94,6 +94,21 @@ def test_a_function_of_a_script_may_be_a_value(tmp_path: Path) -> None:
     assert texts(tmp_path, "a.js", "entry(turn);\nx = short;\n", ("turn", 1), ("short", 2)) == {}
 
 
+def test_the_text_of_a_method_whose_key_is_no_identifier_is_found(tmp_path: Path) -> None:
+    script = """const all = {
+    "to-css"(n) { return n; },
+    ['a | b'](n) { return -n; },
+};
+all["to-css"](3);
+"""
+    found = texts(tmp_path, "a.js", script, ("a:all.to-css", 2), ("a:all.a | b", 3))
+    assert found == {
+        "a:all.to-css": '    "to-css"(n) { return n; }',
+        "a:all.a | b": "    ['a | b'](n) { return -n; }",
+    }
+    assert texts(tmp_path, "a.js", script, ("a:all.to-css", 5)) == {}
+
+
 def test_what_is_not_named_there_has_no_text(tmp_path: Path) -> None:
     assert texts(tmp_path, "a.c", C, ("absent", 3), ("work", 90), ("other", 3), ("", 1)) == {}
     assert texts(tmp_path, "b.c", "int f(int);\nint g(void) { return f(1); }\n", ("f", 1)) == {}

@@ -134,6 +134,17 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         "node cli.js",
         "npm ci && npm run build",
     ),
+    "npm with dependencies that were installed here, and are no part of a checkout": (
+        {
+            "package.json": '{"bin": "cli.js", "dependencies": {"a": "1"}}',
+            "package-lock.json": "{}",
+            "node_modules/a/index.js": "",
+            ".gitignore": "*.log\n/node_modules/\n",
+        },
+        "node",
+        "node cli.js",
+        "npm ci",
+    ),
     "npm that is not built, with dependencies": (
         {"package.json": '{"bin": "cli.js", "dependencies": {"a": "1"}, "devDependencies": {"b": "1"}}'},
         "node",

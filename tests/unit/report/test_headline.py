@@ -4,6 +4,7 @@ from bot.model.report import Acceptance, Suspects, Visible, VisibleOption
 from bot.report.claims import acceptance, power
 from bot.report.headline import headline
 from bot.report.media import markdown
+from bot.report.render import comment
 from tests.unit.report import builders
 from tests.unit.report.builders import changed, effect, report
 
@@ -34,6 +35,19 @@ def test_an_option_leads_before_a_pair_that_holds_it_unless_the_pair_is_much_wor
     assert title(**blamed(effect("a", "b", ratio=1.16), one)).startswith("Slower with `a`: +13 %")
     assert title(**blamed(effect("a", "b", ratio=1.6), one)).startswith("Slower with `a` and `b`: +60 %")
     assert title(**blamed(effect("b", "c", ratio=1.16), one)).startswith("Slower with `b` and `c`: +16 %")
+
+
+def test_what_comes_on_top_of_another_named_change_is_told_as_that() -> None:
+    one, two, pair = effect("a", ratio=1.041), effect("b", ratio=1.2), effect("a", "b", ratio=1.034)
+    (said,) = [s for s in lead(**blamed(one, pair)) if "`a` and `b`" in s]
+    assert "**+3.4 %** CPU time (2.7 to 4.1) on top of the change with `a`, almost certain" in said
+    (said,) = [s for s in lead(**blamed(one, two, pair)) if "`a` and `b`" in s]
+    assert "on top of the change with `a` and with `b`, almost certain" in said
+    doubtful = one.model_copy(update={"significant": False})
+    memory = effect("a", ratio=1.5, metric="max_rss")
+    assert not any("on top" in s for s in lead(**blamed(doubtful, memory, pair)))
+    table = next(s for s in comment(report(**blamed(one, pair))).splitlines() if s.startswith("| **`a` and"))
+    assert "(2.7 to 4.1) on top of the change with `a` |" in table
 
 
 def test_a_change_of_every_configuration_is_said_so() -> None:

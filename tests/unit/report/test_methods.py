@@ -56,6 +56,16 @@ def test_of_a_method_outside_it_is_told_who_in_the_repository_leads_to_it() -> N
     assert "in and around `plugin:<module>`" in markdown(found.action)
 
 
+def test_nobody_is_sent_to_look_for_a_change_inside_of_a_method_whose_text_is_the_same() -> None:
+    found = headline(blaming(method("window", 0.9, file="dsp.c", line=52, same_text=True)))
+    said = " ".join(map(markdown, found.lead))
+    assert "is in `window` ([`dsp.c:52`](" in said and ", whose text did not change)" in said
+    action = markdown(found.action)
+    assert "changed in what `window` calls (that may be inlined into it), what calls it, or what" in action
+    assert "its own text is the same at both. If that is nothing, its code may only lie elsewhere" in action
+    assert "in and around" not in action
+
+
 def test_a_method_without_a_text_and_a_known_caller_is_not_called_new_nor_looked_for_in_the_change() -> None:
     report = blaming(method("strncmp", 0.9, file=None, line=None, change="new"))
     found = headline(report)
@@ -224,6 +234,12 @@ def test_many_methods_are_counted() -> None:
     assert len(table(found)) == 5
     assert "and 995 more methods, in the report" in [str(b) for b in told(found).blocks]
     assert told(found).title == "Methods: 1,000 slower"
+
+
+@pytest.mark.parametrize(("overhead", "said"), [(0.98, "about as long"), (2.294, "2.29 times as long")])
+def test_a_profiled_trial_is_never_told_to_be_quicker_than_another(overhead: float, said: str) -> None:
+    found = blaming(method("m", 0.9), profiles=(profile(overhead=overhead),))
+    assert any(str(b).endswith(f"a profiled trial took {said}.") for b in told(found).blocks)
 
 
 def test_the_cost_of_profiling_and_the_control_are_told() -> None:

@@ -75,6 +75,11 @@ def test_pictures_are_well_formed_described_and_in_the_pages_colours() -> None:
         assert "<text" in svg
 
 
+def test_seconds_of_a_flame_graph_are_told_to_be_the_profilers_and_not_those_of_the_table() -> None:
+    said = " ".join(page(method_reports.of_python()).split())
+    assert "the table of methods holds all of them against the measured change" in said
+
+
 def test_the_same_report_gives_the_same_page() -> None:
     assert page(builders.regression()) == page(builders.regression())
 

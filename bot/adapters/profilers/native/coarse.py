@@ -68,7 +68,7 @@ class Coarse:
     def _counted(self, target: Target, trial: float, left: float, notes: list[str]) -> Profile | None:
         """A trial, which takes `trial` seconds, under callgrind, if that can run and be finished in time.
 
-        The first profile of a command decides for all: those with and without counts cannot be compared.
+        Once a command was not counted it is not any more: those with and without counts cannot be compared.
         """
         if lacking := self._counting.missing(target):
             notes += lacking
@@ -87,7 +87,7 @@ class Coarse:
         late = replace(target, stop=lambda: target.over or time.monotonic() > until)
         counts = self._counting.profile(late)
         stopped = target.over or time.monotonic() > until
-        if counts.outcome == "ok" or not (first and trial) or not stopped:
+        if counts.outcome == "ok" or not trial or not stopped:
             return counts
         self._counted_before[command] = False
         notes.append(
@@ -98,7 +98,7 @@ class Coarse:
 
 
 def pool(profiles: Sequence[Profile]) -> Profile:
-    """One profile from several of a sampler: each sample counts the same; self seconds are a trial's."""
+    """One profile from several of a sampler: each sample counts the same; seconds are those of one trial."""
     samples = sum(profile.samples or 0 for profile in profiles)
     seconds: dict[Method, float] = defaultdict(float)
     counts: dict[Method, float] = defaultdict(float)
@@ -108,7 +108,7 @@ def pool(profiles: Sequence[Profile]) -> Profile:
             seconds[method] += cost.self_seconds or 0.0
     return replace(
         profiles[-1],
-        seconds=sum(profile.seconds for profile in profiles),
+        seconds=sum(profile.seconds for profile in profiles) / len(profiles),
         methods={
             m: MethodCost(n / samples, self_seconds=seconds[m] / len(profiles)) for m, n in counts.items()
         },
@@ -151,15 +151,15 @@ def _joined(profiles: Sequence[Profile]) -> Profile:
 def merge(counts: Profile, times: Profile) -> Profile:
     """One profile: calls, instructions and edges of the first, shares and seconds of the second.
 
-    `seconds` is that of all trials. With too few samples the shares stay those of instructions. Counts of a
-    trial that failed under callgrind alone are left out: they end somewhere.
+    `seconds` is that of a counted and a sampled trial together. With too few samples the shares stay those of
+    instructions. Counts of a trial that failed under callgrind alone are left out: they end somewhere.
     """
     if counts.outcome != "ok" and times.outcome == "ok" and times.samples:
         counts = replace(counts, methods={}, edges={})
     timed = (times.samples or 0) >= FEW_SAMPLES
     outcome = times.outcome if counts.outcome == "ok" or not counts.methods else counts.outcome
     notes = [*counts.notes, *times.notes]
-    if counts.methods and not timed:
+    if outcome == "ok" and counts.methods and not timed:
         notes.append("Shares of methods are shares of instructions, not of time.")
     costs = {}
     for method in counts.methods.keys() | times.methods.keys():

@@ -197,12 +197,13 @@ def _profile(
 
 
 def too_few(profile: Profile) -> Sequence[str]:
-    """A note, when there are too few samples for shares."""
-    if profile.samples is None or profile.samples >= FEW_SAMPLES:
+    """A note, when there are too few samples for shares; a trial that failed ended early, which is told."""
+    if profile.outcome != "ok" or profile.samples is None or profile.samples >= FEW_SAMPLES:
         return ()
+    several = "" if profile.samples == 1 else "s"
     return (
-        f"Only {profile.samples} samples of {profile.tool.name}: too short a profile for shares of time; "
-        "a longer workload would help.",
+        f"Only {profile.samples} sample{several} of {profile.tool.name}: too short a profile for shares of "
+        "time; a longer workload would help.",
     )
 
 

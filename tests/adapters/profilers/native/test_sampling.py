@@ -138,6 +138,13 @@ def test_the_coarse_profile_has_counts_and_time(forge: Forge, monkeypatch: pytes
     assert profile.tool.quantities == {"calls", "instructions", "edges", "seconds"}
 
 
+def test_a_trial_that_fails_at_once_is_not_called_too_short(forge: Forge) -> None:
+    forge.make("-g", "-O1", main_c="int main(void) { return 1; }")
+    profile = Coarse().profile(forge.target())
+    assert profile.outcome == "exit"
+    assert not any("a longer workload" in n or "Shares of methods" in n for n in profile.notes), profile.notes
+
+
 def test_too_short_a_trial_has_shares_of_instructions(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coarse, "MOST_ROUNDS", 2)
     forge.make("-g", "-O1", main_c=SHORT)
@@ -187,6 +194,22 @@ def test_what_was_sampled_is_kept_when_callgrind_takes_longer_than_it_was_believ
     assert profile.outcome == "ok" and profile.samples, profile.notes
     assert any("callgrind did not end" in note for note in profile.notes), profile.notes
     assert all(cost.instructions is None for cost in profiler.profile(forge.target()).methods.values())
+
+
+def test_what_was_sampled_is_kept_when_callgrind_ended_in_time_before_and_now_does_not(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forge.make("-g", "-O1", main_c=PROGRAM.replace("100000", "500000"))
+    profiler = Coarse()
+    monkeypatch.setattr(coarse, "MOST_ROUNDS", 1)
+    target = forge.target()
+    command = tuple(word.replace(str(target.scratch), "") for word in target.words)
+    profiler._counted_before[command] = True
+    until = time.monotonic() + 8.0
+    profile = profiler.profile(replace(target, seconds=8.0, stop=lambda: time.monotonic() > until))
+    assert profile.outcome == "ok" and profile.samples, profile.notes
+    assert all(cost.instructions is None for cost in profile.methods.values())
+    assert any("callgrind did not end" in note for note in profile.notes), profile.notes
 
 
 def test_what_was_sampled_is_kept_when_the_time_is_over_before_callgrind_is_stopped(
@@ -244,11 +267,11 @@ def test_samples_of_several_trials_count_the_same() -> None:
     pooled = pool(
         [
             made("s", {f: MethodCost(1.0, 2.0)}, samples=300),
-            made("s", {f: MethodCost(0.5, 1.0), g: MethodCost(0.5, 1.0)}, samples=100),
+            made("s", {f: MethodCost(0.5, 1.0), g: MethodCost(0.5, 1.0)}, samples=100, seconds=3.0),
         ]
     )
     assert pooled.methods == {f: MethodCost(0.875, 1.5), g: MethodCost(0.125, 0.5)}
-    assert (pooled.samples, pooled.seconds) == (400, 2.0)
+    assert (pooled.samples, pooled.seconds) == (400, 2.0), "samples of both, seconds of one trial"
 
 
 def test_a_short_trial_is_sampled_again_until_there_are_enough_samples(

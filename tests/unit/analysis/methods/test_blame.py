@@ -192,6 +192,17 @@ def test_of_two_methods_that_moved_the_one_with_another_text_is_first() -> None:
     assert [change.method.name for change in found.changes] == ["warm", "hot"]
 
 
+def test_of_a_method_whose_text_is_known_to_be_the_same_it_is_said_so() -> None:
+    rng = np.random.default_rng(10)
+    head = SIMPLE.changed("warm", seconds=0.1).changed("hot", seconds=0.12)
+    texts = {f(name): f"{name} body" for name in SIMPLE.seconds}
+    bodies = (texts, {**texts, f("warm"): "warm body now"})
+    change = compared(SIMPLE, head, "native", rng)
+    found = blame(replace(change, bodies=bodies))
+    assert {c.method.name: c.same_text for c in found.changes} == {"warm": False, "hot": True}
+    assert not any(c.same_text for c in blame(change).changes)  # no text is known
+
+
 def test_unfinished_profiles_are_not_used() -> None:
     rng = np.random.default_rng(11)
     change = compared(SIMPLE, SIMPLE.changed("warm", seconds=0.2), "native", rng)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from bot.flows.methods.profiling_rounds import Profiled, ProfilingRounds
-from bot.model.profiles import Method, MethodCost, Profile, Tool
+from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Tool
 from bot.model.space import Configuration
 from bot.model.trials import Side
 
@@ -43,6 +43,46 @@ def test_a_stripped_program_is_known_before_its_profiles_are_finished(
         Profile(Tool("perf", "6.1", "coarse", frozenset({"seconds"})), "ok", 1.0, methods)
     )
     assert one.nameless is nameless and not one.enough
+
+
+def test_counts_are_left_out_of_all_profiles_of_a_configuration_when_one_has_none() -> None:
+    main, start, hot = Method("main"), Method("_start"), Method("hot")
+    tool = Tool("callgrind + perf", "3 + 6", "coarse", frozenset({"seconds", "calls", "instructions"}))
+    counted = Profile(
+        tool,
+        "ok",
+        2.0,
+        {
+            main: MethodCost(0.9, 0.1, calls=1, instructions=900),
+            start: MethodCost(0.0, 0.0, calls=1, instructions=5),
+            hot: MethodCost(0.1, 0.3, calls=7, instructions=95),
+        },
+        {(main, hot): EdgeCost(7, 95.0)},
+        samples=400,
+    )
+    sampled = Profile(tool, "ok", 1.0, {main: MethodCost(0.2, 0.1), hot: MethodCost(0.8, 0.4)}, samples=500)
+    one = Profiled((True,))
+    for profile in (counted, counted):
+        one.add("base", profile)
+    assert one.sides["base"] == [counted, counted]
+    one.add("head", sampled)
+    one.add("base", counted)
+    assert one.sides["head"] == [sampled] and len(one.sides["base"]) == 3
+    for profile in one.sides["base"]:
+        assert {m: cost.self_share for m, cost in profile.methods.items()} == pytest.approx(
+            {main: 0.25, hot: 0.75}
+        )
+        assert all(cost.calls is cost.instructions is None for cost in profile.methods.values())
+        assert not profile.edges and profile.samples == 400
+
+
+def test_counts_stay_where_nothing_else_is_known() -> None:
+    tool = Tool("callgrind", "3", "coarse", frozenset({"calls", "instructions"}))
+    counted = Profile(tool, "ok", 2.0, {Method("main"): MethodCost(1.0, calls=1, instructions=900)})
+    one = Profiled((True,))
+    one.add("base", counted)
+    one.add("head", Profile(tool, "ok", 1.0, {Method("main"): MethodCost(1.0, 0.1)}, samples=9))
+    assert one.sides["base"] == [counted]
 
 
 def test_what_a_profile_that_was_cut_did_not_see_is_not_told() -> None:
