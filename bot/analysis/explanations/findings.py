@@ -92,9 +92,6 @@ def steps_of(
         return []
     mean, _ = evidence.sizes(chosen)
     levels = {c: level / evidence.scales.unit for c, level in evidence.table.levels().items()}
-    clarity = _clarity(
-        chosen, evidence, lambda number: _middle(levels, terms.cover(terms.term(number), holds))
-    )
     drawn = ensemble.explanations(COMPARED)
     agreed = agreement(chosen, drawn, evidence, usable=usable, least=least)
     kin = kinship(chosen, drawn, evidence, terms)
@@ -103,13 +100,22 @@ def steps_of(
     others: dict[int, list[int]] = defaultdict(list)
     for j in chosen:
         others[int(evidence.kinds.term[j // evidence.places])].append(j % evidence.places)
+    heard = evidence.kinds.term[mass.max(axis=1) > HEARD]
+    words = []
+    for kind, place in (divmod(j, evidence.places) for j in chosen):
+        around = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
+        number = int(evidence.kinds.term[kind])
+        words.append(_alike(terms, number, heard, holds=holds[around], whole=place in whole))
+    clarity = _clarity(
+        chosen,
+        evidence,
+        [plainest for plainest, _ in words],
+        lambda number: _middle(levels, terms.cover(terms.term(number), holds)),
+    )
     found = []
-    for k, candidate in enumerate(chosen):
+    for k, (candidate, (plainest, alike)) in enumerate(zip(chosen, words, strict=True)):
         kind, place = divmod(candidate, evidence.places)
         number = int(evidence.kinds.term[kind])
-        around = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
-        heard = evidence.kinds.term[mass.max(axis=1) > HEARD]
-        plainest, alike = _alike(terms, number, heard, holds=holds[around], whole=place in whole)
         own = mass[np.isin(evidence.kinds.term, alike)].sum(axis=0)
         own[[p for p in others[number] if p != place]] = 0.0
         first, last, probability = _interval(own, place)
@@ -160,16 +166,19 @@ def _interval(mass: Floats, place: int) -> tuple[int, int, float]:
     return first, last, min(whole, 1.0)
 
 
-def _clarity(chosen: Sequence[int], evidence: Evidence, level: Callable[[int], float]) -> list[float]:
-    """Of each step, its size in standard errors, with the other kinds of its term at its place.
+def _clarity(
+    chosen: Sequence[int], evidence: Evidence, words: Sequence[int], level: Callable[[int], float]
+) -> list[float]:
+    """Of each step, its size in standard errors, with the others at its place that are told as the same term.
 
+    words: the number of that term, by step.
     level: of the median configuration that holds a term, in units: there, seconds and shares are compared.
     """
     mean, covariance = evidence.sizes(chosen)
     kinds, places = np.divmod(np.array(chosen), evidence.places)
-    terms = evidence.kinds.term[kinds]
+    terms = np.array(words)
     factor = np.array(
-        [level(int(t)) if evidence.kinds.share[k] else 1.0 for t, k in zip(terms, kinds, strict=True)]
+        [level(t) if evidence.kinds.share[k] else 1.0 for t, k in zip(terms, kinds, strict=True)]
     )
     found = []
     for term, place in zip(terms, places, strict=True):

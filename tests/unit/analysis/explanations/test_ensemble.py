@@ -72,6 +72,18 @@ def test_an_absent_option_is_told_as_the_option_where_everything_moves_too() -> 
     assert whole.size == pytest.approx(before.sum()) and option.size == pytest.approx(-before[1])
 
 
+def test_two_names_of_one_step_are_clear_together_where_no_trial_tells_one_from_the_other() -> None:
+    cells = Cells()
+    usable = USABLE.copy()
+    usable[ON[:, 0] > 0, 4:] = False  # from there on the option fails: its absence is all that works
+    for c, r in np.argwhere(usable):
+        cells.add((int(c), int(r)), 2.0 + float(ON[c].sum()) + 0.8 * (r >= 5))
+    table = evidence(cells.table())
+    best = [table.candidate(0, 5), table.candidate(1 + TERMS.levels.index(ABSENT), 5)]
+    steps = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=usable)
+    assert [(step.term, step.clear) for step in steps] == [((), True)] * 2
+
+
 def table_of(moved: Callable[[bool, int], float]) -> Evidence:
     """What holds and does not hold `o0` takes so much longer at each revision."""
     cells, rng = Cells(), np.random.default_rng(4)
