@@ -12,7 +12,7 @@ from bot.analysis.change_points.visible import visible_steps
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
 from bot.flows.ranges.failing_runs import failing_runs, without_broken, without_value
 from bot.flows.ranges.series import series
-from bot.flows.ranges.telling import told_point
+from bot.flows.ranges.telling import told_doubts, told_point
 from bot.flows.ranges.trials import recorded
 from bot.model.change_points import ChangePointSearch, Observation, Probe
 from bot.model.errors import HistoryError
@@ -168,11 +168,12 @@ def _report(
     budget = job.budget if math.isfinite(job.budget) else None
     stopped = job.bench.stopped()
     left = unexplained(job.subject.space, observations, found, least=float(job.subject.threshold))
+    doubts = told_doubts(job.search, job.revisions, higher_is_better=job.higher_is_better)
     good, bad = job.revisions[0], job.revisions[-1]
     return Report(
         mode="bisect",
         subject=job.name,
-        verdict=_verdict(job, finished=finished and bool(usable) and left is None),
+        verdict=_verdict(job, finished=finished and bool(usable) and left is None and not doubts),
         interrupted="signal" if stopped else "" if finished else "budget",
         base=RevisionRef(revision=good.id, label=good.label),
         head=RevisionRef(revision=bad.id, label=bad.label),
@@ -181,6 +182,7 @@ def _report(
         threshold=job.subject.threshold,
         false_alarms=job.subject.false_alarms,
         change_points=tuple(told_point(point, job.revisions, usable, metric=job.metric) for point in found),
+        lists=doubts,
         series=series(
             job.subject.space,
             job.revisions,

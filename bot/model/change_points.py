@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self, TypeAlias
+from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 from bot.model.space import Configuration, Term
 
@@ -56,6 +56,21 @@ class ChangePoint:
     spared: tuple[Term, ...] = ()
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """Where something surely moved, and which term did is not sure.
+
+    revision, interval: as of a change point. terms: the likely ones, most probable first. ratio: after over
+    before, in the configuration that moved most. beside: another term has a change point there.
+    """
+
+    revision: int
+    interval: tuple[int, int]
+    terms: tuple[Term, ...]
+    ratio: float
+    beside: bool
+
+
 class ChangePointSearch(Protocol):
     """Asks for trials until nothing is left to learn, and says at any time what it believes."""
 
@@ -73,4 +88,14 @@ class ChangePointSearch(Protocol):
 
     def partial_fit(self, observations: Sequence[Observation]) -> Self:
         """Takes in any trials: the wished ones, some of them, others, repeated ones, and history's."""
+        ...
+
+
+@runtime_checkable
+class Doubting(Protocol):
+    """A search that knows where something moved that has no sure name."""
+
+    @property
+    def doubts_(self) -> Sequence[Doubt]:
+        """In order of revision."""
         ...

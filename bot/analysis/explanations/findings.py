@@ -1,22 +1,21 @@
-"""From explanations to change points: what most explanations share, in the plainest words."""
+"""The steps of explanations: what carries them, in the plainest words, and how sure it is."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.findings import QUANTILE, change_point, complementary, shape_of
+from bot.analysis.change_points.findings import complementary
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats, Ints
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.wordings import agreement, kinship
-from bot.model.change_points import ChangePoint
+from bot.analysis.explanations.wordings import agreement, in_shared_words, kinship, shared_terms
 
 Bools = NDArray[np.bool_]
 
@@ -71,45 +70,89 @@ class Found:
         return self.sure or (self.probability >= LIKELY and self.kinship >= KIN)
 
 
-class Missed(NamedTuple):
-    """The term of those that are missed, and which they are, (n_configurations,)."""
+@dataclass(frozen=True)
+class Look:
+    """The explanations of one look at the trials, and all that it takes to put them in words.
 
-    term: Term
-    rows: Bools
-
-
-def steps_of(
-    ensemble: Ensemble, evidence: Evidence, terms: Terms, *, holds: Bools, usable: Bools, least: float = 0.01
-) -> list[Found]:
-    """The steps of the best explanation, probable or not, in order of revision.
-
-    holds: levels of all configurations that may be measured, (n_configurations, n_levels). usable: where
-    they may have a value, (n_configurations, n_revisions). least: smaller differences do not matter (a share
-    of the level).
+    best, mass: of an `Ensemble`. drawn: other explanations. holds: levels of all configurations that may be
+    measured, (n_configurations, n_levels). usable: where they may have a value, (n_configurations,
+    n_revisions). least: smaller differences do not matter (a share of the level).
     """
-    chosen = ensemble.best_
+
+    best: Sequence[int]
+    mass: Floats
+    drawn: Sequence[Sequence[int]]
+    evidence: Evidence
+    terms: Terms
+    holds: Bools
+    usable: Bools
+    least: float
+
+    @classmethod
+    def of(
+        cls,
+        ensemble: Ensemble,
+        evidence: Evidence,
+        terms: Terms,
+        *,
+        holds: Bools,
+        usable: Bools,
+        least: float = 0.01,
+    ) -> Self:
+        """What an ensemble shows."""
+        drawn = ensemble.explanations(COMPARED) if ensemble.best_ else []
+        return cls(ensemble.best_, ensemble.mass_, drawn, evidence, terms, holds, usable, least)
+
+
+def agreed(look: Look) -> list[Found]:
+    """The steps of the best explanation, in the words of the others where more can be told in these.
+
+    Of many explanations that say nearly the same, the best one may be alone with a name.
+    """
+    chosen, found = look.best, steps_of(look)
+    for place, shared in shared_terms(look.mass, look.evidence, SURE).items():
+        reworded = in_shared_words(chosen, place, shared, look.mass, look.evidence, LIKELY)
+        if reworded != chosen and _names(other := steps_of(look, reworded)) > _names(found):
+            chosen, found = reworded, other
+    return found
+
+
+def _names(found: Sequence[Found]) -> set[tuple[int, Term]]:
+    """Revisions and terms that are told."""
+    return {(step.at, step.term) for step in found if step.clear and step.told}
+
+
+def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
+    """The steps of the best explanation, or of another one, probable or not, in order of revision."""
+    chosen = look.best if chosen is None else chosen
     if not chosen:
         return []
+    evidence, terms, holds, usable = look.evidence, look.terms, look.holds, look.usable
     mean, _ = evidence.sizes(chosen)
     levels = {c: level / evidence.scales.unit for c, level in evidence.table.levels().items()}
-    clarity = _clarity(
-        chosen, evidence, lambda number: _middle(levels, terms.cover(terms.term(number), holds))
-    )
-    drawn = ensemble.explanations(COMPARED)
-    agreed = agreement(chosen, drawn, evidence, usable=usable, least=least)
-    kin = kinship(chosen, drawn, evidence, terms)
-    mass = ensemble.mass_.reshape(len(evidence.kinds), evidence.places)
+    same = agreement(chosen, look.drawn, evidence, usable=usable, least=look.least)
+    kin = kinship(chosen, look.drawn, evidence, terms)
+    mass = look.mass.reshape(len(evidence.kinds), evidence.places)
     whole = {j % evidence.places for j in chosen if evidence.kinds.term[j // evidence.places] == 0}
     others: dict[int, list[int]] = defaultdict(list)
     for j in chosen:
         others[int(evidence.kinds.term[j // evidence.places])].append(j % evidence.places)
+    heard = evidence.kinds.term[mass.max(axis=1) > HEARD]
+    words = []
+    for kind, place in (divmod(j, evidence.places) for j in chosen):
+        around = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
+        number = int(evidence.kinds.term[kind])
+        words.append(_alike(terms, number, heard, holds=holds[around], whole=place in whole))
+    clarity = _clarity(
+        chosen,
+        evidence,
+        [plainest for plainest, _ in words],
+        lambda number: _middle(levels, terms.cover(terms.term(number), holds)),
+    )
     found = []
-    for k, candidate in enumerate(chosen):
+    for k, (candidate, (plainest, alike)) in enumerate(zip(chosen, words, strict=True)):
         kind, place = divmod(candidate, evidence.places)
         number = int(evidence.kinds.term[kind])
-        around = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
-        heard = evidence.kinds.term[mass.max(axis=1) > HEARD]
-        plainest, alike = _alike(terms, number, heard, holds=holds[around], whole=place in whole)
         own = mass[np.isin(evidence.kinds.term, alike)].sum(axis=0)
         own[[p for p in others[number] if p != place]] = 0.0
         first, last, probability = _interval(own, place)
@@ -122,7 +165,7 @@ def steps_of(
                 high=int(evidence.cuts[last + 1]),
                 size=float(mean[k]),
                 clarity=clarity[k],
-                probability=max(probability, float(agreed[k])),
+                probability=max(probability, float(same[k])),
                 kinship=float(kin[k]),
             )
         )
@@ -160,16 +203,19 @@ def _interval(mass: Floats, place: int) -> tuple[int, int, float]:
     return first, last, min(whole, 1.0)
 
 
-def _clarity(chosen: Sequence[int], evidence: Evidence, level: Callable[[int], float]) -> list[float]:
-    """Of each step, its size in standard errors, with the other kinds of its term at its place.
+def _clarity(
+    chosen: Sequence[int], evidence: Evidence, words: Sequence[int], level: Callable[[int], float]
+) -> list[float]:
+    """Of each step, its size in standard errors, with the others at its place that are told as the same term.
 
+    words: the number of that term, by step.
     level: of the median configuration that holds a term, in units: there, seconds and shares are compared.
     """
     mean, covariance = evidence.sizes(chosen)
     kinds, places = np.divmod(np.array(chosen), evidence.places)
-    terms = evidence.kinds.term[kinds]
+    terms = np.array(words)
     factor = np.array(
-        [level(int(t)) if evidence.kinds.share[k] else 1.0 for t, k in zip(terms, kinds, strict=True)]
+        [level(t) if evidence.kinds.share[k] else 1.0 for t, k in zip(terms, kinds, strict=True)]
     )
     found = []
     for term, place in zip(terms, places, strict=True):
@@ -205,56 +251,3 @@ def _plainer(found: Sequence[Found], level: Callable[[Term], float]) -> list[Fou
                 steps[i] = replace(absent, term=present, size=-size, share=whole.share)
                 break
     return steps
-
-
-def told(
-    found: Sequence[Found],
-    evidence: Evidence,
-    covers: Floats,
-    terms: Terms,
-    revisions: int,
-    *,
-    spared: Callable[[Sequence[int], float], Missed | None] = lambda _parts, _ratio: None,
-) -> tuple[ChangePoint, ...]:
-    """The steps that are probable and clear, as change points; spared: whom a step of this ratio misses.
-
-    covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
-    ratio: after over before in the median measured configuration that holds the term and is not missed.
-    """
-    kept = [step for step in found if step.clear and step.told]
-    points = []
-    for step in {(s.at, s.term): s for s in kept}.values():
-        # In seconds and as a share of the level at once: one change.
-        parts = [k for k, s in enumerate(found) if (s.at, s.term) == (step.at, step.term) and s in kept]
-        middle, interval = _ratio(found, parts, evidence, covers, hit=covers[parts[0]] > 0)
-        missed = spared(parts, middle)
-        if missed is not None:
-            middle, interval = _ratio(
-                found, parts, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed.rows
-            )
-        shape = shape_of(step, kept, revisions)
-        point = change_point(step, terms, ratio=middle, ratio_interval=interval, shape=shape)
-        points.append(point if missed is None else replace(point, spared=(terms.named(missed.term),)))
-    return tuple(points)
-
-
-def _ratio(
-    found: Sequence[Found], parts: Sequence[int], evidence: Evidence, covers: Floats, *, hit: Bools
-) -> tuple[float, tuple[float, float]]:
-    """Median ratio over the measured configurations among `hit`, and its 90 % interval."""
-    table, step = evidence.table, found[parts[0]]
-    y = table.value / evidence.scales.unit
-    level = table.level() / evidence.scales.unit
-    for k, other in enumerate(found):  # as if all trials were just before the step
-        moved = other.size * covers[k][table.configuration] * (level if other.share else 1.0)
-        y = y - np.where(other.at <= table.revision, moved, 0.0) + (moved if other.at < step.at else 0.0)
-    moves = [0.0]
-    for c in (c for c in np.unique(table.configuration) if hit[c]):
-        mine = table.configuration == c
-        before = max(float(np.median(y[mine])), 1e-3)
-        each = np.array([float(level[mine][0]) if found[k].share else 1.0 for k in parts]) / before
-        moves.append(float(each @ [found[k].size for k in parts]))
-    move = float(np.median(moves[1:] or moves))
-    reach = QUANTILE * abs(move) / step.clarity
-    low, middle, high = (max(1.0 + move + d, 1e-3) for d in (-reach, 0.0, reach))
-    return middle, (low, high)

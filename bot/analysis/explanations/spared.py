@@ -9,7 +9,8 @@ import numpy as np
 
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Bools, Found, Missed
+from bot.analysis.explanations.findings import Bools, Found
+from bot.analysis.explanations.telling import Missed
 from bot.model.space import Level
 
 MISSED, HIT = 1 / 3, 2 / 3

@@ -71,6 +71,34 @@ def kinship(best: Sequence[int], others: Sequence[Sequence[int]], evidence: Evid
     return np.asarray(heard.mean(axis=0), dtype=np.float64)
 
 
+def shared_terms(mass: Floats, evidence: Evidence, share: float) -> dict[int, list[int]]:
+    """By place, the numbers of the terms that so many explanations have there, in seconds or as a share."""
+    each = np.zeros((int(evidence.kinds.term.max()) + 1, evidence.places))
+    np.add.at(each, evidence.kinds.term, mass.reshape(len(evidence.kinds), evidence.places))
+    found: dict[int, list[int]] = {}
+    for term, place in np.argwhere(each >= share).tolist():
+        found.setdefault(place, []).append(term)
+    return found
+
+
+def in_shared_words(
+    chosen: Sequence[int], place: int, shared: Sequence[int], mass: Floats, evidence: Evidence, share: float
+) -> list[int]:
+    """An explanation that has the terms which others share at a place, and there no other ones that few have.
+
+    mass: see `Ensemble.mass_`. share: of explanations with a term, below which it goes.
+    """
+    by_kind, kinds = mass.reshape(len(evidence.kinds), evidence.places)[:, place], evidence.kinds.term
+    there = {int(kinds[j // evidence.places]) for j in chosen if j % evidence.places == place}
+    missing = [term for term in shared if term not in there]
+    if not missing:
+        return list(chosen)
+    few = {term for term in there if by_kind[kinds == term].sum() < share}
+    kept = [j for j in chosen if j % evidence.places != place or int(kinds[j // evidence.places]) not in few]
+    likeliest = [int(np.argmax(np.where(kinds == term, by_kind, -1.0))) for term in missing]
+    return kept + [kind * evidence.places + place for kind in likeliest]
+
+
 def _moved(best: Sequence[int], other: Sequence[int], evidence: Evidence) -> Floats:
     """How far another explanation moves all configurations at the best one's places.
 

@@ -10,11 +10,11 @@ from bot.flows.nights.archive import Archive, alike, believed, displaced, same
 from bot.flows.nights.doubts import carriers
 from bot.flows.nights.search import NightSearch
 from bot.flows.nights.window import Window
-from bot.flows.ranges.telling import told_point
+from bot.flows.ranges.telling import spoken, told_point
 from bot.model.change_points import ChangePoint as Found
 from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
 from bot.model.revisions import Revision
-from bot.model.space import Space, Term
+from bot.model.space import Space
 from bot.report.ranges.moves import Course
 
 MOST_PAIRS = 20
@@ -217,13 +217,6 @@ class Telling:
 
     def _name(self, revision: int) -> str:
         return f"`{self._line[revision + self._before].label}`"
-
-
-def spoken(term: Term) -> str:
-    """A term in a sentence: `a` with `b`, `c` and `d`."""
-    first, *others = [f"`{level}`" for level in term] or ["everything"]
-    *some, last = others or [""]
-    return f"{first} with {', '.join(some)}{' and ' * bool(some)}{last}" if others else first
 
 
 def _finite(value: float) -> float | None:

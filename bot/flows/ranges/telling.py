@@ -1,12 +1,14 @@
-"""A change point as a report tells it: with the ids, labels and subjects of its revisions."""
+"""Change points as a report tells them, with ids, labels and subjects of revisions; and what has no name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from bot.model.change_points import ChangePoint as Found
-from bot.model.report import Acceptance, ChangePoint, RevisionRef
+from bot.model.change_points import ChangePointSearch, Doubt, Doubting
+from bot.model.report import Acceptance, ChangePoint, Listed, RevisionRef
 from bot.model.revisions import Revision
+from bot.model.space import Term
 
 
 def told_point(
@@ -39,3 +41,32 @@ def told_point(
         accepted=accepted,
         spared=found.spared,
     )
+
+
+def told_doubts(
+    search: ChangePointSearch, revisions: Sequence[Revision], *, higher_is_better: bool
+) -> tuple[Listed, ...]:
+    """Where something surely moved that has no sure name, if a search knows of such places."""
+    doubts = search.doubts_ if isinstance(search, Doubting) else ()
+    items = tuple(_doubted(doubt, revisions, higher_is_better=higher_is_better) for doubt in doubts)
+    return (Listed(kind="unclear", items=items),) if items else ()
+
+
+def _doubted(doubt: Doubt, revisions: Sequence[Revision], *, higher_is_better: bool) -> str:
+    first, last = (f"`{revisions[i].label}`" for i in doubt.interval)
+    where = first if first == last else f"One of {first} to {last}"
+    way = "slower" if (doubt.ratio > 1) != higher_is_better else "faster"
+    beside = " beside what is told of it" * doubt.beside
+    likely = " or ".join(map(spoken, doubt.terms)) or "nobody knows"
+    likely += ", most likely" * (len(doubt.terms) == 1)
+    return (
+        f"{where} made some configurations up to {100 * abs(doubt.ratio - 1):.2g} % {way}{beside};"
+        f" which options it takes is not sure: {likely}."
+    )
+
+
+def spoken(term: Term) -> str:
+    """A term in a sentence: `a` with `b`, `c` and `d`."""
+    first, *others = [f"`{level}`" for level in term] or ["everything"]
+    *some, last = others or [""]
+    return f"{first} with {', '.join(some)}{' and ' * bool(some)}{last}" if others else first

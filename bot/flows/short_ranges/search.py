@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Cells, Floats, Table
+from bot.analysis.explanations.doubtful import doubtful
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
-from bot.analysis.explanations.findings import Found, steps_of, told
+from bot.analysis.explanations.findings import Found, Look, agreed, steps_of
 from bot.analysis.explanations.scales import ODD, Scales, learn
 from bot.analysis.explanations.spared import spared
+from bot.analysis.explanations.telling import told
 from bot.flows.short_ranges.doubts import doubts
 from bot.flows.short_ranges.pool import Pool
 from bot.flows.short_ranges.wishes import Outlook, next_probes
-from bot.model.change_points import ChangePoint, Observation, Probe
+from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
 from bot.model.space import Configuration, Space
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.contrast import Configurator
@@ -71,7 +73,9 @@ class ShortRangeFinder:
         self._cells, self._ensemble = Cells(anchor), Ensemble(rng)
         self._scales, self._threshold = Scales.for_changes(threshold), threshold
         self._evidence: Evidence | None = None
+        self._look: Look | None = None
         self._found: Sequence[Found] = ()
+        self._in_shared_words: Sequence[Found] | None = None
         self._wished: list[Probe] | None = None
         self._begun = False
 
@@ -83,22 +87,34 @@ class ShortRangeFinder:
     @property
     def change_points_(self) -> Sequence[ChangePoint]:
         """What the trials so far show, in order of revision."""
-        if self._evidence is None:
+        if self._look is None:
             return ()
-        covers = self._covers([step.term for step in self._found])
+        steps, evidence = self._agreed(), self._look.evidence
+        covers = self._covers([step.term for step in steps])
         missed = partial(
             spared,
-            found=self._found,
-            evidence=self._evidence,
+            found=steps,
+            evidence=evidence,
             covers=covers,
             holds=self._pool.holds,
             levels=self.terms_.levels,
         )
-        found = told(self._found, self._evidence, covers, self.terms_, self.revisions, spared=missed)
+        found = told(steps, evidence, covers, self.terms_, self.revisions, spared=missed)
         # Only what is surely smaller is left out: by half a point less, an option's only step would be lost.
         return tuple(
             point for point in found if max(abs(end - 1.0) for end in point.ratio_interval) >= self._threshold
         )
+
+    @property
+    def doubts_(self) -> Sequence[Doubt]:
+        """Where something surely moved that has no sure name, in order of revision."""
+        return () if self._look is None else doubtful(self._look, self._agreed())
+
+    def _agreed(self) -> Sequence[Found]:
+        """The steps as they are told; the search itself goes on with those of the best explanation."""
+        if self._in_shared_words is None:
+            self._in_shared_words = () if self._look is None else agreed(self._look)
+        return self._in_shared_words
 
     def wishes(self) -> Sequence[Probe]:
         """The next trials; empty: nothing is left to learn."""
@@ -123,10 +139,10 @@ class ShortRangeFinder:
             for probe in self._wished:  # answered by something else (a table's nearest): not asked again
                 self._pool.failures.silent((self._pool.number(probe.configuration), probe.revision))
         self._wished = None
-        self._look()
+        self._explain()
         return self
 
-    def _look(self) -> None:
+    def _explain(self) -> None:
         """Draws explanations of what is known now."""
         table = self._cells.table()
         if len(np.unique(table.revision)) < 2:
@@ -151,7 +167,7 @@ class ShortRangeFinder:
             moved=moved,
         )
         self._ensemble.look(self._evidence)
-        self._found = steps_of(
+        self._look = Look.of(
             self._ensemble,
             self._evidence,
             self.terms_,
@@ -159,6 +175,7 @@ class ShortRangeFinder:
             usable=self._pool.usable(self.revisions),
             least=self._threshold,
         )
+        self._found, self._in_shared_words = steps_of(self._look), None
         surprise = np.abs(self._evidence.surprise(self._ensemble.best_))
         cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}

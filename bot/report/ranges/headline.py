@@ -79,8 +79,8 @@ def _open(report: Report) -> bool:
     return bool(report.interrupted) or report.verdict == "inconclusive"
 
 
-def _asks_again(report: Report) -> bool:
-    """Whether a night saw something move that it could not name."""
+def _nameless(report: Report) -> bool:
+    """Whether something moved that could not be named."""
     return any(found.kind == "unclear" and found.items for found in report.lists)
 
 
@@ -90,7 +90,7 @@ def _again(report: Report) -> Prose:
 
 
 def _to_be_sure(report: Report) -> Prose:
-    if _asks_again(report) and not report.interrupted:
+    if _nameless(report) and report.mode == "nightly" and not report.interrupted:
         return _again(report)
     return prose("to be sure that nothing became slower, ", _more(report))
 
@@ -162,8 +162,9 @@ def _unclear(report: Report) -> Headline:
     why, action = "no change found before the search ended", _more(report)
     if any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
-    elif _asks_again(report):
-        why, action = "something may have moved that could not be named", _again(report)
+    elif _nameless(report):
+        why = "something may have moved that could not be named"
+        action = _again(report) if report.mode == "nightly" else _more(report)
     return Headline("unclear", "🟡", prose("Not clear: ", why), (_searched(report),), action)
 
 

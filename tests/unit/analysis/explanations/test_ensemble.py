@@ -10,7 +10,8 @@ import pytest
 from bot.analysis.explanations.cells import Cells
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Found, steps_of, told
+from bot.analysis.explanations.findings import Found, Look, steps_of
+from bot.analysis.explanations.telling import told
 from bot.analysis.explanations.wordings import agreement, kinship
 from bot.analysis.explanations.worth import Contrasts, most_telling
 from bot.model.space import Level
@@ -36,7 +37,7 @@ def test_the_step_that_was_put_in_is_in_most_explanations_and_told() -> None:
     ensemble = Ensemble(np.random.default_rng(1))
     for _ in range(3):
         ensemble.look(table)
-    steps = steps_of(ensemble, table, TERMS, holds=HOLDS, usable=USABLE)
+    steps = steps_of(Look.of(ensemble, table, TERMS, holds=HOLDS, usable=USABLE))
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
     (point,) = told(steps, table, covers, TERMS, 8)
     assert (point.revision, point.term, point.interval) == (5, ("o0",), (5, 5))
@@ -49,7 +50,7 @@ def test_where_nothing_moved_nothing_is_told() -> None:
     ensemble = Ensemble(np.random.default_rng(1))
     for _ in range(3):
         ensemble.look(table)
-    steps = steps_of(ensemble, table, TERMS, holds=HOLDS, usable=USABLE)
+    steps = steps_of(Look.of(ensemble, table, TERMS, holds=HOLDS, usable=USABLE))
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
     assert not told(steps, table, covers.reshape(len(steps), len(HOLDS)), TERMS, 8)
 
@@ -66,10 +67,22 @@ def test_an_absent_option_is_told_as_the_option_where_everything_moves_too() -> 
     table = evidence(measured(moved=0.8, repeats=3))
 
     best = [table.candidate(0, 5), table.candidate(1 + TERMS.levels.index(ABSENT), 5)]
-    whole, option = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE)
+    whole, option = steps_of(Look.of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE))
     assert (whole.term, option.term) == ((), (OPTION,))
     before, _ = table.sizes(best)
     assert whole.size == pytest.approx(before.sum()) and option.size == pytest.approx(-before[1])
+
+
+def test_two_names_of_one_step_are_clear_together_where_no_trial_tells_one_from_the_other() -> None:
+    cells = Cells()
+    usable = USABLE.copy()
+    usable[ON[:, 0] > 0, 4:] = False  # from there on the option fails: its absence is all that works
+    for c, r in np.argwhere(usable):
+        cells.add((int(c), int(r)), 2.0 + float(ON[c].sum()) + 0.8 * (r >= 5))
+    table = evidence(cells.table())
+    best = [table.candidate(0, 5), table.candidate(1 + TERMS.levels.index(ABSENT), 5)]
+    steps = steps_of(Look.of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=usable))
+    assert [(step.term, step.clear) for step in steps] == [((), True)] * 2
 
 
 def table_of(moved: Callable[[bool, int], float]) -> Evidence:
@@ -182,7 +195,7 @@ def test_an_option_that_moves_alone_is_told_alone_in_whatever_kinds_its_absence_
     table = evidence(measured(moved=0.8, repeats=3))
 
     best = [table.candidate(0, 5), table.candidate(len(TERMS) + 1 + level, 5)]
-    steps = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE)
+    steps = steps_of(Look.of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE))
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
     assert [(p.term, p.ratio > 1.1) for p in told(steps, table, covers, TERMS, 8)] == [(("o0",), True)]
 
@@ -193,7 +206,7 @@ def test_a_change_is_clear_where_only_its_seconds_and_its_share_cannot_be_told_a
     best = [table.candidate(kind, 5), table.candidate(len(TERMS) + kind, 5)]
     sizes, covariance = table.sizes(best)
     assert (np.abs(sizes) < 4.0 * np.sqrt(np.diag(covariance))).any()
-    steps = steps_of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE)
+    steps = steps_of(Look.of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE))
     assert all(step.clear for step in steps)
     covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
     (point,) = told(steps, table, covers, TERMS, 8)
