@@ -18,11 +18,13 @@ from bot.adapters.terminal import QuietProgress
 from bot.adapters.trials.journal import NoJournal
 from bot.flows.bisect import Earlier, RangeJob, bisect, unmeasured
 from bot.flows.ranges.trials import observed
-from bot.model.change_points import ChangePoint, Observation, Probe
+from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
 from bot.model.history import RunRecord
 from bot.model.report import BuildFailure, Visible
 from bot.model.revisions import Revision
 from bot.model.subject import CallableProgram, FlagOption, Subject
+from bot.report.media import markdown
+from bot.report.ranges.headline import range_headline
 from tests.flows.nights import MemoryStore
 
 REVISIONS = [Revision(f"id{i}", f"v{i}", subject=f"change {i}") for i in range(10)]
@@ -173,6 +175,21 @@ class Everywhere(EveryRevision):
     def __init__(self, revisions: int) -> None:
         super().__init__(revisions, batch=1000)
         self.asked = [Probe(c, r) for c in product((False, True), repeat=3) for r in range(revisions)]
+
+
+class Doubtful(EveryRevision):
+    """Is sure that something moved, but not of its name."""
+
+    change_points_ = ()
+    doubts_ = (Doubt(4, (4, 4), (("a",),), 1.07, beside=False),)
+
+
+def test_what_moved_without_a_sure_name_is_listed_and_not_green() -> None:
+    report = bisect(replace(job(), search=Doubtful(len(REVISIONS))))
+    assert report.verdict == "inconclusive" and [found.kind for found in report.lists] == ["unclear"]
+    assert "`v4` made some configurations up to 7 % slower" in report.lists[0].items[0]
+    found = range_headline(report)
+    assert found.icon == "🟡" and found.action is not None and "--trials" in markdown(found.action)
 
 
 class Both(EveryRevision):

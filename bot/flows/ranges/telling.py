@@ -57,11 +57,11 @@ def _doubted(doubt: Doubt, revisions: Sequence[Revision], *, higher_is_better: b
     where = first if first == last else f"One of {first} to {last}"
     way = "slower" if (doubt.ratio > 1) != higher_is_better else "faster"
     beside = " beside what is told of it" * doubt.beside
-    likely = " or ".join(map(spoken, doubt.terms)) or "nobody knows"
-    likely += ", most likely" * (len(doubt.terms) == 1)
+    likely = " or ".join(map(spoken, doubt.terms))
+    name = f"not sure: {likely}{', most likely' * (len(doubt.terms) == 1)}" if likely else "not clear"
     return (
         f"{where} made some configurations up to {100 * abs(doubt.ratio - 1):.2g} % {way}{beside};"
-        f" which options it takes is not sure: {likely}."
+        f" which options it takes is {name}."
     )
 
 
