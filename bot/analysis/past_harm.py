@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from bot.analysis.past_changes import PastChange
 from bot.model.space import Term
 
 SURE = 0.5
 """A change's likeliest term is its term where it carries the change with more than this probability."""
+HALF = 0.5
+"""A fall of so much of a rise, in a term that overlaps its own, may have taken it back in other words."""
 SHARED = 0.25
 """A fall takes back a rise when the same terms carry both with at least this probability. Arbitrary."""
 
@@ -44,11 +47,12 @@ class _Course:
     size: float = 0.0
     raised: PastChange | None = None
     undone: PastChange | None = None
+    doubtful: bool = False
 
     def take(self, change: PastChange, moved: float, margin: float) -> None:
         self.level += moved
         if moved > 0:
-            self.raised, self.undone, self.size = change, None, self.level
+            self.raised, self.undone, self.size, self.doubtful = change, None, self.level, False
         elif self.raised is not None and self.undone is None:
             self.undone = change if self.level <= margin else None
             self.size = self.size if self.undone else self.level
@@ -58,20 +62,23 @@ def past_harms(changes: Sequence[PastChange], *, sign: float, margin: float) -> 
     """What changes (in order of place) did to their terms, the largest first.
 
     sign: 1 where more is worse, else -1. margin: a log ratio; a term is worse while it is further than that
-    from where it once was.
+    from where it once was. A rise that a later fall may have taken back in other words is left out: what
+    three options do together looks like one pair on its way up, and like another one on its way down.
     """
     courses: list[_Course] = []
     for change in _told_apart(changes):
         moved = sign * change.size
         course = next((c for c in reversed(courses) if _same(c, change, moved, margin)), None)
         if course is None:
+            for other in courses:
+                other.doubtful |= _overlaps(other, change, moved)
             course = _Course(change)
             courses.append(course)
         course.take(change, moved, margin)
     found = [
         PastHarm(_terms(c.raised), c.size, c.raised, c.undone)
         for c in courses
-        if c.raised is not None and c.size > margin
+        if c.raised is not None and c.size > margin and not c.doubtful
     ]
     return tuple(sorted(found, key=lambda harm: -harm.size))
 
@@ -102,6 +109,14 @@ def _same(course: _Course, change: PastChange, moved: float, margin: float) -> b
     before = course.raised or course.first
     both = sum(min(share, before.shares.get(term, 0.0)) for term, share in change.shares.items())
     return moved < 0 and course.level > margin and both >= SHARED
+
+
+def _overlaps(course: _Course, change: PastChange, moved: float) -> bool:
+    """Whether a change may take back what a course raised, in configurations that hold terms of both."""
+    if course.raised is None or course.undone is not None or -moved < HALF * course.level:
+        return False
+    pairs = product(_terms(course.raised), _terms(change))
+    return any(not one or not other or set(one) & set(other) for one, other in pairs)
 
 
 def _terms(change: PastChange) -> tuple[Term, ...]:

@@ -55,6 +55,19 @@ def test_a_fall_that_may_be_of_the_same_term_takes_back_a_rise() -> None:
     assert harms(step(2, 0.05), other) == [("a", 0.05, 2, None)]
 
 
+def test_a_rise_that_a_fall_of_an_overlapping_term_may_have_taken_back_is_not_told() -> None:
+    up, down = PastChange(2, 1, 0.09, {("!a", "w"): 1.0}), PastChange(4, 3, -0.08, {("b", "w"): 1.0})
+    assert past_harms([up, down], sign=1.0, margin=0.01) == ()
+    everything = PastChange(4, 3, -0.08, {(): 1.0})
+    assert past_harms([up, everything], sign=1.0, margin=0.01) == ()
+    undone = PastChange(3, 2, -0.09, {("!a", "w"): 1.0})
+    assert [h.undone for h in past_harms([up, undone, down], sign=1.0, margin=0.01)] == [undone]
+    small = PastChange(4, 3, -0.04, {("b", "w"): 1.0})
+    assert [h.term for h in past_harms([up, small], sign=1.0, margin=0.01)] == [("!a", "w")]
+    again = PastChange(6, 5, 0.05, {("!a", "w"): 1.0})
+    assert [h.raised for h in past_harms([up, down, again], sign=1.0, margin=0.01)] == [again]
+
+
 def test_two_rises_of_terms_that_are_not_known_are_two_harms() -> None:
     shares: dict[Term, float] = {("a",): 0.4, ("b",): 0.3, ("c",): 0.3}
     found = past_harms(
