@@ -10,7 +10,7 @@ from bot.flows.nights.archive import Archive, alike, believed, displaced, same
 from bot.flows.nights.doubts import carriers
 from bot.flows.nights.search import NightSearch
 from bot.flows.nights.window import Window
-from bot.flows.ranges.telling import spoken, told_point
+from bot.flows.ranges.telling import either, spoken, told_point
 from bot.model.change_points import ChangePoint as Found
 from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
 from bot.model.revisions import Revision
@@ -177,9 +177,7 @@ class Telling:
         terms, more = carriers(self._search.model_, step, self._search.window.revisions)
         if more and len(terms[0]) > MOST_LEVELS:
             return "some configurations"
-        several = len(terms) + more > 1 and any(len(term) > 1 for term in terms)
-        between = ", or " if several else " or "  # "a with b or c with d" could be read as one
-        return between.join([*map(spoken, terms), *["something else"] * more])
+        return either(terms, *["something else"] * more)
 
     def _tomorrow(self) -> list[str]:
         window: Window = self._search.window

@@ -57,12 +57,18 @@ def _doubted(doubt: Doubt, revisions: Sequence[Revision], *, higher_is_better: b
     where = first if first == last else f"One of {first} to {last}"
     way = "slower" if (doubt.ratio > 1) != higher_is_better else "faster"
     beside = " beside what is told of it" * doubt.beside
-    likely = " or ".join(map(spoken, doubt.terms))
+    likely = either(doubt.terms)
     name = f"not sure: {likely}{', most likely' * (len(doubt.terms) == 1)}" if likely else "not clear"
     return (
         f"{where} made some configurations up to {100 * abs(doubt.ratio - 1):.2g} % {way}{beside};"
         f" which options it takes is {name}."
     )
+
+
+def either(terms: Sequence[Term], *more: str) -> str:
+    """Terms and more as alternatives, with commas where "a with b or c with d" could be read as one."""
+    several = len(terms) + len(more) > 1 and any(len(term) > 1 for term in terms)
+    return (", or " if several else " or ").join([*map(spoken, terms), *more])
 
 
 def spoken(term: Term) -> str:

@@ -32,8 +32,8 @@ class Unsure:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({}, "`v3` made some configurations up to 12 % slower; which options it takes is not sure: `a` or `b`"
-         " with `c`."),
+        ({}, "`v3` made some configurations up to 12 % slower; which options it takes is not sure: `a`, or"
+         " `b` with `c`."),
         ({"beside": True, "terms": (("a",),)}, "`v3` made some configurations up to 12 % slower beside what"
          " is told of it; which options it takes is not sure: `a`, most likely."),
         ({"interval": (2, 3), "ratio": 0.9, "terms": ()}, "One of `v2` to `v3` made some configurations up to"
