@@ -16,8 +16,8 @@ OptionValue: TypeAlias = bool | int | float | str
 Verdict: TypeAlias = Literal["regression", "improvement", "mixed", "none", "inconclusive"]
 State: TypeAlias = Literal["slower", "faster", "same", "unclear", "failed"]
 Interval: TypeAlias = tuple[float, float]
-Unit: TypeAlias = Literal["seconds", "ratio", "instructions"]
-"""Of a series' values; ratio: to the same configuration at the anchor."""
+Unit: TypeAlias = Literal["seconds", "ratio", "instructions", "metric"]
+"""Of a series' values; ratio: to the same configuration at the anchor; metric: a table's own."""
 LEAST_FAILED_PAIRS = 4
 """Pairs in which head alone failed, from which on that is told as its own fault. Arbitrary."""
 _REPOSITORY = r"^(https://[A-Za-z0-9.-]+(:[0-9]+)?/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)?$"

@@ -1,7 +1,7 @@
 """A bench without a machine: pairs from a function or a table, on a simulated clock.
 
 A callable's seconds are the metric `cpu`; a table's values are the metric named like its column, and count as
-seconds on the clock. There are no warm-ups, and one slot.
+seconds on the clock, unless they are too large for that. There are no warm-ups, and one slot.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class Source(Protocol):
         ...
 
     @property
+    def second(self) -> float:
+        """What counts as a second on the clock, in the metric's unit."""
+        ...
+
+    @property
     def revisions(self) -> Sequence[str]:
         """Labels of the revisions, in order."""
         ...
@@ -50,6 +55,15 @@ class Source(Protocol):
     ) -> Iterator[float]:
         """Two values, one for each revision, computed as they are asked for; NaN: the trial failed."""
         ...
+
+
+def nothing_run(source: Source) -> Sequence[str]:
+    """Sentences on what was measured, and how its time was reckoned."""
+    told = "The trials are simulated or were measured elsewhere: nothing was built or run here."
+    if source.second == 1.0:
+        return (told,)
+    unit = f"{source.second:,.0f} of {source.metric}, a median trial, count as a second of the budget."
+    return (told, f"The table's values are too large for seconds: {unit}")
 
 
 class SimulatedBench:
@@ -105,8 +119,8 @@ class SimulatedBench:
         return self._stop()
 
     def notes(self) -> Sequence[str]:
-        """One sentence: nothing was run."""
-        return ("The trials are simulated or were measured elsewhere: nothing was built or run here.",)
+        """Nothing was run."""
+        return nothing_run(self._source)
 
     def environment(self) -> Environment:
         """No machine."""
@@ -135,8 +149,8 @@ class SimulatedBench:
 
     def _trial(self, value: float) -> Trial:
         if 0.0 < value < np.inf:
-            self._clock += value
-            bisect.insort(self._costs, value)
+            self._clock += value / self._source.second
+            bisect.insort(self._costs, value / self._source.second)
             return Trial("ok", {self._source.metric: value}, exit_code=0)
         middle = self._costs[(len(self._costs) - 1) // 2 : len(self._costs) // 2 + 1]
         self._clock += sum(middle) / len(middle) if middle else FIRST_FAILURE_SECONDS

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from bot.adapters.simulated.bench import FIRST_FAILURE_SECONDS, Source
+from bot.adapters.simulated.bench import FIRST_FAILURE_SECONDS, Source, nothing_run
 from bot.model.change_points import Observation, Probe
 from bot.model.report import Environment, Spent
 
@@ -63,8 +63,8 @@ class SimulatedRange:
         return Spent(seconds=self._clock, trials=self._trials, failed_trials=self._failed)
 
     def notes(self) -> Sequence[str]:
-        """One sentence: nothing was run."""
-        return ("The trials are simulated or were measured elsewhere: nothing was built or run here.",)
+        """Nothing was run."""
+        return nothing_run(self._source)
 
     def environment(self) -> Environment:
         """No machine."""
@@ -77,7 +77,7 @@ class SimulatedRange:
     def _paid(self, value: float) -> float:
         """The value, or NaN for a failed trial, which costs the median so far."""
         if math.isfinite(value):
-            self._costs.append(max(value, 0.0))
+            self._costs.append(max(value, 0.0) / self._source.second)
             self._clock += self._costs[-1]
             return value
         self._failed += 1

@@ -30,7 +30,8 @@ class NightJob:
     what is told of what was read. issues: where confirmed slow-downs are announced, None: nowhere. teaching:
     what is learnt of options besides; None: nothing. asserting: what is learnt of call paths; None: nothing.
     proposals: where the change of assertions is proposed, None: nowhere. accepted: slow-downs that are no
-    alarm; None: not asked. archive: what nights showed that are too old to be among `past`.
+    alarm; None: not asked. archive: what nights showed that are too old to be among `past`. alone: what
+    values are without a partner.
     """
 
     subject: Subject
@@ -54,6 +55,7 @@ class NightJob:
     proposals: Proposals | None = None
     accepted: Accepted | None = None
     archive: Archive = field(default_factory=Archive)
+    alone: Unit = "seconds"
 
     @property
     def line(self) -> Sequence[Revision]:
@@ -63,7 +65,7 @@ class NightJob:
     @property
     def unit(self) -> Unit:
         """What values are."""
-        return "seconds" if self.partner is None else "ratio"
+        return self.alone if self.partner is None else "ratio"
 
 
 def named(revision: Revision) -> RevisionRef:

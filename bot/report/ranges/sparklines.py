@@ -147,7 +147,7 @@ def _ends(series: Series) -> str:
         return f"{_short(first)}x to {_short(last)}x"
     if series.unit == "instructions":
         return f"{_short(first / 1e6)} to {_short(last / 1e6)} million instructions"
-    return f"{_short(first)} to {_short(last)} s"
+    return f"{_short(first)} to {_short(last)}{' s' * (series.unit == 'seconds')}"
 
 
 def _short(value: float) -> str:

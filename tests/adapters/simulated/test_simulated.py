@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 
 from bot.adapters.simulated.bench import FIRST_FAILURE_SECONDS, SimulatedBench, simulated_comparison
-from bot.adapters.simulated.sources import CallableSource, TableSource, load_callable, load_source
+from bot.adapters.simulated.revisions import SimulatedRange
+from bot.adapters.simulated.sources import (
+    CallableSource,
+    TableSource,
+    load_callable,
+    load_source,
+    unit_of,
+)
+from bot.model.change_points import Probe
 from bot.model.errors import UsageError
 from bot.model.space import Configuration
 from bot.model.subject import CallableProgram, ChoiceOption, FlagOption, NumberOption, Subject, TableProgram
@@ -255,6 +263,27 @@ def test_a_wrong_table_is_one_line(tmp_path: Path, text: str, message: str) -> N
     with pytest.raises(UsageError, match=message) as caught:
         table(tmp_path, text)
     assert "\n" not in str(caught.value)
+
+
+def test_values_that_are_too_large_for_seconds_count_by_their_median_and_that_is_said(tmp_path: Path) -> None:
+    counts = "commit,a,b,perf\n0,0,0,4000000\n1,0,0,5000000\n0,1,0,\n1,1,0,6000000\n"
+    source = table(tmp_path, counts)
+    assert source.second == 5_000_000 and unit_of(source) == "metric"
+    comparison = simulated_comparison("0", "1", source.revisions)
+    bench = SimulatedBench(source, comparison, budget=10.0, rng=np.random.default_rng(1))
+    pairs = list(bench.measure(iter([Wish((False, False))] * 50)))
+    assert values(pairs[0]) == (4e6, 5e6) and len(pairs) == 6 and bench.elapsed() == pytest.approx(10.0)
+    assert "5,000,000 of perf, a median trial, count as a second" in bench.notes()[1]
+    line = SimulatedRange(source, first=0, rng=np.random.default_rng(1), budget=3.0)
+    asked = [Probe((flag, False), revision) for flag in (False, True) for revision in (0, 1)]
+    assert [o.value for o in line.measure(asked)][:2] == [4e6, 5e6]
+    assert line.spent().seconds == pytest.approx(0.8 + 1.0 + 0.9 + 1.2) and line.notes() == bench.notes()
+
+
+def test_values_that_may_be_seconds_are(tmp_path: Path) -> None:
+    source = table(tmp_path, "commit,a,b,perf\n0,0,0,59\n1,0,0,60\n")
+    assert source.second == 1.0 and unit_of(source) == "seconds"
+    assert len(measured(source, [Wish((False, False))])) == 1
 
 
 def test_a_table_that_is_missing_or_measured_nothing_twice_is_one_line(tmp_path: Path) -> None:
