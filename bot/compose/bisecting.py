@@ -10,7 +10,7 @@ import numpy as np
 from bot.adapters.processes.threads import one_thread
 from bot.adapters.simulated.bench import simulated_comparison
 from bot.adapters.simulated.revisions import SimulatedRange
-from bot.adapters.simulated.sources import load_source, unit_of
+from bot.adapters.simulated.sources import load_source
 from bot.adapters.trials.journal import NoJournal
 from bot.compose.estimators import estimator
 from bot.compose.ranging import bisected_range
@@ -76,7 +76,7 @@ def _simulated(asked: AskedRange, local: Subjected, progress: Progress, stop: Ca
         journal=NoJournal(),
         progress=progress,
         notes=local.notes,
-        unit=unit_of(source),
+        unit=source.unit,
         visible=asked.estimator == "ours",
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.adapters.processes.threads import one_thread
 from bot.adapters.simulated.bench import simulated_comparison
 from bot.adapters.simulated.revisions import SimulatedRange
-from bot.adapters.simulated.sources import load_source, unit_of
+from bot.adapters.simulated.sources import load_source
 from bot.compose.accepted import with_accepted_at_night
 from bot.compose.estimators import estimator
 from bot.compose.exchanging import exported
@@ -119,7 +119,7 @@ def _simulated(
         search=search_of(subject, len(revisions), past, rng=searching, candidates=source.configurations),
         bench=SimulatedRange(source, first=anchor, rng=measuring, budget=budget, stop=stop),
         past=past,
-        alone=unit_of(source),
+        alone=source.unit,
         store=remembered.store if asked.writes else None,
         issues=remembered.issues,
         run=record("nightly", asked.settings, subject, name=name, label=revisions[-1].label),

@@ -159,7 +159,7 @@ class Influence(Part):
     share: float
     error: float
     noise_floor: float | None
-    quantity: Literal["seconds", "instructions", "calls"] = "seconds"
+    quantity: Literal["seconds", "instructions", "calls", "metric"] = "seconds"
     curve: tuple[tuple[float, float], ...] = ()
 
 

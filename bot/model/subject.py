@@ -64,6 +64,10 @@ class Program(Key):
     """Folders of the machine that builds and trials may write, too: /tmp, if TMPDIR does not help."""
 
 
+MINUTE = 60.0
+"""A table whose median trial takes longer, as its values say, holds something else than seconds."""
+
+
 class TableProgram(Key):
     """Data measured elsewhere: a row per (configuration, revision)."""
 
@@ -73,6 +77,12 @@ class TableProgram(Key):
     """Column of the revision."""
     metric: Command
     """Column of the measured value; empty = failed trial."""
+
+    def unit(self, middle: float) -> Literal["seconds", "instructions", "metric"]:
+        """What its values are, as far as their name and median tell; metric: neither, or nobody knows."""
+        if self.metric == "instructions":
+            return "instructions"
+        return "seconds" if middle <= MINUTE else "metric"
 
 
 class CallableProgram(Key):

@@ -44,8 +44,7 @@ def influence_text(
 def amount(i: Influence) -> str:
     """What a term adds, with its interval: "+33 ms (+14 ms to +53 ms)", "+1.2 M calls (+1 M to +1.4 M)"."""
     told, low, high = (_signed(value, i) for value in (i.influence, *i.interval))
-    unit = "" if i.quantity == "seconds" else f" {i.quantity}"
-    return f"{told}{unit}" + (f" ({low} to {high})" if low != high else "")  # counts may be known exactly
+    return f"{told}{_unit(i)}" + (f" ({low} to {high})" if low != high else "")  # counts may be known exactly
 
 
 def _option(level: str) -> str:
@@ -125,7 +124,12 @@ def _signed(value: float, i: Influence) -> str:
 
 
 def _value(value: float, i: Influence) -> str:
-    return _number(value, i) if i.quantity == "seconds" else f"{_number(value, i)} {i.quantity}"
+    return f"{_number(value, i)}{_unit(i)}"
+
+
+def _unit(i: Influence) -> str:
+    """Behind a number: seconds have theirs, of a table's own metric nobody knows it."""
+    return "" if i.quantity in ("seconds", "metric") else f" {i.quantity}"
 
 
 def _number(value: float, i: Influence) -> str:

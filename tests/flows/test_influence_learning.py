@@ -21,6 +21,7 @@ from bot.model.profile_history import ProfileTable
 from bot.model.profiles import Method
 from bot.model.recording import Recorder
 from bot.model.report import Influence, RevisionRef
+from bot.model.subject import Subject, TableProgram
 from bot.model.trials import Trial
 from tests.flows.nights import MemoryStore
 from tests.profiled import DRAW, MAIN, PRICE, SPACE, SUBJECT, drawn, night, record, shop
@@ -44,9 +45,9 @@ def memory(found: MemoryStore) -> Memory:
     return Memory(found, list, datetime(2026, 2, 1, tzinfo=UTC))
 
 
-def told(found: Known, effort: Effort = FEW) -> Influences:
+def told(found: Known, effort: Effort = FEW, subject: Subject = SUBJECT) -> Influences:
     with joblib.parallel_config(backend="sequential"):
-        return learnt(found, SUBJECT, rng=np.random.default_rng(3), effort=effort)
+        return learnt(found, subject, rng=np.random.default_rng(3), effort=effort)
 
 
 def of(found: Influences, method: Method | None, *term: str) -> Influence:
@@ -60,11 +61,11 @@ def dearer(options: Mapping[str, Any]) -> dict[Method, float]:
     return found | {PRICE: 3 * found[PRICE]}
 
 
-def trials(count: int) -> MemoryStore:
+def trials(count: int, metric: str = "cpu") -> MemoryStore:
     recorder = Recorder()
     for configuration in drawn(count):
         options = SPACE.as_dict(configuration)
-        trial = Trial("ok", {"cpu": sum(shop(options).values())})
+        trial = Trial("ok", {metric: sum(shop(options).values())})
         recorder.trial(trial, RevisionRef(revision="1", label="one"), options)
     found = MemoryStore()
     found.append(recorder.measurements(record(0)))
@@ -117,6 +118,14 @@ def test_without_profiles_the_program_is_learnt_from_trials() -> None:
     assert of(found, None, "fancy").influence == pytest.approx(0.1, rel=0.1)
     assert {i.method for i in found.entries} == {None}
     assert "trials of 60 configurations, which say nothing of methods" in found.notes[0]
+
+
+def test_what_a_table_holds_is_told_in_its_own_unit() -> None:
+    program = TableProgram(table="t.csv", revision="r", metric="instructions")
+    counted = SUBJECT.model_copy(update={"program": program})
+    for effort in (FEW, Effort(published=True)):
+        found = told(known(trials(60, "instructions"), counted), effort, counted)
+        assert {i.quantity for i in found.entries} == {"instructions"}
 
 
 def test_the_published_pipeline_names_the_same_methods() -> None:

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from bot.model.errors import UsageError
-from bot.model.report import Environment
+from bot.model.report import Environment, Unit
 from bot.model.revisions import Comparison, Revision
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Trial, Wish
@@ -29,6 +29,11 @@ class Source(Protocol):
     @property
     def metric(self) -> str:
         """Name of the metric."""
+        ...
+
+    @property
+    def unit(self) -> Unit:
+        """What values are, in a report."""
         ...
 
     @property

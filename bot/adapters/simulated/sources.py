@@ -16,11 +16,9 @@ from bot.adapters.simulated.bench import Source
 from bot.model.errors import UsageError
 from bot.model.report import Unit
 from bot.model.space import Configuration, Option, Space, Value, value_text
-from bot.model.subject import CallableProgram, Subject, TableProgram
+from bot.model.subject import MINUTE, CallableProgram, Subject, TableProgram
 
 Function = Callable[[int, npt.NDArray[np.int64]], Any]
-MINUTE = 60.0
-"""A table whose median trial takes longer, as its values say, holds something else than seconds."""
 TRUE, FALSE = ("1", "true", "on", "yes"), ("0", "false", "off", "no")
 
 
@@ -36,13 +34,6 @@ def load_source(subject: Subject, directory: Path) -> Source:
     assert isinstance(subject.program, TableProgram)
     path = directory / subject.program.table
     return TableSource(path, subject.space, subject.program)
-
-
-def unit_of(source: Source) -> Unit:
-    """Of a source's values, in a report."""
-    if source.metric == "instructions":
-        return "instructions"
-    return "seconds" if source.second == 1.0 else "metric"
 
 
 def load_callable(named: str, directory: Path) -> Function:
@@ -78,6 +69,7 @@ class CallableSource:
     """Seconds from `function(revision, configurations of shape (1, n_options), 0/1) -> shape (1,)`."""
 
     metric, second = "cpu", 1.0
+    unit: Unit = "seconds"
     configurations: Sequence[Configuration] | None = None
     """All can be measured."""
 
@@ -147,6 +139,7 @@ class TableSource:
             raise UsageError(f"{path}: column {program.metric} holds no measurement.")
         middle = float(np.nanmedian([value for _, _, value in rows]))
         self.second = middle if middle > MINUTE else 1.0
+        self.unit: Unit = program.unit(middle)
         self.configurations: Sequence[Configuration] | None = tuple(dict.fromkeys(c for _, c in self._values))
         """Only these can be measured."""
         self._codes = [{value: code for code, value in enumerate(option.values)} for option in space.options]

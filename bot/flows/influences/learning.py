@@ -28,7 +28,7 @@ from bot.model.duration_history import DurationTable
 from bot.model.errors import NothingMeasuredError, UsageError
 from bot.model.overhead import ProfilerOverhead
 from bot.model.report import Influence
-from bot.model.subject import Subject
+from bot.model.subject import Subject, TableProgram
 from bot.model.variation import Variation
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.random_uniform import random_uniform
@@ -227,14 +227,23 @@ def _of_program(
     where = f"trials of {len(costs.configurations)} configurations, which say nothing of methods"
     if effort.published:
         published = [i for i in PublishedInfluences(rng=rng).fit(costs).entries() if i.method is None]
-        return Influences(tuple(published), (f"Learnt by the published pipeline from {where}.",))
+        said = f"Learnt by the published pipeline from {where}."
+        return Influences(_in_unit(published, subject, costs), (said,))
     models = InfluenceModels(rng=rng, most=1, kinds=effort.kinds).fit(costs)
     whole = tuple(i for i in explained(models, subject, rng, left) if i.method is None)
     judged = f"error {100 * models.system_.error:.1f} % on {len(models.probe_.configurations)} held out"
     said = f"Influences on the program were learnt from {where} ({judged})."
     if models.system_.state != "learnt":
         said += " That is not enough, so nothing is said of any option."
-    return Influences(entries(whole, models.quantity_), (said,))
+    return Influences(_in_unit(entries(whole, models.quantity_), subject, costs), (said,))
+
+
+def _in_unit(found: Sequence[Influence], subject: Subject, costs: CostTable) -> tuple[Influence, ...]:
+    """What trials call seconds, told as what a table's values are."""
+    if not isinstance(subject.program, TableProgram):
+        return tuple(found)
+    unit = subject.program.unit(float(np.nanmedian(costs.means("seconds"))))
+    return tuple(i.model_copy(update={"quantity": unit}) for i in found)
 
 
 def explained(

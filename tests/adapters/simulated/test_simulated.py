@@ -18,7 +18,6 @@ from bot.adapters.simulated.sources import (
     TableSource,
     load_callable,
     load_source,
-    unit_of,
 )
 from bot.model.change_points import Probe
 from bot.model.errors import UsageError
@@ -268,7 +267,7 @@ def test_a_wrong_table_is_one_line(tmp_path: Path, text: str, message: str) -> N
 def test_values_that_are_too_large_for_seconds_count_by_their_median_and_that_is_said(tmp_path: Path) -> None:
     counts = "commit,a,b,perf\n0,0,0,4000000\n1,0,0,5000000\n0,1,0,\n1,1,0,6000000\n"
     source = table(tmp_path, counts)
-    assert source.second == 5_000_000 and unit_of(source) == "metric"
+    assert source.second == 5_000_000 and source.unit == "metric"
     comparison = simulated_comparison("0", "1", source.revisions)
     bench = SimulatedBench(source, comparison, budget=10.0, rng=np.random.default_rng(1))
     pairs = list(bench.measure(iter([Wish((False, False))] * 50)))
@@ -282,7 +281,7 @@ def test_values_that_are_too_large_for_seconds_count_by_their_median_and_that_is
 
 def test_values_that_may_be_seconds_are(tmp_path: Path) -> None:
     source = table(tmp_path, "commit,a,b,perf\n0,0,0,59\n1,0,0,60\n")
-    assert source.second == 1.0 and unit_of(source) == "seconds"
+    assert source.second == 1.0 and source.unit == "seconds"
     assert len(measured(source, [Wish((False, False))])) == 1
 
 

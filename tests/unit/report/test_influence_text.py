@@ -82,3 +82,8 @@ def test_of_many_methods_the_rest_is_counted() -> None:
 def test_instructions_are_counted() -> None:
     found = (_entry("m", ("a",), 2e6, 0.5).model_copy(update={"quantity": "instructions"}),)
     assert "+2 M instructions (+1.8 M to +2.2 M)" in influence_text(found)
+
+
+def test_of_a_tables_own_metric_nobody_knows_the_unit() -> None:
+    found = (_entry("m", ("a",), 2e6, 0.5).model_copy(update={"quantity": "metric"}),)
+    assert "+2 M (+1.8 M to +2.2 M)  " in influence_text(found)

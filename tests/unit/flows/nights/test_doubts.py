@@ -6,8 +6,9 @@ import numpy as np
 
 from bot.flows.nights.doubts import carriers
 from bot.flows.nights.search import NightSearch
-from bot.flows.nights.telling import Telling, spoken
+from bot.flows.nights.telling import Telling
 from bot.flows.nights.window import Window
+from bot.flows.ranges.telling import spoken
 from bot.model.change_points import Observation, Probe
 from bot.model.revisions import Revision
 from bot.model.space import Option, Space
