@@ -19,6 +19,9 @@ from bot.model.revisions import Comparison, Revision
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Trial, Wish
 
+SHORTEST = 0.01
+"""Seconds that a trial costs at least, about what a process takes to start: the millions of shorter ones that a
+budget could hold would take hours here."""
 FIRST_FAILURE_SECONDS = 1.0
 """What a failed trial costs before any trial went well (arbitrary; without it such a run would never end)."""
 
@@ -154,8 +157,9 @@ class SimulatedBench:
 
     def _trial(self, value: float) -> Trial:
         if 0.0 < value < np.inf:
-            self._clock += value / self._source.second
-            bisect.insort(self._costs, value / self._source.second)
+            cost = max(value / self._source.second, SHORTEST)
+            self._clock += cost
+            bisect.insort(self._costs, cost)
             return Trial("ok", {self._source.metric: value}, exit_code=0)
         middle = self._costs[(len(self._costs) - 1) // 2 : len(self._costs) // 2 + 1]
         self._clock += sum(middle) / len(middle) if middle else FIRST_FAILURE_SECONDS

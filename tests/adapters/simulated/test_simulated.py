@@ -279,6 +279,12 @@ def test_values_that_are_too_large_for_seconds_count_by_their_median_and_that_is
     assert line.spent().seconds == pytest.approx(0.8 + 1.0 + 0.9 + 1.2) and line.notes() == bench.notes()
 
 
+def test_a_budget_holds_no_more_trials_than_a_machine_could_start() -> None:
+    bench = bench_of(lambda _, configurations: np.full(len(configurations), 1e-9), budget=1.0)
+    pairs = list(bench.measure(iter([Wish((False, False))] * 1000)))
+    assert len(pairs) == 50 and values(pairs[0], "cpu") == (1e-9, 1e-9)
+
+
 def test_values_that_may_be_seconds_are(tmp_path: Path) -> None:
     source = table(tmp_path, "commit,a,b,perf\n0,0,0,59\n1,0,0,60\n")
     assert source.second == 1.0 and source.unit == "seconds"
