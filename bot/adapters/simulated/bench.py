@@ -20,8 +20,8 @@ from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Trial, Wish
 
 SHORTEST = 0.01
-"""Seconds that a trial costs at least, about what a process takes to start: the millions of shorter ones that a
-budget could hold would take hours here."""
+"""Seconds that a trial costs at least, about what a process takes to start: the millions of shorter ones
+that a budget could hold would take hours here."""
 FIRST_FAILURE_SECONDS = 1.0
 """What a failed trial costs before any trial went well (arbitrary; without it such a run would never end)."""
 
