@@ -76,7 +76,7 @@ class SimulatedRange:
 
     def _paid(self, value: float) -> float:
         """The value, or NaN for a failed trial, which costs the median so far."""
-        if math.isfinite(value):
+        if 0.0 < value < math.inf:
             self._costs.append(max(value / self._source.second, SHORTEST))
             self._clock += self._costs[-1]
             return value

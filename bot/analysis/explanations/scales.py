@@ -24,6 +24,9 @@ UNEVEN = (0.0, 0.1, 0.2, 0.4)
 """Candidates: how far a configuration's own move is off the sum of its steps, as a share of these."""
 SLAB, LARGE = 0.12, 2.5
 """Slab beforehand; the largest step known is at most so many slabs."""
+FREE, SEVERAL = 10.0, 3
+"""Of fewer configurations a slab so many times wider says how uneven moves are: beside a narrow one a single
+configuration that moves far looks uneven, and its step would never be clear."""
 BLURRED = 30.0
 """The factor is at least so many times the threshold: of changes that large, a third is blur."""
 STEADY, UNSTEADY = 3.0, 6.0
@@ -129,12 +132,14 @@ def learn(
     """
 
     def fits(candidate: Scales) -> float:
-        return _log_likelihood(candidate, table, on, steps, moved)
+        return likelihood(candidate, table, on, steps, moved)
 
     scales = replace(scales, slab=max(SLAB, float(np.abs(sizes).max(initial=0.0)) / LARGE))
     scales = max((replace(scales, lively=max(x, scales.least)) for x in LIVELY), key=fits)
     scales = max((replace(scales, noise=x) for x in NOISES), key=fits)
-    scales = max((replace(scales, uneven=x) for x in UNEVEN), key=fits)
+    few = len(np.unique(table.configuration)) < SEVERAL
+    free = replace(scales, slab=(FREE if few else 1.0) * scales.slab)
+    scales = replace(scales, uneven=max(UNEVEN, key=lambda x: fits(replace(free, uneven=x))))
     for _ in range(ROUNDS):
         far = _far(_covariance(scales, table, on, steps, moved), _values(table, scales))
         scales = max((scales, *_noisier(scales, on[table.configuration], far)), key=fits)
@@ -183,7 +188,7 @@ def _far(covariance: Floats, y: Floats) -> Floats:
     return found
 
 
-def _log_likelihood(scales: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None) -> float:
+def likelihood(scales: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None) -> float:
     """Log density of the trials, but for a constant; odd cells count as odd, not as a sign of noise."""
     y = _values(table, scales)
     odd = np.abs(_far(_covariance(scales, table, on, steps, moved), y)) > ODD

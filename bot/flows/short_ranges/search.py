@@ -16,7 +16,7 @@ from bot.analysis.explanations.doubtful import doubtful
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
 from bot.analysis.explanations.findings import Found, Look, agreed, steps_of
-from bot.analysis.explanations.scales import ODD, Scales, learn
+from bot.analysis.explanations.scales import ODD, Scales, learn, likelihood
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
 from bot.flows.short_ranges.doubts import doubts
@@ -32,6 +32,8 @@ MOST_REVISIONS, MOST_CANDIDATES = 120, 200_000
 STEPS_PER_REVISION, FEW_STEPS, CELLS_PER_STEP = 0.3, 12.0, 8
 """Expected beforehand; beyond a few no more than cells can show: with thirty steps expected of forty noisy
 cells each cell has a step of its own."""
+DECISIVE = 10.0
+"""Log odds from which on steps are believed where noise was believed before."""
 REPEATED, GLANCES = 2, 5
 """First trials of the emptiest configuration at both ends, and revisions between them."""
 
@@ -156,16 +158,10 @@ class ShortRangeFinder:
             sizes = np.array([step.size for step in self._found])
             moved = self._moved(self._pool.levels(table) / self._scales.unit)
             self._scales = learn(self._scales, table, on, steps=steps, sizes=sizes, moved=moved)
-        self._evidence = Evidence(
-            table,
-            self._kinds,
-            self._scales,
-            on=on,
-            design=self._moves(table)[1],
-            expected=self._expected(table),
-            revisions=self.revisions,
-            moved=moved,
-        )
+        self._look_at(table, on, moved)
+
+    def _look_at(self, table: Table, on: Floats, moved: Floats | None = None) -> None:
+        self._evidence = self._evidence_of(table, on, self._scales, moved)
         self._ensemble.look(self._evidence)
         self._look = Look.of(
             self._ensemble,
@@ -179,6 +175,39 @@ class ShortRangeFinder:
         surprise = np.abs(self._evidence.surprise(self._ensemble.best_))
         cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
+
+    def _explain_afresh(self, table: Table) -> bool:
+        """Whether steps make the trials far more probable than the noise that they were taken for.
+
+        Scales and steps are learned in turn: what was once taken for noise would remain noise, and hide that.
+        """
+        on = self._pool.on()
+        before = replace(Scales.for_changes(self._threshold), unit=self._scales.unit)
+        none, fresh = np.zeros((len(table.value), 0)), Ensemble(self._rng)
+        evidence = self._evidence_of(table, on, before, None)
+        fresh.look(evidence)
+        steps = evidence.columns(np.array(fresh.best_, dtype=np.intp)).astype(np.float64)
+        sizes = evidence.sizes(fresh.best_)[0] if fresh.best_ else np.zeros(0)
+        moving = learn(before, table, on, steps=steps, sizes=sizes)
+        calm = learn(before, table, on, steps=none, sizes=np.zeros(0))
+        gain = likelihood(moving, table, on, steps, None) - likelihood(calm, table, on, none, None)
+        if gain + float(evidence.log_prior[fresh.best_].sum()) < DECISIVE:
+            return False
+        self._scales, self._ensemble = moving, fresh
+        self._look_at(table, on)
+        return True
+
+    def _evidence_of(self, table: Table, on: Floats, scales: Scales, moved: Floats | None) -> Evidence:
+        return Evidence(
+            table,
+            self._kinds,
+            scales,
+            on=on,
+            design=self._moves(table)[1],
+            expected=self._expected(table),
+            revisions=self.revisions,
+            moved=moved,
+        )
 
     def _expected(self, table: Table) -> float:
         """Number of steps beforehand."""
@@ -226,15 +255,22 @@ class ShortRangeFinder:
             # Where something worked does not fail whatever is asked there.
             newest = max(r for _, r in self._pool.failures.worked if r != self._anchor)
             return [Probe(self._pool.configurations[c], newest) for c in alone]
-        self._pool.grow(self._ensemble, self._evidence)
-        table = self._evidence.table
+        wished = self._most_telling(self._evidence)
+        if not wished and not any(step.clear for step in self._found):
+            return self._most_telling(self._evidence) if self._explain_afresh(self._evidence.table) else []
+        return wished
+
+    def _most_telling(self, evidence: Evidence) -> list[Probe]:
+        """What explanations disagree about most; empty: nothing teaches enough."""
+        self._pool.grow(self._ensemble, evidence)
+        table = evidence.table
         doubted = doubts(
             self._found, table, self._pool, self.terms_, revisions=self.revisions, anchor=self._anchor
         )
         levels, moves = self._moves(table)
         return next_probes(
             Outlook(
-                self._evidence,
+                evidence,
                 self._ensemble,
                 self._cells,
                 self._pool,

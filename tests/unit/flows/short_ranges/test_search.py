@@ -65,6 +65,22 @@ def test_where_nothing_changes_the_search_ends_and_nothing_is_found(noise: float
     assert not finder.wishes() and not finder.change_points_ and len(system.asked) < 300
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("size", [0.2, 0.5, -0.3])
+@pytest.mark.parametrize(("options", "term"), [(1, ()), (1, ("o0",)), (2, ("o0", "o1"))])
+def test_a_large_step_of_a_small_program_is_found(
+    options: int, term: tuple[str, ...], size: float, seed: int
+) -> None:
+    finder = search(System(flags(options), {(10, term): size}, seed=seed), most=150, seed=seed)
+    assert told(finder.change_points_) == {(10, term)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_step_of_the_only_configuration_is_found(seed: int) -> None:
+    system = System(flags(3), {(10, ()): 0.2}, noise=0.002, seed=seed)
+    assert told(search(system, candidates=[(False,) * 3], seed=seed).change_points_) == {(10, ())}
+
+
 @pytest.mark.parametrize("seed", [1, 3])
 def test_a_search_by_very_noisy_trials_goes_on_until_it_has_found_what_moves(seed: int) -> None:
     steps: Steps = {(3, ()): 0.1}
