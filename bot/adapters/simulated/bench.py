@@ -65,6 +65,11 @@ class Source(Protocol):
         ...
 
 
+def cost(source: Source, value: float) -> float:
+    """Seconds of the clock that a trial of a value takes."""
+    return max(value / source.second, SHORTEST)
+
+
 def nothing_run(source: Source) -> Sequence[str]:
     """Sentences on what was measured, and how its time was reckoned."""
     told = "The trials are simulated or were measured elsewhere: nothing was built or run here."
@@ -157,9 +162,9 @@ class SimulatedBench:
 
     def _trial(self, value: float) -> Trial:
         if 0.0 < value < np.inf:
-            cost = max(value / self._source.second, SHORTEST)
-            self._clock += cost
-            bisect.insort(self._costs, cost)
+            seconds = cost(self._source, value)
+            self._clock += seconds
+            bisect.insort(self._costs, seconds)
             return Trial("ok", {self._source.metric: value}, exit_code=0)
         middle = self._costs[(len(self._costs) - 1) // 2 : len(self._costs) // 2 + 1]
         self._clock += sum(middle) / len(middle) if middle else FIRST_FAILURE_SECONDS

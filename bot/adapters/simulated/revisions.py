@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from bot.adapters.simulated.bench import FIRST_FAILURE_SECONDS, SHORTEST, Source, nothing_run
+from bot.adapters.simulated.bench import FIRST_FAILURE_SECONDS, Source, cost, nothing_run
 from bot.model.change_points import Observation, Probe
 from bot.model.report import Environment, Spent
 
@@ -77,7 +77,7 @@ class SimulatedRange:
     def _paid(self, value: float) -> float:
         """The value, or NaN for a failed trial, which costs the median so far."""
         if 0.0 < value < math.inf:
-            self._costs.append(max(value / self._source.second, SHORTEST))
+            self._costs.append(cost(self._source, value))
             self._clock += self._costs[-1]
             return value
         self._failed += 1

@@ -69,6 +69,11 @@ class Found:
         """Whether its name is the best one by far for what moves there: at worst, it is too short."""
         return self.sure or (self.probability >= LIKELY and self.kinship >= KIN)
 
+    @property
+    def certain(self) -> bool:
+        """Whether it is told as a change point."""
+        return self.clear and self.told
+
 
 @dataclass(frozen=True)
 class Look:
@@ -119,7 +124,7 @@ def agreed(look: Look) -> list[Found]:
 
 def _names(found: Sequence[Found]) -> set[tuple[int, Term]]:
     """Revisions and terms that are told."""
-    return {(step.at, step.term) for step in found if step.clear and step.told}
+    return {(step.at, step.term) for step in found if step.certain}
 
 
 def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:

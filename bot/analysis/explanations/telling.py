@@ -37,7 +37,7 @@ def told(
     covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
     ratio: after over before in the median measured configuration that holds the term and is not missed.
     """
-    kept = [step for step in found if step.clear and step.told]
+    kept = [step for step in found if step.certain]
     points = []
     for step in {(s.at, s.term): s for s in kept}.values():
         # In seconds and as a share of the level at once: one change.

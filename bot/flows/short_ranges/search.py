@@ -186,9 +186,10 @@ class ShortRangeFinder:
         none, fresh = np.zeros((len(table.value), 0)), Ensemble(self._rng)
         evidence = self._evidence_of(table, on, before, None)
         fresh.look(evidence)
-        steps = evidence.columns(np.array(fresh.best_, dtype=np.intp)).astype(np.float64)
-        sizes = evidence.sizes(fresh.best_)[0] if fresh.best_ else np.zeros(0)
-        moving = learn(before, table, on, steps=steps, sizes=sizes)
+        if not fresh.best_:
+            return False
+        steps = evidence.columns(np.array(fresh.best_)).astype(np.float64)
+        moving = learn(before, table, on, steps=steps, sizes=evidence.sizes(fresh.best_)[0])
         calm = learn(before, table, on, steps=none, sizes=np.zeros(0))
         gain = likelihood(moving, table, on, steps, None) - likelihood(calm, table, on, none, None)
         if gain + float(evidence.log_prior[fresh.best_].sum()) < DECISIVE:
