@@ -121,6 +121,11 @@ class Table:
         """The level of each cell's configuration."""
         return self._level
 
+    def reach(self, blur: float) -> float:
+        """Seconds by which a configuration moves at most, beyond such a share of its level."""
+        spans = {c: float(np.ptp(self.value[self.configuration == c])) for c in self._levels}
+        return max(span - blur * self._levels[c] for c, span in spans.items())
+
     @cached_property
     def _levels(self) -> dict[int, float]:
         return {

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from bot.analysis.change_points.terms import Terms
+from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats, Ints, Table
 from bot.analysis.explanations.scales import Scales
 
 SHARES = 0.3
 """Prior share of steps that are a share of each configuration's level rather than the same seconds."""
-
-
+MOST_GROWN = 300
+"""Terms of more than two levels: each takes as long as any other."""
 COARSE = 0.8
 """Power of the likelihood: no sum of steps is quite true, and a posterior that believes it is names too
 much (Miller and Dunson, "Robust Bayesian Inference via Coarsening", 2019)."""
@@ -24,14 +24,16 @@ much (Miller and Dunson, "Robust Bayesian Inference via Coarsening", 2019)."""
 
 @dataclass(frozen=True)
 class Kinds:
-    """What a step may be: a term, in seconds or (everything and single levels) as a share of the level.
+    """What a step may be: a term, in seconds or (all but pairs) as a share of the level.
 
     term: number of each kind's term, (n_kinds,). share: whether it is a share. log_prior: (n_kinds,).
+    grown: terms of more than two levels; their kinds follow all others, so that numbers of kinds stay.
     """
 
     term: Ints
     share: NDArray[np.bool_]
     log_prior: Floats
+    grown: tuple[Term, ...] = ()
 
     @classmethod
     def of(cls, terms: Terms) -> Kinds:
@@ -47,6 +49,22 @@ class Kinds:
 
     def __len__(self) -> int:
         return len(self.term)
+
+    def grow(self, more: Sequence[Term], terms: Terms) -> Kinds:
+        """The same, and those of larger terms (`MOST_GROWN` of them at most)."""
+        grown = tuple(dict.fromkeys((*self.grown, *more)))[:MOST_GROWN]
+        fresh = len(terms) + np.arange(len(self.grown), len(grown))
+        prior = terms.log_priors(grown)[fresh]
+        return Kinds(
+            term=np.concatenate([self.term, fresh, fresh]),
+            share=np.concatenate([self.share, np.repeat([False, True], len(fresh))]),
+            log_prior=np.concatenate([self.log_prior, prior + np.log(1.0 - SHARES), prior + np.log(SHARES)]),
+            grown=grown,
+        )
+
+    def name(self, kind: int, terms: Terms) -> Term:
+        """The term of a kind."""
+        return terms.term(int(self.term[kind]), self.grown)
 
     def design(self, covers: NDArray[np.float32], levels: Floats) -> NDArray[np.float32]:
         """How far each configuration moves at a kind's size of 1, (n_configurations, n_kinds), in units.

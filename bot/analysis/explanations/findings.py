@@ -147,12 +147,14 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
     for kind, place in (divmod(j, evidence.places) for j in chosen):
         around = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
         number = int(evidence.kinds.term[kind])
-        words.append(_alike(terms, number, heard, holds=holds[around], whole=place in whole))
+        words.append(
+            _alike(terms, number, heard, evidence.kinds.grown, holds=holds[around], whole=place in whole)
+        )
     clarity = _clarity(
         chosen,
         evidence,
         [plainest for plainest, _ in words],
-        lambda number: _middle(levels, terms.cover(terms.term(number), holds)),
+        lambda number: _middle(levels, terms.cover(terms.term(number, evidence.kinds.grown), holds)),
     )
     found = []
     for k, (candidate, (plainest, alike)) in enumerate(zip(chosen, words, strict=True)):
@@ -163,7 +165,7 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
         first, last, probability = _interval(own, place)
         found.append(
             Found(
-                term=terms.term(plainest),
+                term=terms.term(plainest, evidence.kinds.grown),
                 share=bool(evidence.kinds.share[kind]),
                 at=int(evidence.cuts[place + 1]),
                 low=int(evidence.cuts[first]) + 1,
@@ -178,22 +180,24 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
     return sorted(plainer, key=lambda s: (s.at, terms.named(s.term)))
 
 
-def _alike(terms: Terms, number: int, heard: Ints, *, holds: Bools, whole: bool) -> tuple[int, list[int]]:
+def _alike(
+    terms: Terms, number: int, heard: Ints, grown: Sequence[Term], *, holds: Bools, whole: bool
+) -> tuple[int, list[int]]:
     """The plainest term that says the same as one, and all that do.
 
     The same: in all configurations, or in all that work there; absent, where everything moves, too.
     """
-    own = terms.term(number)
+    own = terms.term(number, grown)
     mine = terms.cover(own, holds)
     flag = len(own) == 1 and own[0].operator in ("on", "off")
     same, opposite = [number], []
     for other in (int(x) for x in np.unique(heard) if x != number):
-        term = terms.term(other)
+        term = terms.term(other, grown)
         if np.array_equal(terms.cover(term, holds), mine):
             same.append(other)
         elif whole and flag and len(term) == 1 and complementary(own[0], term[0]):
             opposite.append(other)
-    return max(same, key=lambda n: float(terms.log_prior[n])), [*same, *opposite]
+    return max(same, key=lambda n: float(terms.log_priors(grown)[n])), [*same, *opposite]
 
 
 def _interval(mass: Floats, place: int) -> tuple[int, int, float]:

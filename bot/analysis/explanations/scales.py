@@ -24,6 +24,8 @@ UNEVEN = (0.0, 0.1, 0.2, 0.4)
 """Candidates: how far a configuration's own move is off the sum of its steps, as a share of these."""
 SLAB, LARGE = 0.12, 2.5
 """Slab beforehand; the largest step known is at most so many slabs."""
+BLUR = 6.0
+"""Standard deviations of its noise by which a configuration's trials may differ."""
 FREE, SEVERAL = 10.0, 3
 """Of fewer configurations a slab so many times wider says how uneven moves are: beside a narrow one a single
 configuration that moves far looks uneven, and its step would never be clear."""
@@ -67,6 +69,10 @@ class Scales:
     def for_changes(cls, threshold: float) -> Self:
         """Beforehand, when changes below a threshold (a share) do not matter."""
         return cls(least=BLURRED * threshold)
+
+    def wide_enough(self, table: Table) -> Self:
+        """With a slab in which the largest move of a configuration, beyond its noise, is not rare."""
+        return replace(self, slab=max(self.slab, table.reach(BLUR * self.noise) / self.unit / LARGE))
 
     @property
     def misfit(self) -> float:

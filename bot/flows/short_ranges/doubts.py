@@ -1,4 +1,4 @@
-"""Trials that a step's name must stand in a short range: without each of its levels nothing may move."""
+"""Trials that a step's name must stand in a short range: alone it moves, lacking a level nothing does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ third option may undo what the others do."""
 def doubts(
     found: Sequence[Found], table: Table, pool: Pool, terms: Terms, *, revisions: int, anchor: int | None
 ) -> list[Cell]:
-    """Where explanations agree on several options together, each next to the step without the others.
+    """Where explanations agree on several options together: these alone, and each lacking, next to the step.
 
     Explanations that agree need not be right: what is rare beforehand (one of the options alone moves
     something, too) is in none of them, and then no trial is expected to teach anything there. What was
@@ -30,11 +30,8 @@ def doubts(
     wished: dict[Cell, None] = {}
     for step in (s for s in found if len(s.term) > 1 and s.clear and s.sure):
         others = [s.term for s in found if s is not step and s.at == step.at and s.term]
-        for level in step.term:
-            lacking = pool.lacking(step.term, level)
-            if lacking is None:
-                continue
-            rest, plain = lacking
+        asked = [pool.alone(step.term), *(pool.lacking(step.term, level) for level in step.term)]
+        for rest, plain in (each for each in asked if each is not None):
             clean = terms.cover(rest, pool.holds)
             for other in others:
                 clean = clean & ~terms.cover(other, pool.holds)
@@ -42,7 +39,7 @@ def doubts(
             compared = {
                 c for c in (*np.flatnonzero(clean).tolist(), plain) if all((c, r) in known for r in ends)
             }
-            if plain in compared or len(compared) >= TRIED:
+            if plain in compared or (rest != step.term and len(compared) >= TRIED):
                 continue
             usable = pool.usable(revisions)[plain]
             if usable[ends[0]] and usable[ends[1]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats, Table
+from bot.analysis.explanations.conjunctions import Sides
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.flows.short_ranges.failures import HOPELESS, Failures
@@ -21,6 +22,8 @@ RANDOM = (0.2, 0.35, 0.5, 0.65, 0.8)
 DRAWS = 4
 GROWN = 24
 """Terms for which a configuration of their own is added at once."""
+MANY = 4
+"""Configurations that did not move, from which on that of a single other one takes several options."""
 UNSURE = (0.02, 0.98)
 MOST = 400
 RIDGE = 0.1
@@ -97,19 +100,28 @@ class Pool:
         doubtful = [k for k in order[: 4 * GROWN] if UNSURE[0] < mass[k] < UNSURE[1]]
         sparse = self.configurations[self.sparse]
         for kind in doubtful[:GROWN]:
-            term: Term = self._terms.term(int(evidence.kinds.term[kind]))
+            term: Term = evidence.kinds.name(kind, self._terms)
             self._add(self._choose.near(term, sparse))
             for level in term if len(self.configurations) < MOST else ():
                 self.lacking(term, level)
+
+    def refine(self, places: Sequence[Sides]) -> None:
+        """Adds the fullest configuration without each of its levels where among many it alone moved."""
+        if any(sides.moved == [self.dense] and len(sides.still) >= MANY for sides in places):
+            for level in self._terms.levels:
+                self._add(self._choose.near([level], self.configurations[self.dense]))
+
+    def alone(self, term: Term) -> tuple[Term, int] | None:
+        """A term and the plainest configuration of it; None: there is none."""
+        plain = self._choose.near(term, self.configurations[self.sparse])
+        return None if plain is None else (term, self.number(plain))
 
     def lacking(self, term: Term, level: Level) -> tuple[Term, int] | None:
         """A term without one of its levels, and the plainest configuration of it; None: there is none."""
         other = self._choose.without(level)
         if other is None:
             return None
-        rest = (*(x for x in term if x != level), other)
-        plain = self._choose.near(rest, self.configurations[self.sparse])
-        return None if plain is None else (rest, self.number(plain))
+        return self.alone((*(x for x in term if x != level), other))
 
     def untried(self, revisions: int) -> list[int]:
         """The plainest configurations with levels that are blamed for failures and were not tried so."""

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.explanations.afresh import of_steps
 from bot.analysis.explanations.cells import Cells, Floats, Table
+from bot.analysis.explanations.conjunctions import conjunctions, who_moved
 from bot.analysis.explanations.doubtful import doubtful
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
 from bot.analysis.explanations.findings import Found, Look, agreed, steps_of
-from bot.analysis.explanations.scales import ODD, Scales, learn, likelihood
+from bot.analysis.explanations.scales import ODD, Scales, learn
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
 from bot.flows.short_ranges.doubts import doubts
@@ -32,8 +34,8 @@ MOST_REVISIONS, MOST_CANDIDATES = 120, 200_000
 STEPS_PER_REVISION, FEW_STEPS, CELLS_PER_STEP = 0.3, 12.0, 8
 """Expected beforehand; beyond a few no more than cells can show: with thirty steps expected of forty noisy
 cells each cell has a step of its own."""
-DECISIVE = 10.0
-"""Log odds from which on steps are believed where noise was believed before."""
+FEW_CELLS, MORE_CELLS = 20, 1.5
+"""Noise is doubted from so many cells on, and again with so many times more."""
 REPEATED, GLANCES = 2, 5
 """First trials of the emptiest configuration at both ends, and revisions between them."""
 
@@ -80,6 +82,7 @@ class ShortRangeFinder:
         self._in_shared_words: Sequence[Found] | None = None
         self._wished: list[Probe] | None = None
         self._begun = False
+        self._doubted = float(FEW_CELLS)
 
     @staticmethod
     def fits(space: Space, revisions: int) -> bool:
@@ -161,6 +164,9 @@ class ShortRangeFinder:
         self._look_at(table, on, moved)
 
     def _look_at(self, table: Table, on: Floats, moved: Floats | None = None) -> None:
+        places = who_moved(table, self._scales.noises(on))
+        self._kinds = self._kinds.grow(conjunctions(places, self._pool.holds, self.terms_), self.terms_)
+        self._pool.refine(places)
         self._evidence = self._evidence_of(table, on, self._scales, moved)
         self._ensemble.look(self._evidence)
         self._look = Look.of(
@@ -177,24 +183,15 @@ class ShortRangeFinder:
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
 
     def _explain_afresh(self, table: Table) -> bool:
-        """Whether steps make the trials far more probable than the noise that they were taken for.
-
-        Scales and steps are learned in turn: what was once taken for noise would remain noise, and hide that.
-        """
-        on = self._pool.on()
-        before = replace(Scales.for_changes(self._threshold), unit=self._scales.unit)
-        none, fresh = np.zeros((len(table.value), 0)), Ensemble(self._rng)
-        evidence = self._evidence_of(table, on, before, None)
-        fresh.look(evidence)
-        if not fresh.best_:
+        """Whether, while no step is clear, steps explain what passed for noise; else it leaves no trace."""
+        if any(step.clear for step in self._found):
             return False
-        steps = evidence.columns(np.array(fresh.best_)).astype(np.float64)
-        moving = learn(before, table, on, steps=steps, sizes=evidence.sizes(fresh.best_)[0])
-        calm = learn(before, table, on, steps=none, sizes=np.zeros(0))
-        gain = likelihood(moving, table, on, steps, None) - likelihood(calm, table, on, none, None)
-        if gain + float(evidence.log_prior[fresh.best_].sum()) < DECISIVE:
+        on, fresh = self._pool.on(), Ensemble(*self._rng.spawn(1))
+        beforehand = replace(Scales.for_changes(self._threshold), unit=self._scales.unit).wide_enough(table)
+        scales = of_steps(self._evidence_of(table, on, beforehand, None), fresh, on)
+        if scales is None:
             return False
-        self._scales, self._ensemble = moving, fresh
+        self._scales, self._ensemble = scales, fresh
         self._look_at(table, on)
         return True
 
@@ -218,7 +215,9 @@ class ShortRangeFinder:
     def _moves(self, table: Table) -> tuple[Floats, NDArray[np.float32]]:
         """Level of each configuration, in units, and how far each kind of step moves it."""
         levels = self._pool.levels(table) / self._scales.unit
-        return levels, self._kinds.design(self.terms_.remembered(self._pool.holds).T, levels)
+        covers, holds = self.terms_.remembered(self._pool.holds), self._pool.holds
+        grown = self.terms_.covers_of(self._kinds.grown, holds)
+        return levels, self._kinds.design(np.hstack([covers, grown], dtype=np.float32).T, levels)
 
     def _steps_design(self, evidence: Evidence, configuration: np.ndarray, revision: np.ndarray) -> Floats:
         """The steps of the best explanation so far in new cells, (n_cells, n_steps)."""
@@ -256,9 +255,12 @@ class ShortRangeFinder:
             # Where something worked does not fail whatever is asked there.
             newest = max(r for _, r in self._pool.failures.worked if r != self._anchor)
             return [Probe(self._pool.configurations[c], newest) for c in alone]
+        if len(self._cells) >= self._doubted:
+            self._doubted = MORE_CELLS * len(self._cells)
+            self._explain_afresh(self._evidence.table)
         wished = self._most_telling(self._evidence)
-        if not wished and not any(step.clear for step in self._found):
-            return self._most_telling(self._evidence) if self._explain_afresh(self._evidence.table) else []
+        if not wished and self._explain_afresh(self._evidence.table):
+            return self._most_telling(self._evidence)
         return wished
 
     def _most_telling(self, evidence: Evidence) -> list[Probe]:

@@ -18,11 +18,13 @@ from tests.unit.flows.change_points.test_search import flags
 SPACE = flags(4)
 ON = [Level(name, "on") for name in SPACE.names]
 PAIR = (ON[0], ON[3])
-FIRST_ALONE, LAST_ALONE, FIRST_AND_SECOND, FIRST_AND_THIRD = (
+BOTH_ALONE, FIRST_ALONE, LAST_ALONE, FIRST_AND_SECOND, FIRST_AND_THIRD, ALL = (
+    (True, False, False, True),
     (True, False, False, False),
     (False, False, False, True),
     (True, True, False, False),
     (True, False, True, False),
+    (True, True, True, True),
 )
 
 
@@ -46,8 +48,14 @@ def around(configuration: Configuration) -> tuple[Probe, Probe]:
     return Probe(configuration, 11), Probe(configuration, 12)
 
 
-def test_each_option_of_a_pair_is_tried_without_the_other_next_to_the_step() -> None:
-    assert asked(step(*PAIR)) == {*around(FIRST_ALONE), *around(LAST_ALONE)}
+def test_a_pair_is_tried_alone_and_each_option_of_it_without_the_other_next_to_the_step() -> None:
+    assert asked(step(*PAIR)) == {*around(BOTH_ALONE), *around(FIRST_ALONE), *around(LAST_ALONE)}
+
+
+def test_that_a_pair_moves_with_further_options_does_not_tell_that_it_moves_alone() -> None:
+    more = (True, True, False, True)
+    known = (*around(more), *around(ALL), *around(FIRST_ALONE), *around(LAST_ALONE))
+    assert asked(step(*PAIR), known=known) == {*around(BOTH_ALONE)}
 
 
 def test_single_options_and_names_that_are_not_sure_are_not_doubted() -> None:
@@ -55,15 +63,18 @@ def test_single_options_and_names_that_are_not_sure_are_not_doubted() -> None:
 
 
 def test_what_was_compared_alone_or_in_two_configurations_is_not_asked_again() -> None:
-    once, twice = around(FIRST_AND_SECOND), (*around(FIRST_AND_SECOND), *around(FIRST_AND_THIRD))
+    once = *around(BOTH_ALONE), *around(FIRST_AND_SECOND)
+    twice = *once, *around(FIRST_AND_THIRD)
     assert asked(step(*PAIR), known=twice) == {*around(LAST_ALONE)}
     assert asked(step(*PAIR), known=once) == {*around(FIRST_ALONE), *around(LAST_ALONE)}
-    assert not asked(step(*PAIR), known=(*around(FIRST_ALONE), *around(LAST_ALONE)))
+    alone = *around(BOTH_ALONE), *around(FIRST_ALONE), *around(LAST_ALONE)
+    assert not asked(step(*PAIR), known=alone)
 
 
 def test_a_configuration_that_another_step_of_the_place_moves_says_nothing() -> None:
     told = step(*PAIR), step(ON[1])
-    assert asked(*told, known=around(FIRST_AND_SECOND)) == {*around(FIRST_ALONE), *around(LAST_ALONE)}
+    known = *around(BOTH_ALONE), *around(FIRST_AND_SECOND)
+    assert asked(*told, known=known) == {*around(FIRST_ALONE), *around(LAST_ALONE)}
 
 
 def test_the_anchor_is_known_beforehand() -> None:

@@ -75,6 +75,25 @@ def test_a_large_step_of_a_small_program_is_found(
     assert told(finder.change_points_) == {(10, term)}
 
 
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("size", [0.2, -0.3])
+@pytest.mark.parametrize(("options", "term"), [(3, ("o0", "o1", "o2")), (5, ("o0", "o2", "o3"))])
+def test_a_step_of_three_options_together_is_told_as_one_of_all_three(
+    options: int, term: tuple[str, ...], size: float, seed: int
+) -> None:
+    finder = search(System(flags(options), {(10, term): size}, seed=seed), most=150, seed=seed)
+    assert told(finder.change_points_) == {(10, term)} and not finder.doubts_
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_of_four_options_together_that_few_configurations_show_is_not_taken_for_noise(
+    seed: int,
+) -> None:
+    steps: Steps = {(10, ("o0", "o1", "o2", "o3")): 1.0}
+    finder = search(System(flags(8), steps, noise=0.01, seed=seed), most=150, seed=seed)
+    assert told(finder.change_points_) == set(steps)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_large_step_of_the_only_configuration_is_found(seed: int) -> None:
     system = System(flags(3), {(10, ()): 0.2}, noise=0.002, seed=seed)

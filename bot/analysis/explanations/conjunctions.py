@@ -1,0 +1,129 @@
+"""Terms of three levels and more, where no pair says which configurations move and which do not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from bot.analysis.change_points.terms import DEGREES, Term, Terms, in_order
+from bot.analysis.explanations.cells import Floats, Table
+from bot.analysis.explanations.findings import Bools
+
+MOVED, STILL = 2 / 3, 1 / 3
+"""Shares of a move: by more than the one, another moves with it; by less than the other, it does not."""
+SURELY, LIKELY = 4.0, 2.0
+"""Standard errors that a move has, and that such a share of it has: what is proposed, trials will tell."""
+PLACES = 4
+"""Moves that are looked at: the largest ones, each in a stretch of its own."""
+MOST, MOST_LOOKED_AT = 40, 200_000
+"""Terms for a move, and sets of levels that are looked through."""
+
+
+class Jump(NamedTuple):
+    """A configuration's move between two revisions next to each other in its trials; size in seconds."""
+
+    configuration: int
+    before: int
+    after: int
+    size: float
+    share: float
+
+
+class Sides(NamedTuple):
+    """The numbers of the configurations that moved somewhere, and of those that did not."""
+
+    moved: list[int]
+    still: list[int]
+
+
+def who_moved(table: Table, noises: Floats) -> list[Sides]:
+    """Around the largest moves, which configurations moved and which did not; those in doubt are neither.
+
+    noises: relative standard deviation of a trial, (n_configurations,).
+    """
+    seen: list[Jump] = []
+    for jump in sorted(_jumps(table, noises), key=lambda j: -abs(j.share)):
+        if len(seen) == PLACES:
+            break
+        if any(jump.before < other.after and other.before < jump.after for other in seen):
+            continue
+        seen.append(jump)
+    return [_sides(jump, table, noises) for jump in seen]
+
+
+def conjunctions(places: Sequence[Sides], holds: Bools, terms: Terms) -> list[Term]:
+    """The smallest terms that say who moved, of places where no level and no pair does.
+
+    A term says it when all configurations that moved hold it, and none that did not: its levels are a hitting
+    set of what each of the latter lacks. Which of several it is, trials will tell.
+    holds: (n_configurations, n_levels).
+    """
+    found = (_smallest(holds[sides.moved], holds[sides.still], terms) for sides in places)
+    return list(dict.fromkeys(term for each in found for term in each))
+
+
+def _jumps(table: Table, noises: Floats) -> list[Jump]:
+    """Moves that are not noise."""
+    found = []
+    for i in np.flatnonzero(np.diff(table.configuration) == 0).tolist():
+        c, size = int(table.configuration[i]), float(table.value[i + 1] - table.value[i])
+        if abs(size) > SURELY * _error(table, i, i + 1, noises):
+            level = table.levels()[c]
+            found.append(Jump(c, int(table.revision[i]), int(table.revision[i + 1]), size, size / level))
+    return found
+
+
+def _error(table: Table, one: int, other: int, noises: Floats) -> float:
+    """Of the difference of two cells of a configuration, in seconds."""
+    level, c = float(table.level()[one]), table.configuration[one]
+    shares = [1.0 / n for n in table.count[[one, other]].tolist() if n]
+    return float(noises[c] * level * math.sqrt(sum(shares)))
+
+
+def _sides(jump: Jump, table: Table, noises: Floats) -> Sides:
+    """Configurations that moved with a jump, by the same seconds or share; those that did not."""
+    moved: list[int] = []
+    still: list[int] = []
+    for c, level in table.levels().items():
+        mine = np.flatnonzero(table.configuration == c)
+        before = mine[table.revision[mine] <= jump.before]
+        after = mine[table.revision[mine] >= jump.after]
+        if not len(before) or not len(after):
+            continue
+        size = float(table.value[after[0]] - table.value[before[-1]])
+        expected = min((jump.size, jump.share * level), key=abs)
+        if LIKELY * _error(table, int(before[-1]), int(after[0]), noises) > STILL * abs(expected):
+            continue
+        if size / expected > MOVED:
+            moved.append(c)
+        elif abs(size / expected) < STILL:
+            still.append(c)
+    return Sides(moved, still)
+
+
+def _smallest(moved: Bools, still: Bools, terms: Terms) -> list[Term]:
+    """The smallest sets of levels that all who moved hold and no other does; empty: two or fewer do."""
+    if not len(moved) or not len(still):
+        return []
+    common = np.flatnonzero(moved.all(axis=0))
+    lacks = ~still[:, common]
+    if not lacks.any(axis=1).all():
+        return []
+    for degree in range(1, len(DEGREES)):
+        if math.comb(len(common), degree) > MOST_LOOKED_AT:
+            return []
+        sets = np.array(list(combinations(range(len(common)), degree)), dtype=np.intp).reshape(-1, degree)
+        good = sets[lacks[:, sets].any(axis=2).all(axis=0)]
+        if len(good):
+            return _likeliest(good, common.tolist(), terms) if degree > 2 else []
+    return []
+
+
+def _likeliest(sets: np.ndarray, common: Sequence[int], terms: Terms) -> list[Term]:
+    found = [in_order(terms.levels[common[k]] for k in row) for row in sets.tolist()]
+    prior = terms.log_priors(found)[len(terms) :]
+    return [found[k] for k in np.argsort(-prior, kind="stable")[:MOST]]

@@ -1,0 +1,91 @@
+"""Larger terms that are proposed where neither a level nor a pair says who moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from bot.analysis.change_points.terms import Term, Terms, in_order
+from bot.analysis.explanations.cells import Cells
+from bot.analysis.explanations.conjunctions import MOST, conjunctions, who_moved
+from bot.analysis.explanations.evidence import MOST_GROWN, Kinds
+from bot.model.space import Level
+from tests.unit.flows.change_points.test_search import flags
+
+OPTIONS = 5
+SPACE = flags(OPTIONS)
+TERMS = Terms(SPACE, possible=lambda _: True, equivalent=lambda a, b: a == b)
+NOISE = 0.01
+THREE = {"11100", "11110", "11101", "11111"}
+
+
+def on(*places: int) -> Term:
+    return in_order(Level(f"o{i}", "on") for i in places)
+
+
+def proposed(
+    measured: Sequence[str], moved: set[str], *, size: float = 0.3, costs: float = 0.0, noise: float = NOISE
+) -> list[Term]:
+    """Where each of some configurations is measured at 3 and 7, and those of `moved` move between them."""
+    cells = Cells()
+    for c, options in enumerate(measured):
+        level = 1.0 + costs * options.count("1")
+        cells.add((c, 3), level)
+        cells.add((c, 7), level * (1.0 + size * (options in moved)))
+    rows = [tuple(x == "1" for x in options) for options in measured]
+    holds = np.array([[SPACE.holds(level, row) for level in TERMS.levels] for row in rows])
+    return conjunctions(who_moved(cells.table(), np.full(len(measured), noise)), holds, TERMS)
+
+
+def test_what_all_who_moved_hold_and_nobody_else_is_proposed() -> None:
+    pairs = ["11000", "10100", "01100", "01011", "10011"]
+    assert proposed([*pairs, "11100", "11111"], THREE) == [on(0, 1, 2)]
+
+
+def test_all_sets_of_the_smallest_number_of_levels_are_proposed_while_trials_leave_them_open() -> None:
+    pairs = ["11000", "10100", "10010", "01100", "01010", "00110", "00001"]
+    assert set(proposed([*pairs, "11110"], {"11110"})) == {
+        on(0, 1, 2),
+        on(0, 1, 3),
+        on(0, 2, 3),
+        on(1, 2, 3),
+    }
+
+
+@pytest.mark.parametrize("moved", [{"11111"}, {"11111", "11000"}, {"10000", "11000", "11111"}])
+def test_nothing_larger_is_proposed_where_a_level_or_a_pair_says_who_moved(moved: set[str]) -> None:
+    assert not proposed(["00000", "01000", "00100", "10000", "11000", "11111"], moved)
+
+
+def test_nothing_is_proposed_where_all_or_none_moved_or_moves_are_noise() -> None:
+    measured = ["11000", "10100", "01100", "11100"]
+    assert not proposed(measured, set(measured)) and not proposed(measured, set())
+    assert not proposed(measured, {"11100"}, size=0.03) and not proposed(measured, {"11100"}, noise=0.1)
+
+
+def test_moves_by_a_share_of_unlike_levels_are_one_move() -> None:
+    pairs = ["11000", "10100", "01100", "01011", "10011"]
+    assert proposed([*pairs, "11100", "11111"], THREE, costs=0.4, size=-0.2) == [on(0, 1, 2)]
+
+
+def test_larger_terms_are_kinds_of_their_own_and_leave_the_numbers_of_others() -> None:
+    kinds = Kinds.of(TERMS)
+    grown = kinds.grow([on(0, 1, 2)], TERMS).grow([on(0, 1, 2), on(1, 2, 3)], TERMS)
+    assert [grown.name(k, TERMS) for k in range(len(kinds))] == [
+        kinds.name(k, TERMS) for k in range(len(kinds))
+    ]
+    added = [(grown.name(k, TERMS), bool(grown.share[k])) for k in range(len(kinds), len(grown))]
+    assert added == [(on(*t), share) for t in ((0, 1, 2), (1, 2, 3)) for share in (False, True)]
+    assert (grown.log_prior[len(kinds) :] < kinds.log_prior.max()).all()
+
+
+def test_there_is_an_end_of_larger_terms() -> None:
+    space = flags(14)
+    terms = Terms(space, possible=lambda _: True, equivalent=lambda a, b: a == b)
+    levels = [level for level in terms.levels if level.operator == "on"]
+    many = [(a, b, c) for a in levels for b in levels for c in levels if a.option < b.option < c.option]
+    kinds = Kinds.of(terms)
+    assert len(many) > MOST_GROWN > MOST
+    assert len(kinds.grow(many, terms)) == len(kinds) + 2 * MOST_GROWN
