@@ -78,6 +78,25 @@ def test_a_slow_down_nobody_can_be_named_for_says_what_is_known() -> None:
     assert said[2] == note
 
 
+def test_a_slow_down_nobody_can_be_named_for_says_whom_it_hits() -> None:
+    default = {"a": False, "b": False, "level": 6}
+    plain = changed(0.994, "same").model_copy(update={"options": default, "default": True})
+    one, two = (
+        changed(ratio, "slower").model_copy(
+            update={"options": {"a": True, "b": True, "level": level}, "default": False}
+        )
+        for ratio, level in ((1.04, 6), (1.063, 9))
+    )
+    mean = effect(ratio=0.995, significant=False, sure=0.1)
+    said = lead(verdict="regression", effects=(mean,), configurations=(plain, one, two))
+    assert said[1].startswith("2 of 3 configurations are worse: by up to **+6.3 %** CPU time (")
+    assert said[1].endswith("). Both have `a` on, `b` on.")
+    assert said[2].startswith("On average over all configurations: **-0.5 %**")
+    (alone,) = [s for s in lead(verdict="regression", configurations=(plain, two)) if "of 2" in s]
+    assert alone.startswith("1 of 2 configurations is worse: by **+6.3 %**")
+    assert alone.endswith("It has `a` on, `b` on, `level=9`.")
+
+
 def test_a_metric_that_is_better_when_higher_turns_the_words() -> None:
     found = effect("a", ratio=0.8, metric="throughput")
     fields = blamed(found) | {"higher_is_better": ("throughput",)}
