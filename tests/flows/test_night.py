@@ -210,6 +210,16 @@ def test_a_change_among_unbuildable_revisions_is_an_interval() -> None:
     assert any("could not be built" in note for note in report.notes)
 
 
+def test_a_first_night_whose_oldest_revision_does_not_build_names_what_it_compared_with() -> None:
+    program, store = Moving([], rng=np.random.default_rng(1)), MemoryStore()
+    one = job(program, store, 40)
+    report = night(replace(one, bench=Unbuildable(one.bench, [0])))
+    assert any(note.startswith("1 of 31 revisions could not be built: `") for note in report.notes)
+    oldest, next_one = (f"`{one.revisions[place].label}`" for place in (0, 1))
+    assert f"Compare the new tip with {next_one} in" in items(report, "tomorrow")
+    assert f"since {next_one}." in items(report, "learnt") and oldest not in items(report, "learnt")
+
+
 def test_a_change_among_unbuildable_revisions_is_news_once() -> None:
     program, store = Moving([(47, ("gamma",), 0.3)]), MemoryStore()
     said = []

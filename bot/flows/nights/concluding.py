@@ -109,7 +109,8 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     broken = {o.probe.revision for o in measured if not o.built}
     if broken:
         shown = ", ".join(f"`{job.revisions[r].label}`" for r in sorted(broken)[:5])
-        notes.append(f"{len(broken)} revisions could not be built: {shown}{' ...' * (len(broken) > 5)}.")
+        of = f"{len(broken)} of {len(job.revisions)} revisions"
+        notes.append(f"{of} could not be built: {shown}{' ...' * (len(broken) > 5)}.")
     return notes
 
 
