@@ -45,7 +45,7 @@ def test_the_second_night_finds_the_commit_and_the_third_knows_it(duets: bool) -
     assert "`alpha` became" in items(second, "learnt") and "not accepted" not in items(second, "learnt")
     third = night(job(program, store, 63, number=2, duets=duets))
     assert told(third) == [("v47", ("alpha",))] and third.verdict == "regression"
-    assert "Known from earlier nights and not accepted: `alpha`" in items(third, "learnt")
+    assert "Known from earlier nights' trials and not accepted: `alpha`" in items(third, "learnt")
 
 
 def test_a_pair_of_options_is_named_as_one_term() -> None:
@@ -229,4 +229,4 @@ def test_a_change_among_unbuildable_revisions_is_news_once() -> None:
         said.append(night(replace(one, bench=Unbuildable(one.bench, broken))))
     assert [told(report) for report in said[1:]] == [[("v49", ("gamma",))]] * 2
     assert items(said[1], "learnt").startswith("`gamma` became")
-    assert "Known from earlier nights and not accepted: `gamma`" in items(said[2], "learnt")
+    assert "Known from earlier nights' trials and not accepted: `gamma`" in items(said[2], "learnt")

@@ -141,7 +141,7 @@ class Telling:
     def _learnt(self, kept: Mapping[Found, bool]) -> list[str]:
         said = [f"{self._changed(p)} since {self._where(p.interval)}." for p in self.fresh]
         said += [
-            f"Known from earlier nights{self._decided(p, undone=kept[p])}: {self._changed(p)}"
+            f"Known from earlier nights' trials{self._decided(p, undone=kept[p])}: {self._changed(p)}"
             f" since {self._where(p.interval)}."
             for p in self.known
             if p in kept
