@@ -69,9 +69,9 @@ class Schedule:
 
     sample: configurations, every prefix balanced (sampling.pull_request). slots: pairs that run at once.
     budget: seconds of measuring. clock: seconds since the first trial. primary: the track of ordinary pairs.
-    doubted: what is expected to fail, and the cause. After the first round `settled` is true and
-    `configurations` is final. What holds values with which several configurations failed and none worked is
-    not begun.
+    doubted: what is expected to fail, and the cause. served: what is measured for a wished configuration; or
+    None. After the first round `settled` is true and `configurations` is final. What holds values with
+    which several configurations failed and none worked is not begun.
     """
 
     sample: Sequence[Configuration]
@@ -84,6 +84,7 @@ class Schedule:
     finished: Callable[[], bool] = lambda: False
     second_track: bool = False
     doubted: Mapping[Configuration, Hashable] = field(default_factory=dict)
+    served: Callable[[Configuration], Configuration | None] = lambda _c: None
     settled: bool = False
     configurations: list[Configuration] = field(default_factory=list)
     _records: dict[Configuration, _Record] = field(default_factory=dict)
@@ -133,8 +134,12 @@ class Schedule:
         """
         options = dict(enumerate(configuration))
         faults = [values for values in self._broken if held(options, [values])]
+        changed = {number: value for values in faults[:1] for number, value in values.items()}
+        alone = self.served(tuple(changed.get(n, value) for n, value in enumerate(self.sample[0])))
         alike = [c for c in self.sample[:MOST] if held(dict(enumerate(c)), faults[:1])]
         alike.sort(key=lambda c: sum(a != b for a, b in zip(c, self.sample[0], strict=True)))
+        if alone is not None and held(dict(enumerate(alone)), faults[:1]):
+            alike.insert(0, alone)
         return next((c for c in alike[:PLAIN] if c not in self.configurations), None)
 
     def _worked(self, configuration: Configuration) -> bool:

@@ -199,6 +199,18 @@ def test_a_value_that_only_failed_beside_others_is_tried_with_little_else() -> N
     assert sum(bool(c[0] and not c[1] and not c[2]) for c in schedule.configurations) >= 3
 
 
+def test_a_value_that_only_failed_beside_another_is_tried_alone_where_no_sample_has_it_so() -> None:
+    drawn = np.random.default_rng(5).integers(0, 2, (90, 8)).astype(bool).tolist()
+    sample = [(False,) * 8, *((one[0], one[0] or one[1], *one[2:]) for one in drawn)]  # 0 never without 1
+    alone = (True, *(False,) * 7)
+    clock = SimulatedClock(fails=lambda c: bool(c[0] and c[1]))
+    schedule = Schedule(
+        sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1), served=lambda wished: wished
+    )
+    clock.run(schedule)
+    assert alone in schedule.configurations and clock.counts()[alone] >= ROUNDS
+
+
 def test_failing_configurations_take_no_room_from_those_that_work() -> None:
     found = {}
     for failing in (0, 4):
