@@ -158,6 +158,8 @@ def _inconclusive(report: Report) -> Headline:
         lead.append(prose("Most suspicious, but not proven: ", claims.hit(report, suspect, capital=False)))
     else:
         lead += doubts.told(report)
+    if doubts.idle(report):
+        return Headline("unclear", "🟡", prose("Not clear: ", doubts.IDLE), tuple(lead[:1]), doubts.REPAIR)
     settling = _said(report, "would settle it", "to settle it")
     if report.broken_at_head:
         return _broken(report, (*lead, *settling), "elsewhere a slow-down could not be ruled out")

@@ -15,6 +15,9 @@ from bot.flows.ports import RevisionBench
 from bot.model.change_points import Observation, Probe
 from bot.model.errors import UsageError
 from bot.model.report import Report
+from bot.model.trials import UNREAD
+from bot.report.media import markdown
+from bot.report.ranges.headline import range_headline
 from tests.flows.nights import MemoryStore, Moving, job
 
 
@@ -46,6 +49,15 @@ def test_the_second_night_finds_the_commit_and_the_third_knows_it(duets: bool) -
     third = night(job(program, store, 63, number=2, duets=duets))
     assert told(third) == [("v47", ("alpha",))] and third.verdict == "regression"
     assert "Known from earlier nights' trials and not accepted: `alpha`" in items(third, "learnt")
+
+
+def test_a_night_whose_trials_never_opened_their_input_is_not_green() -> None:
+    one = job(Moving(), MemoryStore(), 40)
+    bench = Unbuildable(one.bench, [])
+    bench.notes = lambda: [f"{UNREAD} `a` (workload `a`)."]
+    report = night(replace(one, bench=bench))
+    assert report.verdict == "inconclusive"
+    assert "no trial opened its input" in markdown(range_headline(report).title)
 
 
 def test_a_pair_of_options_is_named_as_one_term() -> None:

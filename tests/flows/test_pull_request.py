@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from bot.flows.pull_request import pull_request
 from bot.model.space import Configuration
 from bot.model.subject import Subject
-from bot.model.trials import Side
+from bot.model.trials import UNREAD, Side
 from tests.fakes import FakeBench, FakeWorkshop, job_of
 
 NAMES = ["extreme", "check", "sparse", "threads", "verbose", "keep"]
@@ -32,6 +33,22 @@ def unchanged(_configuration: Configuration) -> float:
 
 def bench(**more: Any) -> FakeBench:
     return FakeBench(**{"rng": np.random.default_rng(1), "budget": 40.0, "truth": {"cpu": unchanged}, **more})
+
+
+class Idle(FakeBench):
+    """A bench whose trials leave their input unread."""
+
+    def notes(self) -> Sequence[str]:
+        return (f"{UNREAD} `a` (workload `a`).",)
+
+
+def test_a_pull_request_whose_trials_never_opened_their_input_is_not_green() -> None:
+    usual: dict[str, Any] = {"rng": np.random.default_rng(1), "budget": 40.0}
+    assert pull_request(job_of(subject(), bench())).verdict == "none"
+    assert pull_request(job_of(subject(), Idle(**usual, truth={"cpu": unchanged}))).verdict == "inconclusive"
+    assert (
+        pull_request(job_of(subject(), Idle(**usual, truth={"cpu": extreme_slower}))).verdict == "regression"
+    )
 
 
 def test_the_guilty_option_is_named_with_its_size() -> None:

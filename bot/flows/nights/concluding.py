@@ -12,6 +12,7 @@ from bot.flows.nights.telling import Telling
 from bot.flows.ranges.chaining import Chain
 from bot.flows.ranges.failing_runs import broken_values, together, without_broken, without_value
 from bot.flows.ranges.series import series
+from bot.flows.run.idle import doubted
 from bot.model.at_fault import held
 from bot.model.change_points import ChangePoint, Observation
 from bot.model.report import Report, Series, Verdict
@@ -76,7 +77,7 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         "lists": telling.lists(kept),
         "verdict": _verdict(job, telling, kept),
     }
-    return report.model_copy(update=told)
+    return doubted(report.model_copy(update=told))
 
 
 def _series(job: NightJob, measured: Sequence[Observation], terms: Sequence[Term]) -> tuple[Series, ...]:

@@ -1,6 +1,7 @@
 """The headline's claims, sentence by sentence."""
 
 from bot.model.report import Acceptance, Suspects, Visible, VisibleOption
+from bot.model.trials import UNREAD
 from bot.report.claims import acceptance, power
 from bot.report.headline import headline
 from bot.report.media import markdown
@@ -95,6 +96,14 @@ def test_a_slow_down_nobody_can_be_named_for_says_whom_it_hits() -> None:
     (alone,) = [s for s in lead(verdict="regression", configurations=(plain, two)) if "of 2" in s]
     assert alone.startswith("1 of 2 configurations is worse: by **+6.3 %**")
     assert alone.endswith("It has `a` on, `b` on, `level=9`.")
+
+
+def test_a_run_whose_trials_never_opened_their_input_says_that_before_all_else() -> None:
+    note = f"{UNREAD} `bench/a` (workload `a`), though its path was handed over."
+    found = headline(report(verdict="inconclusive", notes=(note,)))
+    assert found.icon == "🟡" and "no trial opened its input" in markdown(found.title)
+    assert "suspects check" in markdown(found.action)
+    assert note in comment(report(verdict="inconclusive", notes=(note,))).split("<details>")[0]
 
 
 def test_a_metric_that_is_better_when_higher_turns_the_words() -> None:
