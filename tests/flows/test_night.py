@@ -18,7 +18,7 @@ from bot.model.report import Report
 from bot.model.trials import UNREAD
 from bot.report.media import markdown
 from bot.report.ranges.headline import range_headline
-from tests.flows.nights import MemoryStore, Moving, job
+from tests.flows.nights import FLAGS, MemoryStore, Moving, job
 
 
 def told(report: Report) -> list[tuple[str, tuple[str, ...]]]:
@@ -230,6 +230,25 @@ def test_a_first_night_whose_oldest_revision_does_not_build_names_what_it_compar
     oldest, next_one = (f"`{one.revisions[place].label}`" for place in (0, 1))
     assert f"Compare the new tip with {next_one} in" in items(report, "tomorrow")
     assert f"since {next_one}." in items(report, "learnt") and oldest not in items(report, "learnt")
+
+
+class Young(Moving):
+    """A program of which two options are younger than most of its revisions."""
+
+    def __call__(self, revision: int, configurations: np.ndarray) -> np.ndarray:
+        young = configurations[:, [FLAGS.index(name) for name in ("alpha", "beta", "gamma")]].any(axis=1)
+        return np.where(young & (revision < 35), math.nan, super().__call__(revision, configurations))
+
+
+def test_where_options_are_younger_than_the_reference_the_tip_is_compared_with_the_night_before() -> None:
+    program, store = Young([(45, ("delta",), 0.3)]), MemoryStore()
+    first = night(job(program, store, 40))
+    assert any(
+        "Most of what was tried fails at `v10`: the tip was compared with `v" in n for n in first.notes
+    )
+    second = night(job(program, store, 50, number=1))
+    assert "Most of what was tried fails at `v10`: the tip was compared with `v40` instead." in second.notes
+    assert told(second) == [("v45", ("delta",))]
 
 
 def test_a_change_among_unbuildable_revisions_is_news_once() -> None:

@@ -195,10 +195,9 @@ class Telling:
         return said
 
     def _earlier(self) -> int:
-        """What the tip is compared with: where that could not be built, what stood in for it tonight."""
-        search = self._search
-        stood_in = search.window.previous in search.log_.unbuilt and len(search.compared_) > 1
-        return min(search.compared_) if stood_in else search.window.previous
+        """What the tip is compared with: where that does not work, what stood in for it tonight."""
+        compared, previous = self._search.compared_, self._search.window.previous
+        return max(previous, min(compared)) if len(compared) > 1 else previous
 
     def _decided(self, point: Found, *, undone: bool) -> str:
         if undone:
