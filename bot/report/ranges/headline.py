@@ -33,6 +33,7 @@ DOUBTS = (
     "could not be built",
     "trials failed",
     "more than is told",
+    "not built in time",
     UNEXPLAINED,
     FORGOTTEN,
     UNREAD.lower(),
