@@ -7,6 +7,9 @@ from bot.model.trials import UNREAD
 
 
 def doubted(report: Report) -> Report:
-    """The same, but unclear instead of without a finding where a note tells of an input that nobody read."""
-    idle = report.verdict == "none" and any(note.startswith(UNREAD) for note in report.notes)
+    """The same, but unclear instead of green where a note tells of an input that nobody read.
+
+    What ends sooner and reads nothing is no improvement.
+    """
+    idle = report.verdict in ("none", "improvement") and any(note.startswith(UNREAD) for note in report.notes)
     return report.model_copy(update={"verdict": "inconclusive"}) if idle else report
