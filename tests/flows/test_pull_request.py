@@ -43,12 +43,19 @@ class Idle(FakeBench):
 
 
 def test_a_pull_request_whose_trials_never_opened_their_input_is_not_green() -> None:
-    usual: dict[str, Any] = {"rng": np.random.default_rng(1), "budget": 40.0}
-    assert pull_request(job_of(subject(), bench())).verdict == "none"
-    assert pull_request(job_of(subject(), Idle(**usual, truth={"cpu": unchanged}))).verdict == "inconclusive"
-    assert (
-        pull_request(job_of(subject(), Idle(**usual, truth={"cpu": extreme_slower}))).verdict == "regression"
-    )
+    def faster(configuration: Configuration) -> float:
+        return 1.0 / extreme_slower(configuration)
+
+    told = {}
+    for name, truth in {"same": unchanged, "slower": extreme_slower, "faster": faster}.items():
+        idle = Idle(rng=np.random.default_rng(1), budget=40.0, truth={"cpu": truth})
+        read = pull_request(job_of(subject(), bench(truth={"cpu": truth}))).verdict
+        told[name] = (read, pull_request(job_of(subject(), idle)).verdict)
+    assert told == {
+        "same": ("none", "inconclusive"),
+        "slower": ("regression", "regression"),
+        "faster": ("improvement", "inconclusive"),
+    }
 
 
 def test_the_guilty_option_is_named_with_its_size() -> None:
