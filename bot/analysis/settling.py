@@ -44,7 +44,7 @@ def _doubt(reading: Reading) -> str:
         f"{reading.metric}: {len(open_)} of {len(mean)} levels could still be "
         f"{100 * math.expm1(limit):.0f} % worse (most of all {term}: "
         f"up to {100 * math.expm1(bound[worst]):.1f} %); "
-        f"about {more} more pairs ({factor:.1f} times this run's measuring) would settle it."
+        f"about {more} more pairs would settle it ({factor:.1f} times this run's measuring in all)."
     )
 
 

@@ -14,6 +14,7 @@ from bot.flows.ranges.failing_runs import failing_runs, without_broken, without_
 from bot.flows.ranges.series import series
 from bot.flows.ranges.telling import told_doubts, told_point
 from bot.flows.ranges.trials import recorded
+from bot.flows.run.idle import doubted
 from bot.model.change_points import ChangePointSearch, Observation, Probe
 from bot.model.errors import HistoryError
 from bot.model.history import RunRecord
@@ -80,7 +81,7 @@ def bisect(job: RangeJob) -> Report:
             break
     job.progress.stage("concluding")
     notes = _remembered(job, [*job.journal.observations(), *fresh])
-    return _report(job, observations, finished=finished, notes=notes)
+    return doubted(_report(job, observations, finished=finished, notes=notes))
 
 
 def _remembered(job: RangeJob, observations: Sequence[Observation]) -> list[str]:

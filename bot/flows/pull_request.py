@@ -118,6 +118,7 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         primary="wall" if alone else "duet",
         second_track=not alone and any(rule.name in of_time for rule in wanted),
         doubted=recalled.doubted(sample),
+        served=lambda wished: _served(job, bench, wished),
     )
     contrasts = Contrasts(job.subject.space, _between(job, bench), evidence, schedule)
     schedule.active = contrasts.active
@@ -134,6 +135,12 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         _settle(job, schedule, evidence, recalled)
     job = replace(job, notes=(*job.notes, *contrasts.notes))
     return conclude(job, bench, evidence, until=until, spent=spent, recalled=recalled)
+
+
+def _served(job: Job, bench: Bench, wished: Configuration) -> Configuration | None:
+    """What is measured for a wished configuration: the valid one close to it."""
+    valid = job.solver.complete(near=wished)
+    return None if valid is None else bench.served(valid)
 
 
 def _between(job: Job, bench: Bench) -> Crossings:

@@ -16,6 +16,9 @@ Outcome: TypeAlias = Literal["ok", "exit", "signal", "timeout", "unparsable", "n
 """exit: an exit code outside `ok_exit`; unparsable: a metric's regex did not match;
 not-started: the command could not be executed; cut: stopped by the budget or by the user (no failure)."""
 
+UNREAD = "No trial opened"
+"""How a note begins that names an input which trials were handed and none of them opened."""
+
 
 @dataclass(frozen=True)
 class Wish:

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from bot.model.report import ConfigurationChange, Report
+from bot.model.trials import UNREAD
 from bot.report import claims, words
-from bot.report.formats import Prose, count, prose
+from bot.report.formats import Prose, code, count, prose
 from bot.report.ranges.moves import holds
 
 LEAST_ODD, THRESHOLDS = 0.03, 3.0
@@ -15,6 +16,8 @@ LEAST_ODD, THRESHOLDS = 0.03, 3.0
 WIDER = 2.5
 """How far beyond its 90 % interval one configuration may lie by chance: of dozens, some do. Arbitrary."""
 LEAST_PAIRS = 2
+IDLE = "no trial opened its input, so the program may have done nothing"
+REPAIR = prose("run the program by hand as ", code("suspects check"), " does, and repair ", code("run"), ".")
 MOST_TOLD = 2
 
 
@@ -40,6 +43,11 @@ def doubt(report: Report) -> Doubt | None:
         title = prose("No slow-down found, but there were too few pairs to see one on any option")
         return Doubt(title, _better(report), "to look at options ")
     return None
+
+
+def idle(report: Report) -> bool:
+    """Whether trials ended well and left an input that was handed to them unread."""
+    return any(note.startswith(UNREAD) for note in report.notes)
 
 
 def odd(report: Report) -> list[ConfigurationChange]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.model.report import Effect, Report
-from bot.report import claims, doubts, methods, resources, words
+from bot.report import claims, doubts, methods, nameless, resources, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
     Listing,
@@ -93,8 +93,9 @@ def _special(one: Effect, found: Sequence[Effect]) -> bool:
 def _regression(report: Report) -> Headline:
     found = alarms(report, bad=True)
     return Headline(
-        "bad", "🔴", _title(report, found, bad=True), _lead(report, found), *_what_to_do(report, found)
-    )
+        "bad", "🔴", _title(report, found, bad=True), _lead(report, found, bad=True),
+        *_what_to_do(report, found),
+    )  # fmt: skip
 
 
 def _improvement(report: Report) -> Headline:
@@ -105,13 +106,13 @@ def _improvement(report: Report) -> Headline:
             "what is named needs nothing; but the default configuration may have become worse. To be sure, "
         )
         action = _more_time(worse)
-    return Headline("good", "🟢", _title(report, found, bad=False), _lead(report, found), action)
+    return Headline("good", "🟢", _title(report, found, bad=False), _lead(report, found, bad=False), action)
 
 
 def _mixed(report: Report) -> Headline:
     slower, faster = alarms(report, bad=True), alarms(report, bad=False)
     titles = _title(report, slower, bad=True), _title(report, faster, bad=False, capital=False)
-    lead = _lead(report, [*slower[: MOST_NAMED - 1], *faster[:1]])
+    lead = _lead(report, [*slower[: MOST_NAMED - 1], *faster[:1]], bad=True)
     return Headline("bad", "🟠", prose(titles[0], "; ", titles[1]), lead, *_what_to_do(report, slower))
 
 
@@ -157,6 +158,8 @@ def _inconclusive(report: Report) -> Headline:
         lead.append(prose("Most suspicious, but not proven: ", claims.hit(report, suspect, capital=False)))
     else:
         lead += doubts.told(report)
+    if doubts.idle(report):
+        return Headline("unclear", "🟡", prose("Not clear: ", doubts.IDLE), tuple(lead[:1]), doubts.REPAIR)
     settling = _said(report, "would settle it", "to settle it")
     if report.broken_at_head:
         return _broken(report, (*lead, *settling), "elsewhere a slow-down could not be ruled out")
@@ -233,9 +236,10 @@ def _title(report: Report, found: list[Effect], *, bad: bool, capital: bool = Tr
     return prose(title, f", and {count(others, 'more suspect')}") if others else title
 
 
-def _lead(report: Report, found: list[Effect]) -> tuple[Prose, ...]:
+def _lead(report: Report, found: list[Effect], *, bad: bool) -> tuple[Prose, ...]:
     if not found:
-        return (claims.default(report), *claims.overall(report), *_said(report, "single out an option"))
+        overall = (*nameless.hit(report, bad=bad), *claims.overall(report))
+        return (claims.default(report), *overall, *_said(report, "single out an option"))
     guilty = methods.blamed(report, found[0])
     where = (methods.verdict(report, guilty),) if guilty else ()
     hits = [claims.hit(report, e) for e in found[:MOST_NAMED]]

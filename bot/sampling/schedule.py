@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 
 import numpy as np
 
 from bot.model.at_fault import at_fault, held
+from bot.model.report import LEAST_FAILED_PAIRS
 from bot.model.space import Configuration, Value
 from bot.model.trials import Pair, Track, Wish
 from bot.sampling.probation import in_order
@@ -30,7 +32,7 @@ MORE_OF_DEFAULT = 2
 CONTROL_EVERY = 12
 """One pair in so many is base against base: this run's own noise."""
 FAILURES = 2
-"""After so many failed pairs without a good one a configuration is given up."""
+"""After so many failed pairs without a good one a configuration is given up (see `_undecided`)."""
 PLAIN = 2
 """Configurations with little else than values that seem at fault, which are tried all the same. Arbitrary."""
 HOPELESS = 16
@@ -56,6 +58,7 @@ class _Record:
 
     pairs: int = 0
     failed: int = 0
+    at_head: int = 0
     seconds: float = 0.0
     on_wall: int = 0
 
@@ -66,9 +69,9 @@ class Schedule:
 
     sample: configurations, every prefix balanced (sampling.pull_request). slots: pairs that run at once.
     budget: seconds of measuring. clock: seconds since the first trial. primary: the track of ordinary pairs.
-    doubted: what is expected to fail, and the cause. After the first round `settled` is true and
-    `configurations` is final. What holds values with which several configurations failed and none worked is
-    not begun.
+    doubted: what is expected to fail, and the cause. served: what is measured for a wished configuration; or
+    None. After the first round `settled` is true and `configurations` is final. What holds values with
+    which several configurations failed and none worked is not begun.
     """
 
     sample: Sequence[Configuration]
@@ -81,6 +84,7 @@ class Schedule:
     finished: Callable[[], bool] = lambda: False
     second_track: bool = False
     doubted: Mapping[Configuration, Hashable] = field(default_factory=dict)
+    served: Callable[[Configuration], Configuration | None] = lambda _c: None
     settled: bool = False
     configurations: list[Configuration] = field(default_factory=list)
     _records: dict[Configuration, _Record] = field(default_factory=dict)
@@ -110,6 +114,7 @@ class Schedule:
             return
         record.seconds += pair.seconds
         record.failed += not pair.ok
+        record.at_head += _fails_at_head(pair)
         record.pairs += pair.ok
         if not pair.ok or record.pairs == 1:
             self._broken = at_fault(self._options(worked=False), self._options(worked=True))
@@ -129,8 +134,12 @@ class Schedule:
         """
         options = dict(enumerate(configuration))
         faults = [values for values in self._broken if held(options, [values])]
+        changed = {number: value for values in faults[:1] for number, value in values.items()}
+        alone = self.served(tuple(changed.get(n, value) for n, value in enumerate(self.sample[0])))
         alike = [c for c in self.sample[:MOST] if held(dict(enumerate(c)), faults[:1])]
         alike.sort(key=lambda c: sum(a != b for a, b in zip(c, self.sample[0], strict=True)))
+        if alone is not None and held(dict(enumerate(alone)), faults[:1]):
+            alike.insert(0, alone)
         return next((c for c in alike[:PLAIN] if c not in self.configurations), None)
 
     def _worked(self, configuration: Configuration) -> bool:
@@ -186,7 +195,14 @@ class Schedule:
         patient = [c for c in alive if self._records[c].seconds <= fair] or alive
         if self.configurations[0] in alive and len(alive) >= FEW:
             patient += [self.configurations[0]] * MORE_OF_DEFAULT
-        return [patient[i] for i in self.rng.permutation(len(patient))]
+        shuffled = [patient[i] for i in self.rng.permutation(len(patient))]
+        return [*self._undecided(), *shuffled]
+
+    def _undecided(self) -> list[Configuration]:
+        """Where head alone fails, as often as is missing to tell it: many a run has no third round."""
+        alone = {c: r for c, r in self._records.items() if not r.pairs and r.failed == r.at_head > 0}
+        missing = LEAST_FAILED_PAIRS - sum(r.failed for r in alone.values())
+        return list(islice(cycle(alone), max(missing, 0))) if alone else []
 
     def _in_turn(self, turn: Sequence[Configuration], track: Track) -> Iterator[Wish]:
         known = len(self.configurations)
@@ -228,3 +244,9 @@ class Schedule:
         done = record.pairs + record.failed
         cost = record.seconds / done if done else self.pair_seconds or 0.0
         return self.clock() + cost <= self.budget
+
+
+def _fails_at_head(pair: Pair) -> bool:
+    """Whether head failed, and base worked beside it."""
+    ended = {side: trial.ok for side, trial in zip(pair.wish.sides, (pair.first, pair.second), strict=True)}
+    return ended == {"base": True, "head": False}

@@ -83,7 +83,7 @@ def test_a_regression_is_told_when_its_nights_and_its_anchor_are_long_gone(place
     (point,) = report["change_points"]
     assert (point["revision"], point["term"], point["before"]["revision"]) == ("47", ["a", "c"], "46")
     assert int(report["base"]["revision"]) > 500
-    assert "Known from earlier nights and not accepted" in json.dumps(report["lists"])
+    assert "Known from earlier nights' trials and not accepted" in json.dumps(report["lists"])
 
 
 def test_two_nights_of_one_seed_look_at_different_configurations(place: Place) -> None:

@@ -15,7 +15,10 @@ from bot.flows.ports import RevisionBench
 from bot.model.change_points import Observation, Probe
 from bot.model.errors import UsageError
 from bot.model.report import Report
-from tests.flows.nights import MemoryStore, Moving, job
+from bot.model.trials import UNREAD
+from bot.report.media import markdown
+from bot.report.ranges.headline import range_headline
+from tests.flows.nights import FLAGS, MemoryStore, Moving, job
 
 
 def told(report: Report) -> list[tuple[str, tuple[str, ...]]]:
@@ -45,7 +48,16 @@ def test_the_second_night_finds_the_commit_and_the_third_knows_it(duets: bool) -
     assert "`alpha` became" in items(second, "learnt") and "not accepted" not in items(second, "learnt")
     third = night(job(program, store, 63, number=2, duets=duets))
     assert told(third) == [("v47", ("alpha",))] and third.verdict == "regression"
-    assert "Known from earlier nights and not accepted: `alpha`" in items(third, "learnt")
+    assert "Known from earlier nights' trials and not accepted: `alpha`" in items(third, "learnt")
+
+
+def test_a_night_whose_trials_never_opened_their_input_is_not_green() -> None:
+    one = job(Moving(), MemoryStore(), 40)
+    bench = Unbuildable(one.bench, [])
+    bench.notes = lambda: [f"{UNREAD} `a` (workload `a`)."]
+    report = night(replace(one, bench=bench))
+    assert report.verdict == "inconclusive"
+    assert "no trial opened its input" in markdown(range_headline(report).title)
 
 
 def test_a_pair_of_options_is_named_as_one_term() -> None:
@@ -210,6 +222,35 @@ def test_a_change_among_unbuildable_revisions_is_an_interval() -> None:
     assert any("could not be built" in note for note in report.notes)
 
 
+def test_a_first_night_whose_oldest_revision_does_not_build_names_what_it_compared_with() -> None:
+    program, store = Moving([], rng=np.random.default_rng(1)), MemoryStore()
+    one = job(program, store, 40)
+    report = night(replace(one, bench=Unbuildable(one.bench, [0])))
+    assert any(note.startswith("1 of 31 revisions could not be built: `") for note in report.notes)
+    oldest, next_one = (f"`{one.revisions[place].label}`" for place in (0, 1))
+    assert f"Compare the new tip with {next_one} in" in items(report, "tomorrow")
+    assert f"since {next_one}." in items(report, "learnt") and oldest not in items(report, "learnt")
+
+
+class Young(Moving):
+    """A program of which two options are younger than most of its revisions."""
+
+    def __call__(self, revision: int, configurations: np.ndarray) -> np.ndarray:
+        young = configurations[:, [FLAGS.index(name) for name in ("alpha", "beta", "gamma")]].any(axis=1)
+        return np.where(young & (revision < 35), math.nan, super().__call__(revision, configurations))
+
+
+def test_where_options_are_younger_than_the_reference_the_tip_is_compared_with_the_night_before() -> None:
+    program, store = Young([(45, ("delta",), 0.3)]), MemoryStore()
+    first = night(job(program, store, 40))
+    assert any(
+        "Most of what was tried fails at `v10`: the tip was compared with `v" in n for n in first.notes
+    )
+    second = night(job(program, store, 50, number=1))
+    assert "Most of what was tried fails at `v10`: the tip was compared with `v40` instead." in second.notes
+    assert told(second) == [("v45", ("delta",))]
+
+
 def test_a_change_among_unbuildable_revisions_is_news_once() -> None:
     program, store = Moving([(47, ("gamma",), 0.3)]), MemoryStore()
     said = []
@@ -219,4 +260,4 @@ def test_a_change_among_unbuildable_revisions_is_news_once() -> None:
         said.append(night(replace(one, bench=Unbuildable(one.bench, broken))))
     assert [told(report) for report in said[1:]] == [[("v49", ("gamma",))]] * 2
     assert items(said[1], "learnt").startswith("`gamma` became")
-    assert "Known from earlier nights and not accepted: `gamma`" in items(said[2], "learnt")
+    assert "Known from earlier nights' trials and not accepted: `gamma`" in items(said[2], "learnt")

@@ -42,7 +42,7 @@ def test_an_unaccepted_regression_outlives_the_nights_that_saw_it() -> None:
             and point.interval_labels[0] <= "v47" <= point.interval_labels[1]
         )
         assert point.before is not None and point.places is not None
-        assert "Known from earlier nights and not accepted" in items(report, "learnt")
+        assert "Known from earlier nights' trials and not accepted" in items(report, "learnt")
 
 
 def test_a_regression_outlives_the_anchor() -> None:
@@ -63,8 +63,8 @@ def test_what_was_undone_is_told_but_is_no_alarm() -> None:
     last = reports[-1]
     assert told(last) == [("v47", ("gamma",)), ("v62", ("gamma",))]
     assert reports[1].verdict == "regression" and last.verdict == "none"
-    assert "Known from earlier nights and undone since: `gamma` became" in items(last, "learnt")
-    assert "Known from earlier nights: `gamma` became" in items(
+    assert "Known from earlier nights' trials and undone since: `gamma` became" in items(last, "learnt")
+    assert "Known from earlier nights' trials: `gamma` became" in items(
         last, "learnt"
     )  # nobody accepts what is faster
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from bot.flows.pull_request import pull_request
 from bot.model.space import Configuration
 from bot.model.subject import Subject
-from bot.model.trials import Side
+from bot.model.trials import UNREAD, Side
 from tests.fakes import FakeBench, FakeWorkshop, job_of
 
 NAMES = ["extreme", "check", "sparse", "threads", "verbose", "keep"]
@@ -32,6 +33,29 @@ def unchanged(_configuration: Configuration) -> float:
 
 def bench(**more: Any) -> FakeBench:
     return FakeBench(**{"rng": np.random.default_rng(1), "budget": 40.0, "truth": {"cpu": unchanged}, **more})
+
+
+class Idle(FakeBench):
+    """A bench whose trials leave their input unread."""
+
+    def notes(self) -> Sequence[str]:
+        return (f"{UNREAD} `a` (workload `a`).",)
+
+
+def test_a_pull_request_whose_trials_never_opened_their_input_is_not_green() -> None:
+    def faster(configuration: Configuration) -> float:
+        return 1.0 / extreme_slower(configuration)
+
+    told = {}
+    for name, truth in {"same": unchanged, "slower": extreme_slower, "faster": faster}.items():
+        idle = Idle(rng=np.random.default_rng(1), budget=40.0, truth={"cpu": truth})
+        read = pull_request(job_of(subject(), bench(truth={"cpu": truth}))).verdict
+        told[name] = (read, pull_request(job_of(subject(), idle)).verdict)
+    assert told == {
+        "same": ("none", "inconclusive"),
+        "slower": ("regression", "regression"),
+        "faster": ("improvement", "inconclusive"),
+    }
 
 
 def test_the_guilty_option_is_named_with_its_size() -> None:

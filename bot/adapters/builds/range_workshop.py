@@ -108,7 +108,10 @@ class RangeWorkshop:
 
     def notes(self) -> Sequence[str]:
         """What a reader must know about how it was built."""
-        return (*self._builder.notes, *self._inputs.notes, *self._notes)
+        late = sum(not future.done() for future in self._running)
+        which = f"{late} that trials waited for were" if late > 1 else "1 that trials waited for was"
+        said = f"Of the revisions {which} not built in time: a larger --budget makes room for builds."
+        return (*self._builder.notes, *self._inputs.notes, *self._notes, *([said] * bool(late)))
 
     def anchor(self) -> int | None:
         """The newest that builds of the last revision, the one before, and so on at doubled distances.

@@ -63,6 +63,9 @@ _SYNOPSIS = re.compile(
 )
 _MENTION = re.compile(r"--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
 _FONT = re.compile(r"\\f[BIRP]")
+# Man pages set a value in the option's own bold words (`\fB--arg name value\fR`) or behind them in italics.
+_BOLD_VALUE = re.compile(r"(\\fB[^\\\n]*--[a-z0-9-]+)[ \t]+([A-Za-z][^\\\n]*)(?=\\f[RP])")
+_ITALIC_VALUE = re.compile(r"(--[a-z0-9-]+)(?:\\f[RP])?[ \t]*(?:\\fR)?[ \t]*\\fI([^\\\n]+)")
 _PAGES = ("README*", "cmd/*/README*", "*.1", "*/*.1", "man/*.md", "doc/*.md", "docs/*.md", "docs/*.rst")
 
 
@@ -94,7 +97,7 @@ def documented_switches(root: Path) -> tuple[FoundOption, ...]:
     mentions: Counter[str] = Counter()
     with_value: set[str] = set()
     for page in _pages(root):
-        text = _FONT.sub("", read(page).replace("\\-", "-"))  # man pages write minus signs and fonts so
+        text = _plain(read(page))
         for match in (*_DEFINITION.finditer(text), *_SYNOPSIS.finditer(text)):
             line = text.count("\n", 0, match.start("name")) + 1
             first.setdefault(match["name"], f"{page.relative_to(root).as_posix()}:{line}")
@@ -104,6 +107,14 @@ def documented_switches(root: Path) -> tuple[FoundOption, ...]:
     switches = [n for n in first if n not in with_value | NOT_MEASURED and not n.startswith("no-")]
     switches.sort(key=lambda name: -mentions[name])
     return tuple(FoundOption(n.replace("-", "_"), f"--{n}", first[n]) for n in switches[:MAX_OPTIONS])
+
+
+def _plain(text: str) -> str:
+    """Without a man page's fonts and its way of minus signs; a value that only fonts set apart is in `<>`."""
+    text = text.replace("\\-", "-")
+    for value in (_BOLD_VALUE, _ITALIC_VALUE):
+        text = value.sub(r"\1 <\2>", text)
+    return _FONT.sub("", text)
 
 
 def _pages(root: Path) -> list[Path]:

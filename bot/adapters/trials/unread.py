@@ -11,6 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from bot.model.subject import Program, Subject
+from bot.model.trials import UNREAD
 
 _OPENED, _ONCE = 0x20, 1 << 31
 _EVENT = struct.Struct("=iIII")
@@ -43,7 +44,7 @@ class Unread:
         """A sentence for each input that trials were handed and none has opened."""
         self._read()
         return [
-            f"No trial opened `{self._paths[name]}` (workload `{name}`), though its path was handed over and"
+            f"{UNREAD} `{self._paths[name]}` (workload `{name}`), though its path was handed over and"
             " trials ended well: the program may have done nothing. Try `run` by hand."
             for name in sorted(self._unopened & self._ran)
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from bot.flows.machines import drift
 from bot.flows.nights.gone import gone
@@ -12,6 +12,7 @@ from bot.flows.nights.telling import Telling
 from bot.flows.ranges.chaining import Chain
 from bot.flows.ranges.failing_runs import broken_values, together, without_broken, without_value
 from bot.flows.ranges.series import series
+from bot.flows.run.idle import doubted
 from bot.model.at_fault import held
 from bot.model.change_points import ChangePoint, Observation
 from bot.model.report import Report, Series, Verdict
@@ -76,7 +77,7 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         "lists": telling.lists(kept),
         "verdict": _verdict(job, telling, kept),
     }
-    return report.model_copy(update=told)
+    return doubted(report.model_copy(update=told))
 
 
 def _series(job: NightJob, measured: Sequence[Observation], terms: Sequence[Term]) -> tuple[Series, ...]:
@@ -107,10 +108,21 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     elif len(job.search.compared_) == 1:
         notes.append(f"No revision before {tip} could be measured: there is nothing to compare it with.")
     broken = {o.probe.revision for o in measured if not o.built}
+    notes += _stood_in(job, broken)
     if broken:
         shown = ", ".join(f"`{job.revisions[r].label}`" for r in sorted(broken)[:5])
-        notes.append(f"{len(broken)} revisions could not be built: {shown}{' ...' * (len(broken) > 5)}.")
+        of = f"{len(broken)} of {len(job.revisions)} revisions"
+        notes.append(f"{of} could not be built: {shown}{' ...' * (len(broken) > 5)}.")
     return notes
+
+
+def _stood_in(job: NightJob, unbuilt: Collection[int]) -> list[str]:
+    """What the tip was compared with instead of the reference, where that fails; unbuilt: places."""
+    reference, compared = job.search.window.reference, job.search.compared_
+    if len(compared) < 2 or min(compared) <= reference or reference in unbuilt:
+        return []
+    first, later = (f"`{job.revisions[place].label}`" for place in (reference, min(compared)))
+    return [f"Most of what was tried fails at {first}: the tip was compared with {later} instead."]
 
 
 def _broken(job: NightJob, measured: Sequence[Observation]) -> tuple[Sequence[Observation], list[str]]:

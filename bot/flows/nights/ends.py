@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.flows.change_points.asking import Asking
 from bot.flows.nights.log import NightLog
 from bot.flows.nights.window import Window, onwards
 from bot.model.change_points import Probe
+from bot.model.space import Configuration
 from bot.sampling.contrast import Configurator
 
 SENTINEL_TRIALS = 3
@@ -30,6 +33,28 @@ def ends_of(window: Window, log: NightLog, choose: Configurator) -> Asking[tuple
             ends.append(place)
         if len(ends) == 2 or window.tip not in ends:
             break
+    return tuple(ends)
+
+
+def moved_on(
+    window: Window, log: NightLog, choose: Configurator, ends: Sequence[int], block: Sequence[Configuration]
+) -> Asking[tuple[int, ...]]:
+    """The same two, or a later one to compare with where most of a block fails, and works at the tip.
+
+    What has younger options than the reference fails there, and all of a night would be spent on it.
+    The tip of the night before knows them most likely; without one, revisions at doubled distances are tried.
+    """
+    tip, reference = ends
+    lost = [c for c in block if log.known(c, tip) and not log.known(c, reference)]
+    if 2 * len(lost) <= len(block):
+        return tuple(ends)
+    for place in (window.previous, *onwards(reference + 1, tip)):
+        if not reference < place < tip:
+            continue
+        yield [Probe(c, place) for c in choose.extremes for _ in range(SENTINEL_TRIALS)]
+        if place not in log.unbuilt and _works(log, choose, place):
+            yield [Probe(c, place) for c in lost]
+            return (tip, place)
     return tuple(ends)
 
 

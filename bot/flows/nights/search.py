@@ -15,7 +15,7 @@ from bot.analysis.change_points.terms import Terms
 from bot.analysis.change_points.trials import NO_NOISE
 from bot.flows.change_points.scan import Scan
 from bot.flows.machines.drift import anchored, speed
-from bot.flows.nights.ends import SENTINEL_TRIALS, ends_of
+from bot.flows.nights.ends import SENTINEL_TRIALS, ends_of, moved_on
 from bot.flows.nights.inquiry import NightInquiry
 from bot.flows.nights.known import LookedAt
 from bot.flows.nights.log import NightLog
@@ -192,6 +192,7 @@ class NightSearch:
             yield [*(Probe(c, r) for c in block for r in ends), *witnesses]
             if len(self.log_) == before:  # all fail, or a table repeats itself: more would teach nothing
                 return
+            ends = self.compared_ = yield from moved_on(self.window, self.log_, self._choose, ends, block)
             yield from self._beside(ends, extremes)
             if self.model_.exact and not self._open():
                 # Two steps between the ends would be named as one.

@@ -9,7 +9,6 @@ from bot.flows.history.accepting import Accepted
 from bot.flows.nights.archive import Archive, alike, believed, displaced, same
 from bot.flows.nights.doubts import carriers
 from bot.flows.nights.search import NightSearch
-from bot.flows.nights.window import Window
 from bot.flows.ranges.telling import either, spoken, told_point
 from bot.model.change_points import ChangePoint as Found
 from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
@@ -142,7 +141,7 @@ class Telling:
     def _learnt(self, kept: Mapping[Found, bool]) -> list[str]:
         said = [f"{self._changed(p)} since {self._where(p.interval)}." for p in self.fresh]
         said += [
-            f"Known from earlier nights{self._decided(p, undone=kept[p])}: {self._changed(p)}"
+            f"Known from earlier nights' trials{self._decided(p, undone=kept[p])}: {self._changed(p)}"
             f" since {self._where(p.interval)}."
             for p in self.known
             if p in kept
@@ -153,7 +152,7 @@ class Telling:
         if not self.fresh and self._search.enough_ and not self.unclear:
             said.append(
                 f"Nothing new moved: {100 * self._search.aim:.0f} % would have been seen in most options and"
-                f" pairs of options since {self._name(self._search.window.previous)}."
+                f" pairs of options since {self._name(self._earlier())}."
             )
         return said
 
@@ -180,13 +179,12 @@ class Telling:
         return either(terms, *["something else"] * more)
 
     def _tomorrow(self) -> list[str]:
-        window: Window = self._search.window
         said = [
             f"Ask again whether {self._carriers(s)} moved at {self._where((s.low, s.high))}."
             for s in self.unclear
         ]
         said.append(
-            f"Compare the new tip with {self._name(window.previous)} in configurations that were not tried"
+            f"Compare the new tip with {self._name(self._earlier())} in configurations that were not tried"
             " yet: what tonight overlooked is looked at once more."
         )
         if not self._search.enough_:
@@ -195,6 +193,11 @@ class Telling:
                 " in most options and pairs of options."
             )
         return said
+
+    def _earlier(self) -> int:
+        """What the tip is compared with: where that does not work, what stood in for it tonight."""
+        compared, previous = self._search.compared_, self._search.window.previous
+        return max(previous, min(compared)) if len(compared) > 1 else previous
 
     def _decided(self, point: Found, *, undone: bool) -> str:
         if undone:

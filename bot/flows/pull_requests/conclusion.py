@@ -17,6 +17,7 @@ from bot.flows.ports import Bench
 from bot.flows.resources.findings import Resources
 from bot.flows.resources.inquiry import ResourceInquiry, counting_seconds
 from bot.flows.run.evidence import Evidence
+from bot.flows.run.idle import doubted
 from bot.flows.run.job import Job
 from bot.model.report import ConfigurationChange, Report, RevisionRef, Spent, State, Suspects, Verdict
 from bot.model.space import Configuration, distance
@@ -51,7 +52,7 @@ def report(
         notes=tuple(dict.fromkeys(said)),
         **found,
     )
-    return plain if job.accepted is None else with_accepted(plain, job.accepted)
+    return doubted(plain if job.accepted is None else with_accepted(plain, job.accepted))
 
 
 def conclude(

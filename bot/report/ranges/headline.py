@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.model.report import BuildFailure, ChangePoint, Report
-from bot.report import claims, words
+from bot.model.trials import UNREAD
+from bot.report import claims, doubts, words
 from bot.report.formats import (
     Listing,
     Prose,
@@ -27,7 +28,16 @@ MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
 UNEXPLAINED = "no change above explains"
 FORGOTTEN = "this night is not remembered"
-DOUBTS = ("cut short", "could not be built", "trials failed", "more than is told", UNEXPLAINED, FORGOTTEN)
+DOUBTS = (
+    "cut short",
+    "could not be built",
+    "trials failed",
+    "more than is told",
+    "not built in time",
+    UNEXPLAINED,
+    FORGOTTEN,
+    UNREAD.lower(),
+)
 """What the notes say that limits every figure: it is told above the fold, and only there."""
 AGAIN = prose("nothing yet: the next night asks again, first of all.")
 LOST = prose("mend the place of the history first: the next night knows nothing of what this one asked.")
@@ -160,7 +170,9 @@ def _nothing(report: Report) -> Headline:
 
 def _unclear(report: Report) -> Headline:
     why, action = "no change found before the search ended", _more(report)
-    if any(UNEXPLAINED in note for note in report.notes):
+    if doubts.idle(report):
+        why, action = doubts.IDLE, doubts.REPAIR
+    elif any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
     elif _nameless(report):
         why = "something may have moved that could not be named"

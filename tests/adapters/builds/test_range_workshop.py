@@ -12,6 +12,7 @@ from bot.adapters.trials.site_targets import SiteTargets
 from bot.model.sites import Site
 from bot.model.subject import Program, Subject, Workload
 from bot.model.trials import Side
+from bot.report.ranges.headline import doubtful
 from tests.adapters.shop import GOOD, Shop, finished
 from tests.adapters.workbench import soon
 from tests.repositories import commit
@@ -117,6 +118,18 @@ def test_a_stop_cuts_what_is_building_and_says_nothing_of_it(shop: Shop) -> None
     assert soon(lambda: "0" in shop.runs())
     shop.stop = True
     assert finished(workshop, 0) == ["cut"]
+
+
+def test_what_is_still_building_at_the_end_is_told_for_trials_waited_for_it(shop: Shop) -> None:
+    shop.revisions("sleep 1000\n", GOOD)
+    workshop = shop.opened()
+    workshop.anchor()
+    assert workshop.notes() == ()
+    workshop.want([0])
+    (said,) = workshop.notes()
+    assert said.startswith("Of the revisions 1 that trials waited for was not built in time")
+    assert doubtful(said)
+    workshop.close()
 
 
 def test_closing_ends_what_is_building(shop: Shop) -> None:

@@ -42,3 +42,12 @@ def test_a_large_change_of_which_there_is_one_pair_each_is_told_about_what_it_la
         rounds += 1
     needed = rounds * len(SAMPLE)
     assert needed / 3 <= more <= 3 * needed, (more, needed)
+
+
+def test_how_many_times_this_run_is_told_with_what_it_had_already() -> None:
+    found, _ = short_run(0.17, seed=0)
+    judgement = found.judge()
+    (told,) = (note for note in judgement.notes if CLAIM.search(note))
+    factor = re.search(r"would settle it \(([\d.]+) times this run's measuring in all\)", told)
+    assert factor is not None, told
+    assert abs((float(factor[1]) - 1.0) * len(SAMPLE) - claimed(judgement)) <= 2.0

@@ -332,6 +332,27 @@ def test_switches_are_found_in_whatever_fonts_a_man_page_sets_them(tmp_path: Pat
     assert list(filled(tmp_path / "r").options) == ["fast", "keep_going", "small"]
 
 
+def test_values_that_a_man_page_tells_by_its_fonts_alone_are_no_switches(tmp_path: Path) -> None:
+    page = r"""
+.TP
+\fB\-\-fast\fR:
+.TP
+\fB\-\-arg name value\fR:
+.TP
+\fB\-\-indent n\fR:
+.TP
+\fB\-\-raw / \-r\fR:
+.TP
+\fB\-l\fR, \fB\-\-level\fR \fIn\fR
+.TP
+\fB\-\-mode\fR=\fIword\fR
+.TP
+\fB\-\-keep\fR, \fB\-k\fR
+"""
+    init(stranger(tmp_path / "r", {"prog.1": page}))
+    assert list(filled(tmp_path / "r").options) == ["fast", "raw", "keep"]
+
+
 def test_switches_of_a_go_command_come_from_the_page_beside_it(tmp_path: Path) -> None:
     page = tmp_path / "cmd/minify/README.md"
     page.parent.mkdir(parents=True)

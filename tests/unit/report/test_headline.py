@@ -1,6 +1,7 @@
 """The headline's claims, sentence by sentence."""
 
 from bot.model.report import Acceptance, Suspects, Visible, VisibleOption
+from bot.model.trials import UNREAD
 from bot.report.claims import acceptance, power
 from bot.report.headline import headline
 from bot.report.media import markdown
@@ -76,6 +77,33 @@ def test_a_slow_down_nobody_can_be_named_for_says_what_is_known() -> None:
     said = lead(verdict="regression", effects=(mean,), notes=(note, "Another."))
     assert said[1].startswith("On average over all configurations: **+3.1 %** CPU time")
     assert said[2] == note
+
+
+def test_a_slow_down_nobody_can_be_named_for_says_whom_it_hits() -> None:
+    default = {"a": False, "b": False, "level": 6}
+    plain = changed(0.994, "same").model_copy(update={"options": default, "default": True})
+    one, two = (
+        changed(ratio, "slower").model_copy(
+            update={"options": {"a": True, "b": True, "level": level}, "default": False}
+        )
+        for ratio, level in ((1.04, 6), (1.063, 9))
+    )
+    mean = effect(ratio=0.995, significant=False, sure=0.1)
+    said = lead(verdict="regression", effects=(mean,), configurations=(plain, one, two))
+    assert said[1].startswith("2 of 3 configurations are worse: by up to **+6.3 %** CPU time (")
+    assert said[1].endswith("). Both have `a` on, `b` on.")
+    assert said[2].startswith("On average over all configurations: **-0.5 %**")
+    (alone,) = [s for s in lead(verdict="regression", configurations=(plain, two)) if "of 2" in s]
+    assert alone.startswith("1 of 2 configurations is worse: by **+6.3 %**")
+    assert alone.endswith("It has `a` on, `b` on, `level=9`.")
+
+
+def test_a_run_whose_trials_never_opened_their_input_says_that_before_all_else() -> None:
+    note = f"{UNREAD} `bench/a` (workload `a`), though its path was handed over."
+    found = headline(report(verdict="inconclusive", notes=(note,)))
+    assert found.icon == "🟡" and "no trial opened its input" in markdown(found.title)
+    assert "suspects check" in markdown(found.action)
+    assert note in comment(report(verdict="inconclusive", notes=(note,))).split("<details>")[0]
 
 
 def test_a_metric_that_is_better_when_higher_turns_the_words() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bot.model.at_fault import LEAST
+from bot.model.report import LEAST_FAILED_PAIRS
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Trial, Wish
 from bot.sampling.schedule import BLIND, FAILURES, HOPELESS, MORE_OF_DEFAULT, MOST, ROUNDS, Schedule
@@ -24,6 +25,7 @@ class SimulatedClock:
     cost: Callable[[Configuration], float] = lambda _c: 0.1
     fails: Callable[[Configuration], bool] = lambda _c: False
     base_works: bool = False
+    head_only: bool = False
     now: float = 0.0
     served: list[Wish] = field(default_factory=list)
 
@@ -36,7 +38,8 @@ class SimulatedClock:
             works = (self.base_works and wish.control) or not self.fails(wish.configuration)
             trial = Trial("ok" if works else "exit", exit_code=0)
             self.served.append(wish)
-            schedule.observe(Pair(wish, trial, trial, seconds))
+            first = Trial("ok", exit_code=0) if self.head_only else trial
+            schedule.observe(Pair(wish, first, trial, seconds))
 
     def counts(self) -> Counter[Configuration]:
         return Counter(w.configuration for w in self.served if not w.control)
@@ -113,6 +116,21 @@ def test_a_configuration_that_only_fails_is_given_up() -> None:
     assert clock.counts()[(3,)] <= FAILURES + 1
 
 
+def test_the_only_configuration_in_which_head_alone_fails_is_tried_until_that_is_told() -> None:
+    clock = SimulatedClock(fails=lambda c: c == (3,), base_works=True, head_only=True)
+    schedule = scheduled(clock, budget=30.0)
+    clock.run(schedule)
+    assert clock.counts()[(3,)] >= LEAST_FAILED_PAIRS
+    pairs = [w.configuration for w in clock.served if not w.control]
+    assert pairs[: len(schedule.configurations) + LEAST_FAILED_PAIRS].count((3,)) == LEAST_FAILED_PAIRS
+    rare = SimulatedClock(fails=lambda c: c == (3,))
+    rare.run(scheduled(rare, budget=30.0))
+    assert rare.counts()[(3,)] == FAILURES
+    several = SimulatedClock(fails=lambda c: c in {(3,), (7,)}, base_works=True, head_only=True)
+    several.run(scheduled(several, budget=30.0))
+    assert several.counts()[(3,)] + several.counts()[(7,)] >= LEAST_FAILED_PAIRS
+
+
 def test_a_configuration_that_takes_far_more_than_its_share_sits_out() -> None:
     clock = SimulatedClock(cost=lambda c: 4.0 if c == (2,) else 0.1)
     clock.run(scheduled(clock, budget=60.0))
@@ -179,6 +197,18 @@ def test_a_value_that_only_failed_beside_others_is_tried_with_little_else() -> N
     schedule = Schedule(sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1))
     clock.run(schedule)
     assert sum(bool(c[0] and not c[1] and not c[2]) for c in schedule.configurations) >= 3
+
+
+def test_a_value_that_only_failed_beside_another_is_tried_alone_where_no_sample_has_it_so() -> None:
+    drawn = np.random.default_rng(5).integers(0, 2, (90, 8)).astype(bool).tolist()
+    sample = [(False,) * 8, *((one[0], one[0] or one[1], *one[2:]) for one in drawn)]  # 0 never without 1
+    alone = (True, *(False,) * 7)
+    clock = SimulatedClock(fails=lambda c: bool(c[0] and c[1]))
+    schedule = Schedule(
+        sample, 1, 60.0, lambda: clock.now, np.random.default_rng(1), served=lambda wished: wished
+    )
+    clock.run(schedule)
+    assert alone in schedule.configurations and clock.counts()[alone] >= ROUNDS
 
 
 def test_failing_configurations_take_no_room_from_those_that_work() -> None:

@@ -87,6 +87,7 @@ class Believing:
     looked_at_: LookedAt = field(default_factory=LookedAt)
     window: Window = field(default_factory=lambda: Window(10))
     enough_: bool = True
+    compared_: tuple[int, ...] = (9, 0)
     aim: float = 0.03
 
 
