@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,9 @@ from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
 
+FEW = 32
+"""Of a program with so few configurations the same ones are measured again and again, on either side of large
+steps: the mean of their trials, which shares are of, is another one in each night."""
 FEWEST = 4
 """Configurations whose trials were repeated, from which on a noise of each value of an option is learned."""
 
@@ -29,10 +33,10 @@ class NightLog(TrialLog):
     of all nights say how noisy an option's value makes a configuration.
     """
 
-    def __init__(self, space: Space, levels: Sequence[Level], *, logs: bool = False) -> None:
+    def __init__(self, space: Space, levels: Sequence[Level]) -> None:
         self._broken: NDArray[np.bool_] | None = None
         """Which levels are broken tonight; None: not worked out yet."""
-        super().__init__(space, levels, logs=logs)
+        super().__init__(space, levels, logs=math.prod(len(o.values) for o in space.options) <= FEW)
         self._repeated: dict[Configuration, tuple[float, int]] = {}
         """Relative scale of configurations with repeated trials, and from how many differences."""
 

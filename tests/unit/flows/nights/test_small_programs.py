@@ -46,3 +46,31 @@ def test_where_one_configuration_works_what_it_shows_is_found_and_little_else_is
 def _exact(observation: Observation) -> Observation:
     value = observation.value
     return Observation(observation.probe, value if math.isnan(value) else round(value, 1))
+
+
+FACTORS = {42: ("", 1.5), 64: ("a", 0.9), 78: ("a", 1.3)}
+
+
+def test_what_became_slower_later_adds_no_option_to_what_moved_before() -> None:
+    space = Space((Option("a", "flag", (False, True), False),))
+    rng, past = np.random.default_rng(2), list[list[Observation]]()
+    tips = list(range(30, 91, 10))
+    for i, tip in enumerate(tips):
+        window = Window(tip + 1, reference=tips[i - 2] if i > 1 else 0, previous=tips[i - 1] if i else 0)
+        night = NightSearch(space, window, ConstraintSolver(space), rng=rng).remember(past)
+        past.append([])
+        while wishes := night.wishes():
+            seen = [Observation(p, _level(p) * float(rng.normal(1.0, 0.01))) for p in wishes]
+            night.partial_fit(seen)
+            past[-1] += seen
+        known = {(at, (name,) if name else ()) for at, (name, _) in FACTORS.items() if at <= tip}
+        assert {(p.revision, p.term) for p in night.change_points_} == known
+    for point in night.change_points_:
+        assert point.ratio == pytest.approx(FACTORS[point.revision][1], abs=0.03)
+
+
+def _level(probe: Probe) -> float:
+    """Seconds of a program with one option, of which each change is a factor."""
+    on = probe.configuration[0]
+    moved = [f for at, (name, f) in FACTORS.items() if probe.revision >= at and (on or not name)]
+    return (0.8 if on else 1.0) * math.prod(moved)
