@@ -216,6 +216,7 @@ class NightSearch:
             found = speed(now, anchored(night))
             self.log_.add_night(night, math.exp(found[0]) if found is not None else 1.0)
         self.log_.learn_scale()
+        self.log_.unite()
         if len(self.log_):
             recall(self.model_, self._inquiry, self.window.revisions)
             if self.model_.exact:  # noisy trials become sure with more of them

@@ -74,3 +74,30 @@ def _level(probe: Probe) -> float:
     on = probe.configuration[0]
     moved = [f for at, (name, f) in FACTORS.items() if probe.revision >= at and (on or not name)]
     return (0.8 if on else 1.0) * math.prod(moved)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_noisy_table_counts_once_however_many_nights_read_it(seed: int) -> None:
+    """Few rows: what each night reads again is no further evidence, and steps show at further revisions."""
+    space = Space(tuple(Option(name, "flag", (False, True), False) for name in "ab"))
+    rng, record = np.random.default_rng(seed), dict[Probe, float]()
+    past = list[list[Observation]]()
+
+    def value(probe: Probe) -> float:
+        slower = 1.3 if probe.revision >= 47 and probe.configuration[0] else 1.0
+        return record.setdefault(probe, slower * float(rng.lognormal(0.0, 0.01)))
+
+    tips = list(range(30, 81, 10))
+    for i, tip in enumerate(tips):
+        window = Window(tip + 1, reference=tips[i - 2] if i > 1 else 0, previous=tips[i - 1] if i else 0)
+        night = NightSearch(space, window, ConstraintSolver(space), rng=rng).remember(past)
+        past.append([])
+        while wishes := night.wishes():
+            seen = [Observation(p, value(p)) for p in wishes]
+            night.partial_fit(seen)
+            past[-1] += seen
+        told = {(p.revision, p.term) for p in night.change_points_}
+        if tip < 47:
+            assert not told
+        else:
+            assert told == {(47, ("a",))} or (tip == 50 and not told and night.unclear_)
