@@ -110,7 +110,7 @@ def candidates(
         rows = suspicious(covers)
         pairs, pair_covers, _ = _pairs([levels[i] for i in rows], covers[rows], bounded=False)
     # With one option a whole configuration is a level.
-    singles = [_whole(space, c) for c in configurations] if len(space.options) > 1 else []
+    singles = [whole_term(space, c) for c in configurations] if len(space.options) > 1 else []
     kinds: list[tuple[Kind, Sequence[Term], NDArray[np.bool_]]] = [
         ("everything", [()], everything),
         ("level", [(str(level),) for level in levels], covers),
@@ -159,7 +159,7 @@ def _pairs(
     return kept, both[keep], False
 
 
-def _whole(space: Space, configuration: Configuration) -> Term:
+def whole_term(space: Space, configuration: Configuration) -> Term:
     """The term that holds in one configuration only."""
     return tuple(
         sorted(

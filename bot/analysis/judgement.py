@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.distributions import student_quantile
+from bot.analysis.exhausted import exhausted, held_by_all_that_moved
 from bot.analysis.pairs import PRIOR_PAIRS
 from bot.analysis.reading import ONE_SIDED, TOP, Reading
 from bot.analysis.settling import doubts, none_bound
@@ -55,11 +56,13 @@ def judgement(
     overall: list[Effect] = []
     changes: list[ConfigurationChange] = []
     notes: list[str] = []
+    whole = exhausted(space, configurations, possible)
     for reading in readings:
         if reading.fit is None:
             notes.append(f"No pair gave a value of {reading.metric}: nothing is said of it.")
             continue
         named = [_effect(reading, effect) for effect in reading.named()]
+        named += _of_all(space, configurations, reading, named, whole=whole)
         options += named
         overall += [] if any(e.term == () for e in named) else [_overall(reading)]
         notes += [*_unexplained(reading, named), *_amounts(reading)]
@@ -161,14 +164,34 @@ def _before(reading: Reading, mass: float) -> float | None:
     return None if reading.watch.rate is None else min(reading.watch.rate * mass, 1.0)
 
 
+def _explained(reading: Reading, named: Sequence[Effect], direction: int) -> bool:
+    """Whether harm (0) or benefit (1) has a name, or did not alarm."""
+    harm = 1 if direction == 0 else -1
+    found = any(math.log(e.ratio) * reading.watch.sign * harm > 0 for e in named)
+    return found or not reading.alarms[direction]
+
+
+def _of_all(
+    space: Space,
+    configurations: Sequence[Configuration],
+    reading: Reading,
+    named: Sequence[Effect],
+    *,
+    whole: bool,
+) -> list[Effect]:
+    """Where all valid configurations were measured: names of what has none, by who moved."""
+    left = [direction for direction in (0, 1) if whole and not _explained(reading, named, direction)]
+    found = (held_by_all_that_moved(space, configurations, reading, direction) for direction in left)
+    return [effect for effect in found if effect is not None]
+
+
 def _unexplained(reading: Reading, named: Sequence[Effect]) -> list[str]:
     """Alarms without a name, and who is closest."""
     assert reading.fit is not None
     notes = []
     for direction, word in enumerate(("worse", "better")):
         harm = 1 if direction == 0 else -1
-        explained = any(math.log(e.ratio) * reading.watch.sign * harm > 0 for e in named)
-        if not reading.alarms[direction] or explained:
+        if _explained(reading, named, direction):
             continue
         leads = [e for e in reading.fit.effects if e.size * harm > 0 and e.presence > TOP][:1]
         closest = [reading.found.terms[i] for e in leads for i in credible(e.posterior)[:3]]

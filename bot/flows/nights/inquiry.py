@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from bot.analysis.change_points.steps import Step
+from bot.analysis.change_points.steps import Step, StepModel
 from bot.flows.change_points.asking import Asking
 from bot.flows.change_points.inquiry import Inquiry
+from bot.flows.change_points.placing import CONFIRMED, ELSEWHERE, Placing
+from bot.model.space import Configuration
+from bot.sampling.contrast import Configurator
+
+
+class NightPlacing(Placing):
+    """Confirms what no other configuration can at further revisions, where trials repeat their value."""
+
+    def _confirm_elsewhere(self, step: Step, where: Configuration) -> Asking[bool]:
+        start = len(self.log)
+        shown = yield from super()._confirm_elsewhere(step, where)
+        if shown or len(self.log) > start:
+            return shown
+        yield from self.around(step, where, ELSEWHERE // 2)
+        if self._differs(step, where, start) <= CONFIRMED:
+            return False
+        step.confirmed = (step.term, step.at)
+        return True
 
 
 class NightInquiry(Inquiry):
     """Names a step that is not placed yet by all trials: tonight's lie at the two ends of the window."""
+
+    def __init__(self, model: StepModel, configurator: Configurator, revisions: int) -> None:
+        super().__init__(model, configurator, revisions)
+        self._ask = NightPlacing(model, configurator, revisions)
 
     def leader(self) -> Step | None:
         """The step that stands out most, after the first revision that works."""

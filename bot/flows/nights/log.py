@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,9 @@ from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
 
+FEW = 32
+"""Of a program with so few configurations the same ones are measured again and again, on either side of large
+steps: the mean of their trials, which shares are of, is another one in each night."""
 FEWEST = 4
 """Configurations whose trials were repeated, from which on a noise of each value of an option is learned."""
 
@@ -29,10 +33,12 @@ class NightLog(TrialLog):
     of all nights say how noisy an option's value makes a configuration.
     """
 
-    def __init__(self, space: Space, levels: Sequence[Level], *, logs: bool = False) -> None:
+    def __init__(self, space: Space, levels: Sequence[Level]) -> None:
         self._broken: NDArray[np.bool_] | None = None
         """Which levels are broken tonight; None: not worked out yet."""
-        super().__init__(space, levels, logs=logs)
+        super().__init__(space, levels, logs=math.prod(len(o.values) for o in space.options) <= FEW)
+        self._record = False
+        """Whether all nights are one record, of which nothing is kept twice."""
         self._repeated: dict[Configuration, tuple[float, int]] = {}
         """Relative scale of configurations with repeated trials, and from how many differences."""
 
@@ -41,6 +47,46 @@ class NightLog(TrialLog):
         tonight, self.place = self.place, {}
         self.add([replace(o, value=o.value * factor) for o in observations])
         self.place = tonight
+
+    def learn_scale(self, moved: Collection[int] = ()) -> None:
+        """The relative scale of one trial; a record stays one though no repetition is left in it."""
+        super().learn_scale(moved)
+        self.frozen |= self._record and self.scale > EXACT
+
+    def unite(self) -> None:
+        """Takes all nights as one where trials repeat a noisy value, as those of a table: each counts once.
+
+        No machine is in such values, so that a configuration has one level in all nights.
+        """
+        names = [self.configurations[row] for row in self._c.tolist()]
+        cells = set(zip(names, self._r.tolist(), strict=True))
+        if len(set(zip(names, self._r.tolist(), self._y.tolist(), strict=True))) > len(cells):
+            return  # a trial of another night differs
+        before, self._record = dict(self.__dict__), len(cells) < len(names)
+        self._merge()
+        self.learn_scale()
+        if not self.frozen or self.walk:  # counts: nothing is told twice as sure by them
+            self.__dict__.update(before)
+            self._record = False
+            self.learn_scale()
+
+    def _merge(self) -> None:
+        """One row for each configuration, and each of its trials once."""
+        first: dict[Configuration, int] = {}
+        rows = [first.setdefault(one, row) for row, one in enumerate(self.configurations)]
+        self._c = np.array(rows, dtype=np.intp)[self._c]
+        _, kept = np.unique(np.stack([self._c, self._r, self._y]), axis=1, return_index=True)
+        kept = np.sort(kept)
+        self._c, self._r, self._y = self._c[kept], self._r[kept], self._y[kept]
+        self._failed = [set(trials) for trials in self._failed]
+        for row, home in enumerate(rows):
+            self._failed[home] |= {(home, revision) for _, revision in self._failed[row]}
+        self._last = {(rows[row], revision): value for (row, revision), value in self._last.items()}
+        self._seen = {(rows[row], value): revision for (row, value), revision in self._seen.items()}
+        self.unusable = {(rows[row], revision) for row, revision in self.unusable}
+        self._origins = {(rows[row], revision): origin for (row, revision), origin in self._origins.items()}
+        self.place = first
+        self.forget()
 
     def broken_levels(self) -> list[Level]:
         """Levels at which nothing works tonight, whatever earlier nights ran.

@@ -95,6 +95,8 @@ class NightSearch:
         """Tonight's first trials, those at the anchor among them."""
         self._compared: Counter[Configuration] = Counter()
         """How often each configuration was compared tonight."""
+        self._barren = False
+        """Whether a block of them gave no value."""
         self._script: Iterator[list[Probe]] | None = None
         self._pending: list[Probe] = []
         self._unanswered = 0
@@ -185,22 +187,27 @@ class NightSearch:
         while len(ends) == 2 and (not self.enough_ or (more and self.unclear_)):
             more -= self.enough_
             self._choose.avoided = tuple(self.log_.broken_levels())
-            before = len(self.log_)
-            block = self._block()
+            before, barren = len(self.log_), self._barren
+            block = self._block(ends)
             beside = inwards(ends, 1) if self.log_.frozen else []
             witnesses = [Probe(c, r) for c in block[:WITNESSES] for r in beside]
             yield [*(Probe(c, r) for c in block for r in ends), *witnesses]
-            if len(self.log_) == before:  # all fail, or a table repeats itself: more would teach nothing
-                return
+            self._barren |= len(self.log_) == before
             ends = self.compared_ = yield from moved_on(self.window, self.log_, self._choose, ends, block)
             yield from self._beside(ends, extremes)
-            if self.model_.exact and not self._open():
-                # Two steps between the ends would be named as one.
+            if self.model_.exact and not self._open():  # two steps between would be named as one
                 yield from self._scan.bisected(self.margin / 2.0)
             elif not self.model_.exact and not self.log_.frozen:
                 yield from self._again(block, ends)
             yield from self._explained()
             self.enough_ = seen_enough(self.model_, self.window, self.aim)
+            if self._barren and (barren or self.model_.exact) and self._exhausted(before):
+                return
+
+    def _exhausted(self, before: int) -> bool:
+        """Whether more of what works would teach nothing: it repeats itself, or was looked at closely."""
+        same = self.model_.exact or len(self.log_) == before
+        return same or seen_enough(self.model_, self.window, self.aim, of_all=False)
 
     def _recall(self) -> None:
         """What earlier nights show, in tonight's seconds: so steps in seconds are the same in all nights."""
@@ -209,6 +216,7 @@ class NightSearch:
             found = speed(now, anchored(night))
             self.log_.add_night(night, math.exp(found[0]) if found is not None else 1.0)
         self.log_.learn_scale()
+        self.log_.unite()
         if len(self.log_):
             recall(self.model_, self._inquiry, self.window.revisions)
             if self.model_.exact:  # noisy trials become sure with more of them
@@ -233,14 +241,16 @@ class NightSearch:
         if len(numbers) <= FEW_ODD:
             yield [Probe(self.log_.configurations[n], r) for n in numbers for r in ends]
 
-    def _block(self) -> list[Configuration]:
+    def _block(self, ends: Sequence[int]) -> list[Configuration]:
         """Configurations to compare next: those that hold likely terms that were compared least tonight.
 
         A term that no night has shown counts double; tonight's configurations come again when there are no
-        others, or enough of them.
+        others, or enough of them, and those that work when the others failed.
         """
         terms, drawn = self.model_.terms, list(self._compared)
-        if len(self._compared) < MOST_CONFIGURATIONS:
+        if self._barren:
+            drawn = [c for c in drawn if all(self.log_.known(c, r) for r in ends)]
+        elif len(self._compared) < MOST_CONFIGURATIONS:
             drawn = [self._choose.random(share) for share in SHARES * (DRAWN // len(SHARES))]
         pool = [c for c in dict.fromkeys(drawn) if c not in self.log_.place] or list(dict.fromkeys(drawn))
         shown = terms.covers(np.array([self.log_.holding(c) for c in pool]))

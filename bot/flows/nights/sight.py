@@ -70,7 +70,11 @@ def smallest(model: StepModel, window: Window) -> NDArray[np.float64]:
     return least
 
 
-def seen_enough(model: StepModel, window: Window, aim: float) -> bool:
-    """Whether a change of the aimed size after the previous tip would have stood out in most terms."""
-    prior = np.exp(model.terms.log_priors(()))
-    return bool(prior[smallest(model, window) <= aim].sum() >= COVERED * prior.sum())
+def seen_enough(model: StepModel, window: Window, aim: float, *, of_all: bool = True) -> bool:
+    """Whether a change of the aimed size after the previous tip would have stood out in most terms.
+
+    of_all: also of those that no trial of both sides can show.
+    """
+    prior, least = np.exp(model.terms.log_priors(())), smallest(model, window)
+    asked = prior if of_all else prior[np.isfinite(least)]
+    return bool(prior[least <= aim].sum() >= COVERED * asked.sum())

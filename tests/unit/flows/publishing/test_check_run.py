@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from bot.flows.publishing.check_run import LONGEST_TITLE, check_run, conclusion
-from bot.model.report import Report, Spent
+from bot.model.report import Report, Spent, Visible, VisibleOption
 from bot.model.report_methods import CodePlace
 from bot.report.annotated import MOST_ANNOTATED, line_annotations
 from tests.github.reports import report
 from tests.unit.report.assertion_reports import held, semaphore
 
 NOTHING: dict[str, Any] = {"verdict": "inconclusive", "spent": Spent()}
+UNSEEN = Visible(options=(VisibleOption(option="compress", slow_down=None),), everything=0.03)
 VIOLATED: dict[str, Any] = {"verdict": "none", "assertions": (semaphore(),)}
 
 
@@ -27,6 +28,7 @@ VIOLATED: dict[str, Any] = {"verdict": "none", "assertions": (semaphore(),)}
         ({"verdict": "none", "spent": Spent()}, (), "success"),  # equal trees
         ({"verdict": "none", "assertions": (held(),)}, (), "success"),
         ({"verdict": "inconclusive"}, (), "neutral"),
+        ({"verdict": "none", "visible": UNSEEN}, (), "neutral"),
         (NOTHING, (), "action_required"),
         (VIOLATED, (), "failure"),
         ({"verdict": "regression"}, ("violation",), "neutral"),
