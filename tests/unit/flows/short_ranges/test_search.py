@@ -89,8 +89,8 @@ def test_a_step_of_three_options_together_is_told_as_one_of_all_three(
 def test_a_step_of_four_options_together_that_few_configurations_show_is_not_taken_for_noise(
     seed: int,
 ) -> None:
-    steps: Steps = {(10, ("o0", "o1", "o2", "o3")): 1.0}
-    finder = search(System(flags(8), steps, noise=0.01, seed=seed), most=150, seed=seed)
+    steps: Steps = {(10, ("o0", "o1", "o2", "o3")): 0.5}
+    finder = search(System(flags(6), steps, noise=0.005, seed=seed), most=200, seed=seed)
     assert told(finder.change_points_) == set(steps)
 
 
