@@ -36,7 +36,8 @@ class NightLog(TrialLog):
     def __init__(self, space: Space, levels: Sequence[Level]) -> None:
         self._broken: NDArray[np.bool_] | None = None
         """Which levels are broken tonight; None: not worked out yet."""
-        super().__init__(space, levels, logs=math.prod(len(o.values) for o in space.options) <= FEW)
+        self._few = math.prod(len(option.values) for option in space.options) <= FEW
+        super().__init__(space, levels, logs=self._few)
         self._record = False
         """Whether all nights are one record, of which nothing is kept twice."""
         self._repeated: dict[Configuration, tuple[float, int]] = {}
@@ -54,21 +55,20 @@ class NightLog(TrialLog):
         self.frozen |= self._record and self.scale > EXACT
 
     def unite(self) -> None:
-        """Takes all nights as one where trials repeat a noisy value, as those of a table: each counts once.
+        """Takes all nights as one where trials repeat a noisy value: each counts once.
 
-        No machine is in such values, so that a configuration has one level in all nights.
+        So do those of a small table, where no other configurations could confirm what these show. No machine
+        is in such values, so that a configuration has one level in all nights.
         """
+        if not (self._few and self.frozen) or self.walk:  # of counts, repetitions tell how they walk
+            return
         names = [self.configurations[row] for row in self._c.tolist()]
         cells = set(zip(names, self._r.tolist(), strict=True))
         if len(set(zip(names, self._r.tolist(), self._y.tolist(), strict=True))) > len(cells):
             return  # a trial of another night differs
-        before, self._record = dict(self.__dict__), len(cells) < len(names)
+        self._record = len(cells) < len(names)
         self._merge()
         self.learn_scale()
-        if not self.frozen or self.walk:  # counts: nothing is told twice as sure by them
-            self.__dict__.update(before)
-            self._record = False
-            self.learn_scale()
 
     def _merge(self) -> None:
         """One row for each configuration, and each of its trials once."""
