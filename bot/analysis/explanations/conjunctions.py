@@ -19,7 +19,7 @@ SURELY, LIKELY = 4.0, 2.0
 """Standard errors that a move has, and that such a share of it has: what is proposed, trials will tell."""
 PLACES = 4
 """Moves that are looked at: the largest ones, each in a stretch of its own."""
-MOST, MOST_LOOKED_AT = 40, 200_000
+MOST, MOST_LOOKED_AT = 40, 50_000
 """Terms for a move, and sets of levels that are looked through."""
 
 
@@ -110,20 +110,21 @@ def _smallest(moved: Bools, still: Bools, terms: Terms) -> list[Term]:
     if not len(moved) or not len(still):
         return []
     common = np.flatnonzero(moved.all(axis=0))
-    lacks = ~still[:, common]
-    if not lacks.any(axis=1).all():
+    option = np.unique([level.option for level in terms.levels], return_inverse=True)[1]
+    if still[:, common].all(axis=1).any():
         return []
     for degree in range(1, len(DEGREES)):
         if math.comb(len(common), degree) > MOST_LOOKED_AT:
             return []
-        sets = np.array(list(combinations(range(len(common)), degree)), dtype=np.intp).reshape(-1, degree)
-        good = sets[lacks[:, sets].any(axis=2).all(axis=0)]
+        sets = np.array(list(combinations(common.tolist(), degree)), dtype=np.intp).reshape(-1, degree)
+        apart = (np.diff(np.sort(option[sets]), axis=1) > 0).all(axis=1)
+        good = sets[apart & ~still[:, sets].all(axis=2).any(axis=0)]
         if len(good):
-            return _likeliest(good, common.tolist(), terms) if degree > 2 else []
+            return _likeliest(good, terms) if degree > 2 else []
     return []
 
 
-def _likeliest(sets: np.ndarray, common: Sequence[int], terms: Terms) -> list[Term]:
-    found = [in_order(terms.levels[common[k]] for k in row) for row in sets.tolist()]
+def _likeliest(sets: np.ndarray, terms: Terms) -> list[Term]:
+    found = [in_order(terms.levels[k] for k in row) for row in sets.tolist()]
     prior = terms.log_priors(found)[len(terms) :]
     return [found[k] for k in np.argsort(-prior, kind="stable")[:MOST]]

@@ -11,7 +11,7 @@ from bot.analysis.change_points.terms import Term, Terms, in_order
 from bot.analysis.explanations.cells import Cells
 from bot.analysis.explanations.conjunctions import MOST, conjunctions, who_moved
 from bot.analysis.explanations.evidence import MOST_GROWN, Kinds
-from bot.model.space import Level
+from bot.model.space import Level, Option, Space
 from tests.unit.flows.change_points.test_search import flags
 
 OPTIONS = 5
@@ -68,6 +68,23 @@ def test_nothing_is_proposed_where_all_or_none_moved_or_moves_are_noise() -> Non
 def test_moves_by_a_share_of_unlike_levels_are_one_move() -> None:
     pairs = ["11000", "10100", "01100", "01011", "10011"]
     assert proposed([*pairs, "11100", "11111"], THREE, costs=0.4, size=-0.2) == [on(0, 1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [((6,), [["level=6", "o0", "o1"]]), ((3, 6), [])], ids=["one value", "a range"]
+)
+def test_a_term_has_one_level_of_an_option(values: tuple[int, ...], expected: list[list[str]]) -> None:
+    space = Space((Option("level", "number", (1, 3, 6, 9), 1), *flags(2).options))
+    terms = Terms(space, possible=lambda _: True, equivalent=lambda a, b: a == b)
+    every = [(n, x, y) for n in (1, 3, 6, 9) for x in (False, True) for y in (False, True)]
+    cells = Cells()
+    for c, (level, x, y) in enumerate(every):
+        cells.add((c, 3), 1.0)
+        cells.add((c, 7), 1.3 if level in values and x and y else 1.0)
+    holds = np.array([[space.holds(level, row) for level in terms.levels] for row in every])
+    sides = who_moved(cells.table(), np.full(len(every), NOISE))
+    found = conjunctions(sides, holds, terms)
+    assert [[str(level) for level in term] for term in found] == expected
 
 
 def test_larger_terms_are_kinds_of_their_own_and_leave_the_numbers_of_others() -> None:
