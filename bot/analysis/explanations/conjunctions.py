@@ -17,6 +17,8 @@ MOVED, STILL = 2 / 3, 1 / 3
 """Shares of a move: by more than the one, another moves with it; by less than the other, it does not."""
 SURELY, LIKELY = 4.0, 2.0
 """Standard errors that a move has, and that such a share of it has: what is proposed, trials will tell."""
+LASTING = 3
+"""Cells on each side of a move that are asked whether it lasts."""
 PLACES = 4
 """Moves that are looked at: the largest ones, each in a stretch of its own."""
 MOST, MOST_LOOKED_AT = 40, 50_000
@@ -67,14 +69,24 @@ def conjunctions(places: Sequence[Sides], holds: Bools, terms: Terms) -> list[Te
 
 
 def _jumps(table: Table, noises: Floats) -> list[Jump]:
-    """Moves that are not noise."""
+    """Moves that are not noise and last: a spoilt trial is a move of one configuration there and back."""
     found = []
     for i in np.flatnonzero(np.diff(table.configuration) == 0).tolist():
         c, size = int(table.configuration[i]), float(table.value[i + 1] - table.value[i])
-        if abs(size) > SURELY * _error(table, i, i + 1, noises):
+        if abs(size) > SURELY * _error(table, i, i + 1, noises) and _lasts(table, i):
             level = table.levels()[c]
             found.append(Jump(c, int(table.revision[i]), int(table.revision[i + 1]), size, size / level))
     return found
+
+
+def _lasts(table: Table, place: int) -> bool:
+    """Whether several cells of the configuration before and after the one at a place agree about its move."""
+    mine = np.flatnonzero(table.configuration == table.configuration[place])
+    before, after = mine[mine <= place][-LASTING:], mine[mine > place][:LASTING]
+    if min(len(before), len(after)) < 2:
+        return False
+    size = np.median(table.value[after]) - np.median(table.value[before])
+    return bool(size / (table.value[place + 1] - table.value[place]) > MOVED)
 
 
 def _error(table: Table, one: int, other: int, noises: Floats) -> float:

@@ -17,7 +17,7 @@ from tests.unit.flows.change_points.test_search import flags
 OPTIONS = 5
 SPACE = flags(OPTIONS)
 TERMS = Terms(SPACE, possible=lambda _: True, equivalent=lambda a, b: a == b)
-NOISE = 0.01
+NOISE, AROUND = 0.01, (2, 3, 7, 8)
 THREE = {"11100", "11110", "11101", "11111"}
 
 
@@ -28,12 +28,12 @@ def on(*places: int) -> Term:
 def proposed(
     measured: Sequence[str], moved: set[str], *, size: float = 0.3, costs: float = 0.0, noise: float = NOISE
 ) -> list[Term]:
-    """Where each of some configurations is measured at 3 and 7, and those of `moved` move between them."""
+    """Where each of some configurations is measured around 5, and those of `moved` move there."""
     cells = Cells()
     for c, options in enumerate(measured):
         level = 1.0 + costs * options.count("1")
-        cells.add((c, 3), level)
-        cells.add((c, 7), level * (1.0 + size * (options in moved)))
+        for revision in AROUND:
+            cells.add((c, revision), level * (1.0 + size * (options in moved and revision >= 5)))
     rows = [tuple(x == "1" for x in options) for options in measured]
     holds = np.array([[SPACE.holds(level, row) for level in TERMS.levels] for row in rows])
     return conjunctions(who_moved(cells.table(), np.full(len(measured), noise)), holds, TERMS)
@@ -65,6 +65,19 @@ def test_nothing_is_proposed_where_all_or_none_moved_or_moves_are_noise() -> Non
     assert not proposed(measured, {"11100"}, size=0.03) and not proposed(measured, {"11100"}, noise=0.1)
 
 
+@pytest.mark.parametrize(("spoilt", "found"), [((7,), []), ((7, 8), [on(0, 1, 2)])])
+def test_a_trial_that_was_spoilt_asks_for_no_larger_term(spoilt: tuple[int, ...], found: list[Term]) -> None:
+    cells = Cells()
+    measured = ["00000", "11000", "10100", "01100", "01011", "10011", "11100"]
+    for c, options in enumerate(measured):
+        for revision in AROUND:
+            cells.add((c, revision), 3.0 if options == "11100" and revision in spoilt else 1.0)
+    rows = [tuple(x == "1" for x in options) for options in measured]
+    holds = np.array([[SPACE.holds(level, row) for level in TERMS.levels] for row in rows])
+    sides = who_moved(cells.table(), np.full(len(measured), NOISE))
+    assert [t for t in conjunctions(sides, holds, TERMS) if all(x.operator == "on" for x in t)] == found
+
+
 def test_moves_by_a_share_of_unlike_levels_are_one_move() -> None:
     pairs = ["11000", "10100", "01100", "01011", "10011"]
     assert proposed([*pairs, "11100", "11111"], THREE, costs=0.4, size=-0.2) == [on(0, 1, 2)]
@@ -79,8 +92,8 @@ def test_a_term_has_one_level_of_an_option(values: tuple[int, ...], expected: li
     every = [(n, x, y) for n in (1, 3, 6, 9) for x in (False, True) for y in (False, True)]
     cells = Cells()
     for c, (level, x, y) in enumerate(every):
-        cells.add((c, 3), 1.0)
-        cells.add((c, 7), 1.3 if level in values and x and y else 1.0)
+        for revision in AROUND:
+            cells.add((c, revision), 1.3 if level in values and x and y and revision >= 5 else 1.0)
     holds = np.array([[space.holds(level, row) for level in terms.levels] for row in every])
     sides = who_moved(cells.table(), np.full(len(every), NOISE))
     found = conjunctions(sides, holds, terms)
