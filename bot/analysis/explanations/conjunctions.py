@@ -28,7 +28,6 @@ MOST, MOST_LOOKED_AT = 40, 50_000
 class Jump(NamedTuple):
     """A configuration's move between two revisions next to each other in its trials; size in seconds."""
 
-    configuration: int
     before: int
     after: int
     size: float
@@ -75,7 +74,7 @@ def _jumps(table: Table, noises: Floats) -> list[Jump]:
         c, size = int(table.configuration[i]), float(table.value[i + 1] - table.value[i])
         if abs(size) > SURELY * _error(table, i, i + 1, noises) and _lasts(table, i):
             level = table.levels()[c]
-            found.append(Jump(c, int(table.revision[i]), int(table.revision[i + 1]), size, size / level))
+            found.append(Jump(int(table.revision[i]), int(table.revision[i + 1]), size, size / level))
     return found
 
 
