@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -18,6 +18,11 @@ not-started: the command could not be executed; cut: stopped by the budget or by
 
 UNREAD = "No trial opened"
 """How a note begins that names an input which trials were handed and none of them opened."""
+
+
+def unread(notes: Iterable[str]) -> list[str]:
+    """Those of some notes that name an input which no trial opened."""
+    return [note for note in notes if note.startswith(UNREAD)]
 
 
 @dataclass(frozen=True)

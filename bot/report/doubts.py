@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from bot.model.report import ConfigurationChange, Report
-from bot.model.trials import UNREAD
 from bot.report import claims, words
 from bot.report.formats import Prose, code, count, prose
 from bot.report.ranges.moves import holds
@@ -43,11 +42,6 @@ def doubt(report: Report) -> Doubt | None:
         title = prose("No slow-down found, but there were too few pairs to see one on any option")
         return Doubt(title, _better(report), "to look at options ")
     return None
-
-
-def idle(report: Report) -> bool:
-    """Whether trials ended well and left an input that was handed to them unread."""
-    return any(note.startswith(UNREAD) for note in report.notes)
 
 
 def odd(report: Report) -> list[ConfigurationChange]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.model.report import Effect, Report
+from bot.model.trials import unread
 from bot.report import claims, doubts, methods, nameless, resources, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
@@ -158,7 +159,7 @@ def _inconclusive(report: Report) -> Headline:
         lead.append(prose("Most suspicious, but not proven: ", claims.hit(report, suspect, capital=False)))
     else:
         lead += doubts.told(report)
-    if doubts.idle(report):
+    if unread(report.notes):
         return Headline("unclear", "🟡", prose("Not clear: ", doubts.IDLE), tuple(lead[:1]), doubts.REPAIR)
     settling = _said(report, "would settle it", "to settle it")
     if report.broken_at_head:

@@ -24,10 +24,8 @@ def of_steps(evidence: Evidence, ensemble: Ensemble, on: Floats) -> Scales | Non
     if not ensemble.best_:
         return None
     table, beforehand = evidence.table, evidence.scales
-    steps, none = (
-        evidence.columns(np.array(ensemble.best_)).astype(np.float64),
-        np.zeros((len(table.value), 0)),
-    )
+    steps = evidence.columns(np.array(ensemble.best_)).astype(np.float64)
+    none = np.zeros((len(table.value), 0))
     moving = learn(beforehand, table, on, steps=steps, sizes=evidence.sizes(ensemble.best_)[0])
     calm = learn(beforehand, table, on, steps=none, sizes=np.zeros(0))
     gain = likelihood(moving, table, on, steps, None) - likelihood(calm, table, on, none, None)

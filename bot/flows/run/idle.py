@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.model.report import Report
-from bot.model.trials import UNREAD
+from bot.model.trials import unread
 
 
 def doubted(report: Report) -> Report:
@@ -11,5 +11,5 @@ def doubted(report: Report) -> Report:
 
     What ends sooner and reads nothing is no improvement.
     """
-    idle = report.verdict in ("none", "improvement") and any(note.startswith(UNREAD) for note in report.notes)
+    idle = report.verdict in ("none", "improvement") and bool(unread(report.notes))
     return report.model_copy(update={"verdict": "inconclusive"}) if idle else report

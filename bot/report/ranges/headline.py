@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.model.report import BuildFailure, ChangePoint, Report
-from bot.model.trials import UNREAD
+from bot.model.trials import UNREAD, unread
 from bot.report import claims, doubts, words
 from bot.report.formats import (
     Listing,
@@ -170,7 +170,7 @@ def _nothing(report: Report) -> Headline:
 
 def _unclear(report: Report) -> Headline:
     why, action = "no change found before the search ended", _more(report)
-    if doubts.idle(report):
+    if unread(report.notes):
         why, action = doubts.IDLE, doubts.REPAIR
     elif any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")

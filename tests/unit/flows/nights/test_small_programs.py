@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -48,21 +49,30 @@ def _exact(observation: Observation) -> Observation:
     return Observation(observation.probe, value if math.isnan(value) else round(value, 1))
 
 
-FACTORS = {42: ("", 1.5), 64: ("a", 0.9), 78: ("a", 1.3)}
-
-
-def test_what_became_slower_later_adds_no_option_to_what_moved_before() -> None:
-    space = Space((Option("a", "flag", (False, True), False),))
-    rng, past = np.random.default_rng(2), list[list[Observation]]()
-    tips = list(range(30, 91, 10))
+def nights(
+    space: Space, end: int, rng: np.random.Generator, seconds: Callable[[Probe], float]
+) -> Iterator[tuple[int, NightSearch]]:
+    """Each tenth revision from 30 on is the tip of a night that remembers all before it."""
+    past = list[list[Observation]]()
+    tips = list(range(30, end, 10))
     for i, tip in enumerate(tips):
         window = Window(tip + 1, reference=tips[i - 2] if i > 1 else 0, previous=tips[i - 1] if i else 0)
         night = NightSearch(space, window, ConstraintSolver(space), rng=rng).remember(past)
         past.append([])
         while wishes := night.wishes():
-            seen = [Observation(p, _level(p) * float(rng.normal(1.0, 0.01))) for p in wishes]
+            seen = [Observation(p, seconds(p)) for p in wishes]
             night.partial_fit(seen)
             past[-1] += seen
+        yield tip, night
+
+
+FACTORS = {42: ("", 1.5), 64: ("a", 0.9), 78: ("a", 1.3)}
+
+
+def test_what_became_slower_later_adds_no_option_to_what_moved_before() -> None:
+    space = Space((Option("a", "flag", (False, True), False),))
+    rng = np.random.default_rng(2)
+    for tip, night in nights(space, 91, rng, lambda p: _level(p) * float(rng.normal(1.0, 0.01))):
         known = {(at, (name,) if name else ()) for at, (name, _) in FACTORS.items() if at <= tip}
         assert {(p.revision, p.term) for p in night.change_points_} == known
     for point in night.change_points_:
@@ -81,21 +91,12 @@ def test_a_noisy_table_counts_once_however_many_nights_read_it(seed: int) -> Non
     """Few rows: what each night reads again is no further evidence, and steps show at further revisions."""
     space = Space(tuple(Option(name, "flag", (False, True), False) for name in "ab"))
     rng, record = np.random.default_rng(seed), dict[Probe, float]()
-    past = list[list[Observation]]()
 
     def value(probe: Probe) -> float:
         slower = 1.3 if probe.revision >= 47 and probe.configuration[0] else 1.0
         return record.setdefault(probe, slower * float(rng.lognormal(0.0, 0.01)))
 
-    tips = list(range(30, 81, 10))
-    for i, tip in enumerate(tips):
-        window = Window(tip + 1, reference=tips[i - 2] if i > 1 else 0, previous=tips[i - 1] if i else 0)
-        night = NightSearch(space, window, ConstraintSolver(space), rng=rng).remember(past)
-        past.append([])
-        while wishes := night.wishes():
-            seen = [Observation(p, value(p)) for p in wishes]
-            night.partial_fit(seen)
-            past[-1] += seen
+    for tip, night in nights(space, 81, rng, value):
         told = {(p.revision, p.term) for p in night.change_points_}
         if tip < 47:
             assert not told
