@@ -21,6 +21,8 @@ FAR, ENOUGH = 4.5, 4
 """Standard deviations from which on a trial is far out; trials that show it."""
 TRUSTED = 3
 """An odd cell with so many trials counts as it is: their median."""
+FLOOR = 0.1
+"""Share of the smallest value that a level is not below, whatever is taken from it."""
 DOUBT = 100.0
 """Factor on the variance of an odd cell that was measured less often."""
 
@@ -113,9 +115,13 @@ class Table:
     within: Floats
     spread: Floats
 
-    def levels(self) -> dict[int, float]:
-        """Median seconds of each configuration."""
-        return self._levels
+    def levels(self, moved: Floats | None = None) -> dict[int, float]:
+        """Median seconds of each configuration; moved: without these seconds of each cell, (n,)."""
+        if moved is None:
+            return self._levels
+        least = FLOOR * float(self.value.min())
+        rest = self.value - moved
+        return {c: max(float(np.median(rest[self.configuration == c])), least) for c in self._levels}
 
     def level(self) -> Floats:
         """The level of each cell's configuration."""

@@ -115,7 +115,7 @@ def agreed(look: Look) -> list[Found]:
     Of many explanations that say nearly the same, the best one may be alone with a name.
     """
     chosen, found = look.best, steps_of(look)
-    for place, shared in shared_terms(look.mass, look.evidence, SURE).items():
+    for place, shared in shared_terms(look.mass, look.evidence, LIKELY).items():
         reworded = in_shared_words(chosen, place, shared, look.mass, look.evidence, LIKELY)
         if reworded != chosen and _names(other := steps_of(look, reworded)) > _names(found):
             chosen, found = reworded, other
@@ -134,7 +134,7 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
         return []
     evidence, terms, holds, usable = look.evidence, look.terms, look.holds, look.usable
     mean, _ = evidence.sizes(chosen)
-    levels = {c: level / evidence.scales.unit for c, level in evidence.table.levels().items()}
+    levels = {c: float(evidence.levels()[c]) for c in evidence.table.levels()}
     same = agreement(chosen, look.drawn, evidence, usable=usable, least=look.least)
     kin = kinship(chosen, look.drawn, evidence, terms)
     mass = look.mass.reshape(len(evidence.kinds), evidence.places)

@@ -77,9 +77,7 @@ def _as_amount(
     """Which share of what is told the seconds of a step are in a configuration; infinite: it is no amount."""
     if len(parts) > 1 or found[parts[0]].share or ratio == 1.0:
         return math.inf
-    table = evidence.table
-    level = float(table.level()[table.configuration == c][0])
-    return found[parts[0]].size * evidence.scales.unit / level / (ratio - 1.0)
+    return found[parts[0]].size / float(evidence.levels()[c]) / (ratio - 1.0)
 
 
 def _moved(
@@ -106,7 +104,7 @@ def _moved(
     told = [k for k, s in enumerate(found) if s.clear and s.told and s.at in between and k not in parts]
     if any(covers[k][c] for k in told):
         return np.nan, np.inf
-    level = float(table.level()[one])
+    level = float(evidence.levels()[c]) * evidence.scales.unit
     whole = step.size * (level if step.share else evidence.scales.unit)
     if len(parts) > 1:  # a share less and an amount more would have moved it as it did, whatever that is
         whole = (ratio - 1.0) * float(table.value[one])

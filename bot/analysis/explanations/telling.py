@@ -60,7 +60,7 @@ def _ratio(
     """Median ratio over the measured configurations among `hit`, and its 90 % interval."""
     table, step = evidence.table, found[parts[0]]
     y = table.value / evidence.scales.unit
-    level = table.level() / evidence.scales.unit
+    level = evidence.levels()[table.configuration]
     for k, other in enumerate(found):  # as if all trials were just before the step
         moved = other.size * covers[k][table.configuration] * (level if other.share else 1.0)
         y = y - np.where(other.at <= table.revision, moved, 0.0) + (moved if other.at < step.at else 0.0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.explanations.cells import Floats, Table
+from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.conjunctions import Sides
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
@@ -77,9 +77,8 @@ class Pool:
             [[a != b for a, b in zip(c, plain, strict=True)] for c in self.configurations], dtype=np.float64
         )
 
-    def levels(self, table: Table) -> Floats:
-        """Seconds of each configuration: measured, or as the sum of its options' costs lets expect."""
-        measured = table.levels()
+    def levels(self, measured: Mapping[int, float]) -> Floats:
+        """Seconds of each configuration: as measured, or as the sum of its options' costs lets expect."""
         rows, values = np.array(list(measured), dtype=np.intp), np.array(list(measured.values()))
         on = np.column_stack([np.ones(len(self.configurations)), self.on()])
         known, center = on[rows], float(np.median(values))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Self
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.explanations.afresh import of_steps
+from bot.analysis.explanations.afresh import of_steps, worth
 from bot.analysis.explanations.cells import Cells, Floats, Table
 from bot.analysis.explanations.conjunctions import conjunctions, who_moved
 from bot.analysis.explanations.doubtful import doubtful
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
 from bot.analysis.explanations.findings import Found, Look, agreed, steps_of
+from bot.analysis.explanations.moves import Moves
 from bot.analysis.explanations.scales import ODD, Scales, learn
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
@@ -36,6 +37,8 @@ STEPS_PER_REVISION, FEW_STEPS, CELLS_PER_STEP = 0.3, 12.0, 8
 cells each cell has a step of its own."""
 FEW_CELLS, MORE_CELLS = 20, 1.5
 """Noise is doubted from so many cells on, and again with so many times more."""
+BLURRY = 2.0
+"""So much blur (`Scales.lively`, 1 beforehand) may hide steps although some are clear."""
 REPEATED, GLANCES = 2, 5
 """First trials of the emptiest configuration at both ends, and revisions between them."""
 
@@ -83,6 +86,7 @@ class ShortRangeFinder:
         self._wished: list[Probe] | None = None
         self._begun = False
         self._doubted = float(FEW_CELLS)
+        self._measured: Mapping[int, float] = {}
 
     @staticmethod
     def fits(space: Space, revisions: int) -> bool:
@@ -155,12 +159,17 @@ class ShortRangeFinder:
         on = self._pool.on()
         sparse = table.levels().get(self._pool.sparse)
         self._scales = replace(self._scales, unit=sparse or float(np.median(table.value)))
+        known = self._known() if self._measured else None
+        # Where in the range a configuration was measured says nothing of its level.
+        beyond = None if known is None else self._scales.unit * known.beyond_average(table, self.revisions)
+        self._measured = table.levels(beyond)
         moved = None
-        if self._evidence is not None and self._ensemble.best_:
-            steps = self._steps_design(self._evidence, table.configuration, table.revision)
-            sizes = np.array([step.size for step in self._found])
-            moved = self._moved(self._pool.levels(table) / self._scales.unit)
-            self._scales = learn(self._scales, table, on, steps=steps, sizes=sizes, moved=moved)
+        if known is not None and self._found:
+            known = self._known()
+            moved = known.by_revision(self.revisions)
+            self._scales = learn(
+                self._scales, table, on, steps=known.design(table), sizes=known.sizes, moved=moved
+            )
         self._look_at(table, on, moved)
 
     def _look_at(self, table: Table, on: Floats, moved: Floats | None = None) -> None:
@@ -183,12 +192,15 @@ class ShortRangeFinder:
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
 
     def _explain_afresh(self, table: Table) -> bool:
-        """Whether, while no step is clear, steps explain what passed for noise; else it leaves no trace."""
-        if any(step.clear for step in self._found):
+        """Whether, while none is clear or blur is large, steps explain it; else it leaves no trace."""
+        clear = any(step.clear for step in self._found)
+        if self._evidence is None or (clear and self._scales.lively < BLURRY):
             return False
         on, fresh = self._pool.on(), Ensemble(*self._rng.spawn(1))
+        moved = self._known().by_revision(self.revisions)
+        known = worth(self._evidence, self._ensemble.best_, on, scales=self._scales, moved=moved)
         beforehand = replace(Scales.for_changes(self._threshold), unit=self._scales.unit).wide_enough(table)
-        scales = of_steps(self._evidence_of(table, on, beforehand, None), fresh, on)
+        scales = of_steps(self._evidence_of(table, on, beforehand, None), fresh, on, known=known)
         if scales is None:
             return False
         self._scales, self._ensemble = scales, fresh
@@ -201,7 +213,7 @@ class ShortRangeFinder:
             self._kinds,
             scales,
             on=on,
-            design=self._moves(table)[1],
+            design=self._moves()[1],
             expected=self._expected(table),
             revisions=self.revisions,
             moved=moved,
@@ -212,31 +224,20 @@ class ShortRangeFinder:
         shown = max(FEW_STEPS, len(table.value) / CELLS_PER_STEP)
         return min(STEPS_PER_REVISION * self.revisions, shown)
 
-    def _moves(self, table: Table) -> tuple[Floats, NDArray[np.float32]]:
+    def _levels(self) -> Floats:
+        """Of all configurations, in units."""
+        return self._pool.levels(self._measured) / self._scales.unit
+
+    def _moves(self) -> tuple[Floats, NDArray[np.float32]]:
         """Level of each configuration, in units, and how far each kind of step moves it."""
-        levels = self._pool.levels(table) / self._scales.unit
+        levels = self._levels()
         covers, holds = self.terms_.remembered(self._pool.holds), self._pool.holds
         grown = self.terms_.covers_of(self._kinds.grown, holds)
         return levels, self._kinds.design(np.hstack([covers, grown], dtype=np.float32).T, levels)
 
-    def _steps_design(self, evidence: Evidence, configuration: np.ndarray, revision: np.ndarray) -> Floats:
-        """The steps of the best explanation so far in new cells, (n_cells, n_steps)."""
-        found = self._found
-        covers = self._covers([step.term for step in found])[:, configuration].T
-        levels = self._pool.levels(evidence.table) / self._scales.unit
-        share = np.where([step.share for step in found], levels[configuration][:, None], 1.0)
-        after = revision[:, None] >= np.array([step.at for step in found])[None, :]
-        return np.asarray(covers * share * after, dtype=np.float64)
-
-    def _moved(self, levels: Floats) -> Floats:
-        """How far the steps found so far move each configuration, in units, (n_configurations, n_revisions).
-
-        Steps of one revision count as if they went in different directions: none hides another.
-        """
-        squares = np.zeros((len(levels), self.revisions))
-        for step, held in zip(self._found, self._covers([step.term for step in self._found]), strict=True):
-            squares[:, step.at] += (step.size * held * (levels if step.share else 1.0)) ** 2
-        return np.sqrt(squares)
+    def _known(self) -> Moves:
+        """What the steps of the best explanation move."""
+        return Moves(self._found, self._covers([step.term for step in self._found]), self._levels())
 
     def _covers(self, terms: Sequence[Term]) -> Floats:
         """Configurations that hold each term, (n_terms, n_configurations) of 0 and 1."""
@@ -270,7 +271,7 @@ class ShortRangeFinder:
         doubted = doubts(
             self._found, table, self._pool, self.terms_, revisions=self.revisions, anchor=self._anchor
         )
-        levels, moves = self._moves(table)
+        levels, moves = self._moves()
         return next_probes(
             Outlook(
                 evidence,
@@ -279,7 +280,7 @@ class ShortRangeFinder:
                 self._pool,
                 levels=levels,
                 moves=moves,
-                moved=self._moved(levels),
+                moved=self._known().by_revision(self.revisions),
                 anchor=self._anchor,
                 doubts=doubted,
             ),
