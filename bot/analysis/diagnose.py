@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.candidates import PAIR_COVER, Candidates, Equivalent, candidates
 from bot.analysis.distributions import normal_quantile
+from bot.analysis.exhausted import exhausted
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.judgement import Judgement, judgement
 from bot.analysis.leader import Rule, leader
@@ -35,14 +36,15 @@ NARROW = 0.2
 """Nor is a size whose 90 % interval is this share of it to either side."""
 NOISE_SHARE = 0.25
 """Nor where pairs cause only this share of the interval, the rest being how much configurations differ."""
-LEAST_RECORDED = 2
-"""Configurations of a table that hold a pair of levels, at least: their values alone tell no quirk apart."""
+LEAST_OF_ALL = 2
+"""Configurations that hold a pair of levels, at least, where these are a table's, or all that are valid."""
 LEAST_ROUNDS = 6
 """Nothing is named early on fewer pairs per configuration: the scales must be known."""
 PATIENCE = 1.25
 """After an alarm the naming is repeated when pairs have grown by this factor."""
 
 
+Suspicious: TypeAlias = Callable[[NDArray[np.bool_]], NDArray[np.intp]]
 _UNKNOWN: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -74,7 +76,7 @@ class PairedEstimator:
         self.space, self.configurations, self.rules = space, tuple(configurations), tuple(rules)
         self.false_alarms, self.rng = false_alarms, rng
         self.equivalent, self.possible = _cached(equivalent), possible
-        self._recorded = recorded
+        self._recorded, self._whole = recorded, exhausted(space, self.configurations, possible)
         alpha = false_alarms / (2 * max(len(rules), 1))
         self.active_: tuple[int, ...] = tuple(range(len(self.configurations)))
         self.alarmed_ = False
@@ -218,13 +220,15 @@ class PairedEstimator:
 
         return expected.informed(self._candidates(suspicious), self.space)
 
-    def _candidates(
-        self, suspicious: Callable[[NDArray[np.bool_]], NDArray[np.intp]] | None = None
-    ) -> Candidates:
-        """Who may carry a change; a small table has only two configurations with most pairs of levels."""
-        fewest = PAIR_COVER if self._recorded is None else LEAST_RECORDED
+    def _candidates(self, suspicious: Suspicious | None = None) -> Candidates:
+        """Who may carry a change; where all there is was measured, two configurations are no quirk of a sample."""
+        few = self._recorded is not None or self._whole
         return candidates(
-            self.space, self.configurations, self.equivalent, suspicious=suspicious, fewest=fewest
+            self.space,
+            self.configurations,
+            self.equivalent,
+            suspicious=suspicious,
+            fewest=LEAST_OF_ALL if few else PAIR_COVER,
         )
 
     def _update(self, *, naming: bool = True) -> None:

@@ -23,7 +23,7 @@ MOVED = 0.25
 """Of all differences: so many at least are beyond what is exact where there is noise ..."""
 BOTH = 0.2
 """... of either sign so many of these at least (around their middle) ..."""
-UNLIKE, SEVERAL = 0.8, 8
+UNLIKE, SEVERAL = 0.6, 8
 """... and of each comparison's so many (a share, at most a number) are unlike: a change moves many alike."""
 WORTH = 0.3
 """Degrees of freedom of a robust scale, of each difference that it is learned from."""

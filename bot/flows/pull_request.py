@@ -128,7 +128,7 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         served=lambda wished: _served(job, bench, wished),
     )
     contrasts = Contrasts(job.subject.space, _between(job, bench), evidence, schedule)
-    schedule.active = partial(_worth_measuring, job, contrasts, evidence)
+    schedule.active = partial(_worth_measuring, job, contrasts, schedule)
     reserve = _reserve(job, evidence, schedule.budget)
     schedule.finished = lambda: bench.stopped() or contrasts.decided or reserve.due(bench.elapsed())
     for pair in bench.measure(schedule.wishes()):
@@ -144,13 +144,12 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
     return conclude(job, bench, evidence, until=until, spent=spent, recalled=recalled)
 
 
-def _worth_measuring(job: Job, contrasts: Contrasts, evidence: Evidence) -> Sequence[Configuration] | None:
-    """What is measured next; of a table, what has values that were not drawn yet."""
-    wanted = contrasts.active()
+def _worth_measuring(job: Job, contrasts: Contrasts, schedule: Schedule) -> Sequence[Configuration] | None:
+    """What is measured next; of a noisy table, whatever has values that were not drawn yet."""
     if job.recorded is None:
-        return wanted
-    known, most = evidence.ok_pairs, job.recorded.most
-    return [c for c in evidence.configurations if c in (wanted or ()) and known[c] < most.get(c, 0)]
+        return contrasts.active()
+    known, most = contrasts.evidence.ok_pairs, job.recorded.most
+    return [c for c in schedule.configurations if known[c] < most.get(c, 0)]
 
 
 def _served(job: Job, bench: Bench, wished: Configuration) -> Configuration | None:

@@ -1,4 +1,4 @@
-"""Of a table with noisy values each counts once: without a change nobody is alarmed, and changes are found."""
+"""Of a table with noisy values each counts once: unchanged, nobody is alarmed, and changes are found."""
 
 from __future__ import annotations
 
