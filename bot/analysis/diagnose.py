@@ -221,7 +221,7 @@ class PairedEstimator:
         return expected.informed(self._candidates(suspicious), self.space)
 
     def _candidates(self, suspicious: Suspicious | None = None) -> Candidates:
-        """Who may carry a change; where all there is was measured, two configurations are no quirk of a sample."""
+        """Who may carry a change; where all valid ones were measured, two configurations are no quirk."""
         few = self._recorded is not None or self._whole
         return candidates(
             self.space,
