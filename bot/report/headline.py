@@ -105,7 +105,8 @@ def _improvement(report: Report) -> Headline:
             "what is named needs nothing; but the default configuration may have become worse. To be sure, "
         )
         action = hints.more_time(report, worse)
-    return Headline("good", "🟢", _title(report, found, bad=False), _lead(report, found, bad=False), action)
+    title = prose(_title(report, found, bad=False), claims.mostly_unseen(report))
+    return Headline("good", "🟢", title, _lead(report, found, bad=False), action)
 
 
 def _mixed(report: Report) -> Headline:
@@ -127,7 +128,7 @@ def _none(report: Report) -> Headline:
         )
     failed = " where trials ended well" if report.spent.failed_trials else ""
     said = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
-    return Headline("good", "🟢", prose(f"{said}{failed}"), lead)
+    return Headline("good", "🟢", prose(f"{said}{failed}{claims.mostly_unseen(report)}"), lead)
 
 
 def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:

@@ -55,7 +55,8 @@ _HARMFUL = re.compile(
 _SAYS_HARM = re.compile(
     r"""\b(?:in[- ]place\b|overwrit\w+
         |(?:delet|remov|eras|replac|modif|renam)\w*[ ](?:the[ ]|its[ ]|your[ ]|all[ ])?
-         (?:inputs?|sources?|originals?)(?:[ ]files?\b|(?=[ ]*(?:[.,;:)]|$)|[ ](?:after|once|when|if|on)\b)))""",
+         (?:inputs?|sources?|originals?)
+         (?:[ ]files?\b|(?=[ ]*(?:[.,;:)]|$)|[ ](?:after|once|when|if|on)\b)))""",
     re.VERBOSE | re.IGNORECASE,
 )
 _DENIES = re.compile(r"\b(?:not|never|no|without|instead|keep|prompt|ask|before|\w+n't)\b", re.IGNORECASE)
