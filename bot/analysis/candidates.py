@@ -95,8 +95,9 @@ def candidates(
     equivalent: Equivalent,
     *,
     suspicious: Callable[[NDArray[np.bool_]], NDArray[np.intp]] | None = None,
+    fewest: int = PAIR_COVER,
 ) -> Candidates:
-    """All terms worth testing on a sample.
+    """All terms worth testing on a sample; fewest: configurations that hold a pair of levels.
 
     `equivalent` is only asked about terms with the same cover, when their aliases are. With too many levels
     no pairs are formed, unless `suspicious` picks rows to pair from covers (n_levels, n_configurations).
@@ -105,10 +106,10 @@ def candidates(
     seen = np.flatnonzero(covers.any(axis=1))
     levels, covers = [levels[i] for i in seen], covers[seen]
     everything = np.ones((1, len(configurations)), dtype=bool)
-    pairs, pair_covers, screened = _pairs(levels, covers)
+    pairs, pair_covers, screened = _pairs(levels, covers, fewest)
     if screened and suspicious is not None:
         rows = suspicious(covers)
-        pairs, pair_covers, _ = _pairs([levels[i] for i in rows], covers[rows], bounded=False)
+        pairs, pair_covers, _ = _pairs([levels[i] for i in rows], covers[rows], fewest, bounded=False)
     # With one option a whole configuration is a level.
     singles = [whole_term(space, c) for c in configurations] if len(space.options) > 1 else []
     kinds: list[tuple[Kind, Sequence[Term], NDArray[np.bool_]]] = [
@@ -139,7 +140,7 @@ def pair_term(first: Level, second: Level) -> Term:
 
 
 def _pairs(
-    levels: Sequence[Level], covers: NDArray[np.bool_], *, bounded: bool = True
+    levels: Sequence[Level], covers: NDArray[np.bool_], fewest: int, *, bounded: bool = True
 ) -> tuple[list[Term], NDArray[np.bool_], bool]:
     """Pairs that hold often enough, or wherever one of their levels holds; whether they were too many."""
     none = np.zeros((0, covers.shape[1]), dtype=bool)
@@ -152,7 +153,7 @@ def _pairs(
     both = covers[rows[:, 0]] & covers[rows[:, 1]]
     n = both.sum(axis=1)
     least = covers.sum(axis=1)[rows].min(axis=1)
-    keep = (n >= PAIR_COVER) | ((n > 0) & (n == least))
+    keep = (n >= fewest) | ((n > 0) & (n == least))
     if bounded and keep.sum() > MOST_PAIRS:
         return [], none, True
     kept = [pair_term(levels[i], levels[j]) for (i, j), k in zip(index, keep, strict=True) if k]

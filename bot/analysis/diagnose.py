@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.candidates import Candidates, Equivalent, candidates
+from bot.analysis.candidates import PAIR_COVER, Candidates, Equivalent, candidates
 from bot.analysis.distributions import normal_quantile
+from bot.analysis.exhausted import exhausted
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.judgement import Judgement, judgement
 from bot.analysis.leader import Rule, leader
 from bot.analysis.pairs import Floats
 from bot.analysis.reading import ONE_SIDED, Reading
+from bot.analysis.recorded import Recorded
 from bot.analysis.telling_apart import Doubt, unnamed
 from bot.analysis.terms import single_effects
 from bot.analysis.triples import with_triples
@@ -34,12 +36,15 @@ NARROW = 0.2
 """Nor is a size whose 90 % interval is this share of it to either side."""
 NOISE_SHARE = 0.25
 """Nor where pairs cause only this share of the interval, the rest being how much configurations differ."""
+LEAST_OF_ALL = 2
+"""Configurations that hold a pair of levels, at least, where these are a table's, or all that are valid."""
 LEAST_ROUNDS = 6
 """Nothing is named early on fewer pairs per configuration: the scales must be known."""
 PATIENCE = 1.25
 """After an alarm the naming is repeated when pairs have grown by this factor."""
 
 
+Suspicious: TypeAlias = Callable[[NDArray[np.bool_]], NDArray[np.intp]]
 _UNKNOWN: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -49,13 +54,13 @@ class PairedEstimator:
     space: options. configurations: the sample; the first is the default. rules: metrics, primary first.
     false_alarms: error rate over all metrics and both directions, at whatever time one looks. equivalent:
     whether two terms hold in the same valid configurations. possible: whether any of those holds a term.
-    experience: what history lets expect; it may be wrong.
+    experience: what history lets expect; it may be wrong. recorded: that values are a table's, and noisy.
 
     Learned: `active_`, `alarmed_`, `decided_`, `leader_` (cheap; brought up to date about once a round).
     See docs/how-it-decides.md.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (all by keyword)
         self,
         *,
         space: Space,
@@ -66,10 +71,12 @@ class PairedEstimator:
         rng: np.random.Generator,
         possible: Callable[[Term], bool] | None = None,
         experience: Experience | None = None,
+        recorded: Recorded | None = None,
     ) -> None:
         self.space, self.configurations, self.rules = space, tuple(configurations), tuple(rules)
         self.false_alarms, self.rng = false_alarms, rng
         self.equivalent, self.possible = _cached(equivalent), possible
+        self._recorded, self._whole = recorded, exhausted(space, self.configurations, possible)
         alpha = false_alarms / (2 * max(len(rules), 1))
         self.active_: tuple[int, ...] = tuple(range(len(self.configurations)))
         self.alarmed_ = False
@@ -81,7 +88,7 @@ class PairedEstimator:
         self._watches: dict[str, Watch] = {}
         self._expected = dict(experience.metrics) if experience is not None else {}
         if self.configurations:
-            found = candidates(space, self.configurations, self.equivalent)
+            found = self._candidates()
             for rule in rules:
                 self._watches[rule.name] = self._watch(found, rule, alpha)
 
@@ -97,7 +104,15 @@ class PairedEstimator:
             rate=expected.rate if rule.name in self._expected else None,
             hoped=expected.hoped(found, self.space),
             sizes=expected.sizes(found),
+            recorded=self._record(),
         )
+
+    def _record(self) -> tuple[Recorded, NDArray[np.int64]] | None:
+        """What a table is known to be worth: how many pairs of each configuration."""
+        if self._recorded is None:
+            return None
+        most = [self._recorded.most.get(c, 0) for c in self.configurations]
+        return self._recorded, np.array(most, dtype=np.int64)
 
     def partial_fit(
         self, configuration: int, log_ratios: Mapping[str, float], base: Mapping[str, float] = _UNKNOWN
@@ -185,8 +200,7 @@ class PairedEstimator:
         if alarms.any():
             expected = self._expected.get(rule.name, Expected())
             if not watch.sampled.all():  # some were added
-                again = candidates(self.space, self.configurations, self.equivalent)
-                found = expected.informed(again, self.space)
+                found = expected.informed(self._candidates(), self.space)
             found = self._paired(location, variance, expected) if found.screened else found
             found = with_triples(found, self.space, self.configurations, location, variance)
             sizes = expected.sizes(found)
@@ -204,8 +218,18 @@ class PairedEstimator:
             score = np.abs(covers @ (weight * location)) / np.sqrt(np.maximum(total, 1e-12))
             return np.sort(np.argsort(-score, kind="stable")[:SCREENED])
 
-        found = candidates(self.space, self.configurations, self.equivalent, suspicious=suspicious)
-        return expected.informed(found, self.space)
+        return expected.informed(self._candidates(suspicious), self.space)
+
+    def _candidates(self, suspicious: Suspicious | None = None) -> Candidates:
+        """Who may carry a change; where all valid ones were measured, two configurations are no quirk."""
+        few = self._recorded is not None or self._whole
+        return candidates(
+            self.space,
+            self.configurations,
+            self.equivalent,
+            suspicious=suspicious,
+            fewest=LEAST_OF_ALL if few else PAIR_COVER,
+        )
 
     def _update(self, *, naming: bool = True) -> None:
         """Brings the learned attributes up to date."""
@@ -215,6 +239,8 @@ class PairedEstimator:
         self._waiting = 0
         for watch in watches:
             watch.weigh()
+        if self._recorded is not None:  # all of a table is read
+            return
         still = np.zeros(len(self.configurations), dtype=bool)
         for watch in watches:
             still |= watch.bettor.open

@@ -16,6 +16,9 @@ NONE_BOUND, NONE_MARGINS = 0.03, 3.0
 LEAST = 1.1
 """The smallest factor that is told: what seems to lack nothing lacks a little. Arbitrary."""
 
+MOST_VALUES = 20
+"""Values of a table's cell that are told: of noise that few values show, more is no estimate. Arbitrary."""
+
 
 def doubts(readings: Sequence[Reading]) -> list[str]:
     """A sentence for each metric of which nothing is settled; empty: there is none."""
@@ -38,14 +41,27 @@ def _doubt(reading: Reading) -> str:
     term = "+".join(reading.level_terms[worst]) or "everything"
     # Whichever is nearer: the bound falls below the limit, or what stands out alarms.
     goal = max(limit - mean[worst], reading.watch.margin / 2)
-    factor = max(min(float(reach[worst] / goal) ** 2, until_alarm(reading)), LEAST)
-    more = math.ceil((factor - 1.0) * reading.watch.pairs)
+    factor = float(reach[worst] / goal) ** 2
     return (
         f"{reading.metric}: {len(open_)} of {len(mean)} levels could still be "
         f"{100 * math.expm1(limit):.0f} % worse (most of all {term}: "
         f"up to {100 * math.expm1(bound[worst]):.1f} %); "
-        f"about {more} more pairs would settle it ({factor:.1f} times this run's measuring in all)."
+        f"{_remedy(reading, factor)}."
     )
+
+
+def _remedy(reading: Reading, factor: float) -> str:
+    """What would settle it; factor: of this run's pairs, until bounds are low enough."""
+    if reading.watch.recorded is not None:  # it has no more pairs
+        each = float(np.median(reading.watch.log.counts))
+        values = max(math.ceil(factor * each), math.floor(each) + 1)
+        told = f"about {values}" if values <= MOST_VALUES else "many more"
+        return (
+            f"{told} values of each configuration and revision in the table (repeated rows) would settle it"
+        )
+    factor = max(min(factor, until_alarm(reading)), LEAST)
+    more = math.ceil((factor - 1.0) * reading.watch.pairs)
+    return f"about {more} more pairs would settle it ({factor:.1f} times this run's measuring in all)"
 
 
 def until_alarm(reading: Reading) -> float:

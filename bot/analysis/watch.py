@@ -14,6 +14,8 @@ from bot.analysis.look import EARLY, FIRST, NEXT, SHARE, needed_score, standing_
 from bot.analysis.pairs import Floats, PairLog, locations, scales, trust
 from bot.analysis.past_sizes import Sizes
 from bot.analysis.power import smallest_visible
+from bot.analysis.recorded import Recorded
+from bot.analysis.recorded_look import RecordedLook
 from bot.analysis.sequential import SINGLE, Bettor
 
 FLOOR = 0.1
@@ -31,10 +33,11 @@ class Watch:
     each direction, at any time. pattern: how noisy each configuration is believed to be beside the others.
     hoped: candidates that history makes likelier.
     rate: changes to expect of a pull request (None: nobody knows). sizes: how large changes of candidates are
-    likely to be (None: as large as any).
+    likely to be (None: as large as any). recorded: that values repeat and are noisy (None: each pair is
+    another one), and how many pairs of each configuration, (n_configurations,), say something new.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (all by keyword)
         self,
         found: Candidates,
         *,
@@ -45,6 +48,7 @@ class Watch:
         rate: float | None = None,
         hoped: NDArray[np.bool_] | None = None,
         sizes: Sizes | None = None,
+        recorded: tuple[Recorded, NDArray[np.int64]] | None = None,
     ) -> None:
         n = found.covers.shape[1]
         self.pattern = np.ones(n) if pattern is None else pattern
@@ -55,7 +59,8 @@ class Watch:
         self.scale = np.full(n, np.nan)
         self.bettor = Bettor(found, margin)
         self.log_bound = float(-np.log(alpha * (1.0 - SHARE)))
-        self.look_alpha = alpha * SHARE * FIRST
+        self.look_alpha = alpha * SHARE * FIRST if recorded is None else alpha * (1.0 - NEXT)
+        self.recorded = recorded
         self._early_alphas = [alpha * SHARE * share for share in EARLY]
         self._looked = 0
         self._stood_out = np.zeros(2, dtype=bool)
@@ -90,6 +95,8 @@ class Watch:
 
     def add(self, configuration: int, log_ratio: float, base: float = math.nan) -> None:
         """Takes one pair, and what base took in it; nothing is decided before `weigh`."""
+        if self.recorded is not None and self._known(configuration) >= self.recorded[1][configuration]:
+            return
         if math.isfinite(log_ratio):
             self._pending.append((configuration, self.sign * log_ratio, base))
 
@@ -112,6 +119,10 @@ class Watch:
             return None
         return Costs(base, head)
 
+    def _known(self, configuration: int) -> int:
+        """Pairs of a configuration."""
+        return int(self.log.counts[configuration]) + sum(c == configuration for c, *_ in self._pending)
+
     def weigh(self) -> None:
         """Bets on the pending pairs at the scales known before them, then learns from them."""
         if not self._pending:
@@ -120,6 +131,11 @@ class Watch:
         rows, values = np.array(configurations, dtype=np.int64), np.array(pending)
         self._pending.clear()
         self._cost(rows, values, np.array(bases))
+        if self.recorded is not None:  # a bet wants noise that the next pair has afresh
+            self.log.add_all(rows, values)
+            look = self.look_at_record(self.recorded[0])
+            self.scale = np.full(len(self.scale), look.scale(self.found, self.look_alpha))
+            return
         first = not self.log.counts.any()
         if not first:
             self.bettor.bet(rows, values, self.scale[rows], self.standing(STANDS)[rows])
@@ -134,6 +150,13 @@ class Watch:
                 self.bettor.expect(self.sizes, middle)
             self.bettor.bet(rows, values, (middle * unit)[rows])
         self.bettor.weigh()
+
+    def look_at_record(self, known: Recorded) -> RecordedLook:
+        """What a table's values amount to."""
+        with np.errstate(invalid="ignore"):
+            mean = np.nansum(self.log.values, axis=1) / self.log.counts
+        floor = FLOOR * self.margin
+        return RecordedLook(mean, self.log.counts, known, margin=self.margin, floor=floor)
 
     def _cost(self, rows: NDArray[np.int64], values: Floats, base: Floats) -> None:
         """Keeps the least that each side took; a pair whose base is not known tells nothing of it."""
@@ -171,15 +194,26 @@ class Watch:
 
     def look_early(self, found: Candidates, turn: int) -> None:
         """Looks before the end, at the error rate of this turn (of `EARLY`), which is spent by that."""
+        if self.recorded is not None:  # nothing is told before the end
+            return
         alpha, self._early_alphas[turn] = self._early_alphas[turn], 0.0
         self._stand_out(found, alpha)
 
     def _stand_out(self, found: Candidates, alpha: float) -> None:
-        scores = standing_out(found, self.log.values, self.scale, self.margin)
-        self._stood_out |= (scores >= needed_score(alpha, found.prior)[:, None]).any(axis=0)
+        if self.recorded is not None:
+            look = self.look_at_record(self.recorded[0])
+            scores, needed = look.scores(found), look.needed(alpha, found.prior)
+        else:
+            scores = standing_out(found, self.log.values, self.scale, self.margin)
+            needed = needed_score(alpha, found.prior)
+        self._stood_out |= (scores >= needed[:, None]).any(axis=0)
 
     def smallest_visible(self, covers: Floats, prior: Floats) -> Floats:
         """Smallest slow-down that these pairs show with 80 % power; covers: (n, n_configurations)."""
+        if self.recorded is not None:
+            look = self.look_at_record(self.recorded[0])
+            needed = look.needed(self.look_alpha, prior)
+            return look.smallest_visible(covers, scale=float(self.scale[0]), needed=needed)
         return smallest_visible(
             covers,
             self.scale,

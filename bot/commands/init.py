@@ -68,6 +68,9 @@ def init(root: Path, *, force: bool = False, action: str = ACTION, shards: int =
         _write(root, path, texts[path])
     lines = [f"Found: {found.recipe.system or 'no build system that is known here'}."]
     lines += [f"Options: {', '.join(o.name for o in found.options) or 'none in the documentation'}."]
+    if found.harmful:
+        left = ", ".join(o.flag for o in found.harmful)
+        lines += [f"Left out, because they seem to delete or rewrite what trials read: {left}."]
     lines += [f"Wrote {path}" for path in written]
     lines += [f"Kept {path} (--force replaces it)" for path in kept]
     return Initialised(written, kept, (*lines, *_next_steps(written, texts[CONFIG], action)))

@@ -16,7 +16,7 @@ from bot.compose.estimators import estimator
 from bot.compose.ranging import bisected_range
 from bot.compose.runs import stop_on_signals
 from bot.compose.searching import AskedRange, search_of
-from bot.compose.subjects import CONFIG, Subjected, load_checked, refuse_simulated
+from bot.compose.subjects import CONFIG, Subjected, load_checked, refuse_simulated, with_config
 from bot.flows.bisect import RangeJob, bisect
 from bot.flows.ports import Progress
 from bot.model.errors import UsageError
@@ -38,13 +38,14 @@ def bisected(asked: AskedRange, progress: Progress) -> Report:
     local = Subjected(load_checked(path), path.parent) if asked.config or path.is_file() else None
     with one_thread(), stop_on_signals() as stop:
         if local is None or isinstance(local.subject.program, Program):
-            return bisected_range(asked, None if local is None else local.subject, progress, stop)
+            found = bisected_range(asked, None if local is None else local.subject, progress, stop)
+            return with_config(found, asked.config)
         refuse_simulated(asked.simulated)
         if asked.history is not None:
             raise UsageError("--history: trials of a table or callable are not remembered; leave it out")
         if asked.tags:
             raise UsageError("--tags: a table or callable has none; leave it out")
-        return bisect(_simulated(asked, local, progress, stop.is_set))
+        return with_config(bisect(_simulated(asked, local, progress, stop.is_set)), asked.config)
 
 
 def _simulated(asked: AskedRange, local: Subjected, progress: Progress, stop: Callable[[], bool]) -> RangeJob:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -148,17 +149,27 @@ def _mean(values: np.ndarray, nothing: float) -> float | None:
     return float(known.mean()) if len(known) else None
 
 
+_ENDING = re.compile(r"\.[a-z][a-z0-9]*")
+"""What a file's name ends in; a folder may be called after a version."""
+
+
 def exported(
     store: LayeredStore, target: Path, wanted: Selection = EVERYTHING, *, kind: str = TRIALS.kind
 ) -> Exchanged:
     """Writes a table (`.csv`, `.parquet`) of one kind, or copies of all segments into a folder.
 
     Raises:
-        UsageError: a selection does not go with a folder, or there is nothing to export.
+        UsageError: the ending is unknown, a selection goes with no folder, or there is nothing to export.
         HistoryError: the folder cannot be written.
         OSError: the file cannot be written.
     """
-    if target.suffix.lower() not in TABLES:
+    ending = target.suffix.lower()
+    if ending not in TABLES and not target.is_dir() and _ENDING.fullmatch(ending):
+        raise UsageError(
+            f"{target}: {target.suffix} is no known ending; a table ends in {' or '.join(TABLES)},"
+            " and the name of a new folder in none"
+        )
+    if ending not in TABLES:
         if wanted != EVERYTHING or kind != TRIALS.kind:
             raise UsageError(
                 f"{target}: a folder gets all segments; a selection needs a {' or '.join(TABLES)} file"

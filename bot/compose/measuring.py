@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,7 +21,8 @@ from bot.adapters.repositories.git import Repository
 from bot.adapters.repositories.overlay import overlaid
 from bot.adapters.repositories.touched import changed_lines
 from bot.adapters.simulated.bench import SimulatedBench, Source, simulated_comparison
-from bot.adapters.simulated.sources import load_source
+from bot.adapters.simulated.sources import TableSource, load_source
+from bot.analysis.recorded import Recorded, recorded
 from bot.compose.accepted import with_accepted_changes
 from bot.compose.asserted import with_assertions
 from bot.compose.estimators import estimator
@@ -48,7 +50,7 @@ from bot.flows.run.job import Job
 from bot.model.errors import UsageError
 from bot.model.report import Report
 from bot.model.revisions import Comparison
-from bot.model.subject import Program
+from bot.model.subject import Program, Subject
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.pull_request import pull_request_sample
 from bot.sampling.weighted import weighted_sample
@@ -233,6 +235,7 @@ def _simulated_job(
     source = known or load_source(subject, local.folder)
     comparison = simulated_comparison(asked.base, asked.head, source.revisions)
     solver = ConstraintSolver(subject.space)
+    table = _recorded(subject, source, comparison)
     return Job(
         subject=subject,
         name=local.folder.resolve().name,
@@ -246,8 +249,18 @@ def _simulated_job(
         ),
         progress=progress,
         rng=deciding,
-        notes=(*local.notes, *_default_note(solver)),
+        notes=(*local.notes, *_default_note(solver), *([table.note(source.metric)] if table else [])),
+        recorded=table,
     )
+
+
+def _recorded(subject: Subject, source: Source, comparison: Comparison) -> Recorded | None:
+    """What is known of the noise of a table's values."""
+    if not isinstance(source, TableSource):
+        return None
+    base, head = int(comparison.base.id), int(comparison.head.id)
+    margin, counted = math.log1p(subject.threshold), source.unit == "instructions"
+    return recorded(source.cells, base, head, margin=margin, counted=counted)
 
 
 def _generators(asked: Asked) -> list[np.random.Generator]:

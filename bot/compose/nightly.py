@@ -26,7 +26,7 @@ from bot.compose.published_nights import with_estimator
 from bot.compose.records import record
 from bot.compose.remembering import AskedHistory, opened_history
 from bot.compose.runs import stop_on_signals
-from bot.compose.subjects import CONFIG, Subjected, load_checked
+from bot.compose.subjects import CONFIG, Subjected, load_checked, with_config
 from bot.flows.night import night
 from bot.flows.nights.job import NightJob
 from bot.flows.nights.past import anchor_of, nights
@@ -67,9 +67,10 @@ def spent_night(asked: AskedNight, progress: Progress) -> Report:
         progress.stage("reading the history")
         remembered = Remembered.of(store, subject, opened_issues(asked, stack))
         if isinstance(subject.program, Program):
-            return night_of_branch(asked, subject, remembered, progress=progress, stop=stop)
+            found = night_of_branch(asked, subject, remembered, progress=progress, stop=stop)
+            return with_config(found, asked.config)
         job = _simulated(asked, local, remembered, progress=progress, stop=stop.is_set)
-        return night(with_accepted_at_night(path, job))
+        return with_config(night(with_accepted_at_night(path, job)), asked.config)
 
 
 def leave_history(asked: AskedNight, folder: Path) -> None:

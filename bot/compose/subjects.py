@@ -8,6 +8,7 @@ from pathlib import Path
 from bot.adapters.documents.subject_file import load_subject, place_constraint, read_subject
 from bot.event import PullFacts
 from bot.model.errors import ConstraintError, UsageError
+from bot.model.report import Report
 from bot.model.subject import Program, Subject
 from bot.sampling.constraints import ConstraintSolver
 
@@ -93,3 +94,8 @@ def read_checked(text: str, name: str) -> Subject:
     except ConstraintError as error:
         raise place_constraint(error, text, name=name) from None
     return subject
+
+
+def with_config(report: Report, config: Path | None) -> Report:
+    """A report with the file that was given, for the commands that it tells."""
+    return report if config is None else report.model_copy(update={"config": str(config)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from bot.analysis.diagnose import PairedEstimator, Rule
 from bot.flows.assertions.findings import ASSERTING_SHARE
@@ -22,7 +23,7 @@ from bot.model.space import Configuration
 from bot.model.subject import Program, Subject, TableProgram
 from bot.model.trials import Side
 from bot.sampling.crossing import crossings
-from bot.sampling.schedule import MOST, Schedule
+from bot.sampling.schedule import MOST, ROUNDS, Schedule
 
 REPORTING_SHARE, REPORTING_SECONDS = 0.08, 4.0
 """Kept back from the budget for deciding and writing (the smaller of a share and of seconds)."""
@@ -109,6 +110,10 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
     alone = all(rule.name in of_time for rule in wanted[:1])
     evidence = Evidence(wanted, wall_only=frozenset() if alone else of_time)
     sample = list(dict.fromkeys(bench.served(c) for c in job.sampler(MOST)))
+    rounds = ROUNDS
+    if job.recorded is not None:
+        sample = list(dict.fromkeys([*sample, *job.recorded.most]))  # all that speak
+        rounds = min(rounds, max(job.recorded.most.values(), default=1))
     schedule = Schedule(
         sample=sample,
         slots=1 if alone else bench.slots,
@@ -116,12 +121,14 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         clock=bench.elapsed,
         rng=job.rng,
         primary="wall" if alone else "duet",
+        rounds=rounds,
+        controls=job.recorded is None,  # a value beside itself says nothing
         second_track=not alone and any(rule.name in of_time for rule in wanted),
         doubted=recalled.doubted(sample),
         served=lambda wished: _served(job, bench, wished),
     )
     contrasts = Contrasts(job.subject.space, _between(job, bench), evidence, schedule)
-    schedule.active = contrasts.active
+    schedule.active = partial(_worth_measuring, job, contrasts, schedule)
     reserve = _reserve(job, evidence, schedule.budget)
     schedule.finished = lambda: bench.stopped() or contrasts.decided or reserve.due(bench.elapsed())
     for pair in bench.measure(schedule.wishes()):
@@ -135,6 +142,14 @@ def _measure(job: Job, bench: Bench, measuring: float, *, spent: Spent, recalled
         _settle(job, schedule, evidence, recalled)
     job = replace(job, notes=(*job.notes, *contrasts.notes))
     return conclude(job, bench, evidence, until=until, spent=spent, recalled=recalled)
+
+
+def _worth_measuring(job: Job, contrasts: Contrasts, schedule: Schedule) -> Sequence[Configuration] | None:
+    """What is measured next; of a noisy table, whatever has values that were not drawn yet."""
+    if job.recorded is None:
+        return contrasts.active()
+    known, most = contrasts.evidence.ok_pairs, job.recorded.most
+    return [c for c in schedule.configurations if known[c] < most.get(c, 0)]
 
 
 def _served(job: Job, bench: Bench, wished: Configuration) -> Configuration | None:
@@ -190,4 +205,5 @@ def paired_estimator(
         possible=job.solver.possible,
         rng=job.rng,
         experience=recalled.experience,
+        recorded=job.recorded,
     )

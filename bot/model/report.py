@@ -256,6 +256,7 @@ class Report(Part):
     version: Literal[1] = 1
     mode: Literal["pull_request", "nightly", "bisect"]
     subject: str = ""
+    config: str = Field("", max_length=4000)  # the file that was given, when it was
     repository: str = Field("", max_length=300, pattern=_REPOSITORY)  # its address, where people read files
     verdict: Verdict
     interrupted: Literal["", "budget", "signal"] = ""
@@ -295,6 +296,5 @@ class Report(Part):
     @property
     def measured(self) -> bool:
         """Whether at least one pair was completed (of a range or a night: one trial, now or before)."""
-        spent = self.spent
-        tried = spent.trials > spent.failed_trials or bool(self.series)
-        return spent.pairs > 0 or (self.mode != "pull_request" and tried)
+        tried = self.spent.trials > self.spent.failed_trials or bool(self.series)
+        return self.spent.pairs > 0 or (self.mode != "pull_request" and tried)

@@ -18,11 +18,18 @@ not-started: the command could not be executed; cut: stopped by the budget or by
 
 UNREAD = "No trial opened"
 """How a note begins that names an input which trials were handed and none of them opened."""
+RECORDED = "The table has"
+"""How a note begins that says how few values a noisy table has; each of them was asked for."""
 
 
 def unread(notes: Iterable[str]) -> list[str]:
     """Those of some notes that name an input which no trial opened."""
     return [note for note in notes if note.startswith(UNREAD)]
+
+
+def noisy_table(notes: Iterable[str]) -> bool:
+    """Whether some notes tell that values are a table's, and noisy: more time brings no others."""
+    return any(note.startswith(RECORDED) for note in notes)
 
 
 @dataclass(frozen=True)

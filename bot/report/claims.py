@@ -186,6 +186,15 @@ def saw_no_option(report: Report) -> bool:
     return bool(options) and all(o.slow_down is None for o in options)
 
 
+def mostly_unseen(report: Report) -> str:
+    """How many options were seen too little to tell, where these are the more; empty when they are not."""
+    options, found = report.visible.options, changed_options(report)
+    seen = sum(o.slow_down is not None or o.option in found for o in options)
+    if not options or 2 * seen >= len(options):
+        return ""
+    return f"; {len(options) - seen} of {count(len(options), 'option')} could not be seen"
+
+
 def unexercised(report: Report) -> str:
     """How many levels and pairs of levels no configuration of this run had; empty when none."""
     levels = len(report.visible.levels_not_exercised)

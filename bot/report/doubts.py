@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from bot.model.report import ConfigurationChange, Report
+from bot.model.trials import noisy_table
 from bot.report import claims, words
 from bot.report.formats import Prose, code, count, prose
 from bot.report.ranges.moves import holds
@@ -56,22 +57,23 @@ def odd(report: Report) -> list[ConfigurationChange]:
 
 
 def _odd(report: Report, one: ConfigurationChange) -> bool:
-    return far_off(one, report.threshold) and words.worse(report, one)
+    return far_off(report, one) and words.worse(report, one)
 
 
-def far_off(one: ConfigurationChange, threshold: float) -> bool:
+def far_off(report: Report, one: ConfigurationChange) -> bool:
     """Whether a configuration without a verdict moved far by all of its own pairs, in either direction."""
-    if one.default or one.state != "unclear" or one.pairs < LEAST_PAIRS or not one.interval or not one.ratio:
+    least = 1 if noisy_table(report.notes) else LEAST_PAIRS  # whose noise other values tell
+    if one.default or one.state != "unclear" or one.pairs < least or not one.interval or not one.ratio:
         return False
     low, high = (math.log(end) for end in one.interval)
     surely = abs(math.log(one.ratio)) - WIDER * (high - low) / 2.0
-    return surely > math.log1p(max(LEAST_ODD, THRESHOLDS * threshold))
+    return surely > math.log1p(max(LEAST_ODD, THRESHOLDS * report.threshold))
 
 
 def _better(report: Report) -> tuple[Prose, ...]:
     """That configurations seem better, where too little was seen to name an option."""
     primary = [c for c in report.configurations if c.metric == report.primary_metric]
-    found = [c for c in primary if far_off(c, report.threshold) and not words.worse(report, c)]
+    found = [c for c in primary if far_off(report, c) and not words.worse(report, c)]
     if not found:
         return ()
     most = max(found, key=lambda c: abs(math.log(c.ratio or 1.0)))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bot.model.report import Effect, Report
 from bot.model.trials import unread
-from bot.report import claims, doubts, methods, nameless, resources, words
+from bot.report import claims, doubts, hints, methods, nameless, resources, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
     Listing,
@@ -20,7 +20,6 @@ from bot.report.formats import (
     prose,
     sentence,
 )
-from bot.report.hints import opening
 from bot.report.parts import Headline
 
 MOST_NAMED = 3
@@ -31,7 +30,6 @@ KNOWN_BEFORE = ("this pull request takes back", "this pull request makes it wors
 """What notes say of changes that history knows. Whether what was accepted is twice, a reader decides."""
 GENERAL = 0.5
 """Of a special change's size, from which on the more general one leads. Arbitrary."""
-COMMANDS = "where comment commands are installed"
 
 
 def headline(report: Report, *, fork: bool = False) -> Headline:
@@ -106,8 +104,9 @@ def _improvement(report: Report) -> Headline:
         worse = (
             "what is named needs nothing; but the default configuration may have become worse. To be sure, "
         )
-        action = _more_time(worse)
-    return Headline("good", "🟢", _title(report, found, bad=False), _lead(report, found, bad=False), action)
+        action = hints.more_time(report, worse)
+    title = prose(_title(report, found, bad=False), claims.mostly_unseen(report))
+    return Headline("good", "🟢", title, _lead(report, found, bad=False), action)
 
 
 def _mixed(report: Report) -> Headline:
@@ -124,10 +123,12 @@ def _none(report: Report) -> Headline:
     if report.broken_at_head:
         return _broken(report, lead, "no slow-down found elsewhere")
     if (found := doubts.doubt(report)) is not None:
-        return Headline("unclear", "🟡", found.title, (lead[0], *found.lead, lead[1]), _more_time(found.why))
+        return Headline(
+            "unclear", "🟡", found.title, (lead[0], *found.lead, lead[1]), hints.more_time(report, found.why)
+        )
     failed = " where trials ended well" if report.spent.failed_trials else ""
     said = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
-    return Headline("good", "🟢", prose(f"{said}{failed}"), lead)
+    return Headline("good", "🟢", prose(f"{said}{failed}{claims.mostly_unseen(report)}"), lead)
 
 
 def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:
@@ -145,13 +146,6 @@ def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:
     return Headline("bad", "🟠", title, (lead[0], *claims.how_they_fit(report), *lead[1:]), action)
 
 
-def _more_time(why: str) -> Prose:
-    return prose(
-        why, "give it more time: comment ", code("/suspects rerun 10m"), f" ({COMMANDS}), or raise ",
-        code("budget"), ".",
-    )  # fmt: skip
-
-
 def _inconclusive(report: Report) -> Headline:
     lead = [claims.default(report)]
     suspect = next((e for e in report.suspects.options if words.worse(report, e)), None)
@@ -164,7 +158,7 @@ def _inconclusive(report: Report) -> Headline:
     settling = _said(report, "would settle it", "to settle it")
     if report.broken_at_head:
         return _broken(report, (*lead, *settling), "elsewhere a slow-down could not be ruled out")
-    action = _more_time("for a clear answer ")
+    action = hints.more_time(report, "for a clear answer ")
     title = prose("Not clear: a slow-down could not be ruled out")
     return Headline("unclear", "🟡", title, (*lead, *settling), None if settling else action)
 
@@ -207,7 +201,7 @@ def _unmeasured(report: Report) -> Headline:
     if report.broken_at_head and len(report.broken_at_head) == len(report.configurations):
         title = "Nothing was measured: head fails in every configuration that was tried, and base works"
         action = prose("repair what this pull request broke; the table of configurations has the errors.")
-    action = opening(change.failure for change in report.configurations) or action
+    action = hints.opening(change.failure for change in report.configurations) or action
     return Headline("broken", "⛔", prose(title), (lead,), action)
 
 
@@ -266,7 +260,7 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
     if not lines:
         return prose(look, "."), None
     how = "comment each line by itself" if len(lines) > 1 else "comment"
-    return prose(look, f". If it is intended, {how} ({COMMANDS}):"), Listing("\n".join(lines), "text")
+    return prose(look, f". If it is intended, {how} ({hints.COMMANDS}):"), Listing("\n".join(lines), "text")
 
 
 def _with_assertions(report: Report, found: Headline, *, fork: bool) -> Headline:

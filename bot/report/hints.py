@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from bot.model.profiles import Method, stripped
+from bot.model.report import Report
 from bot.model.report_methods import ComparedProfile, FlameNode
+from bot.model.trials import noisy_table
 from bot.report.formats import Prose, code, prose, seconds
 
 _CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EPERM", re.IGNORECASE)
@@ -20,6 +22,8 @@ _SILENT = re.compile(r"(?:base and head: )?exit code (\d+)")
 _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
 )
+
+COMMANDS = "where comment commands are installed"
 
 
 def remedy(reasons: Iterable[str]) -> tuple[str, str] | None:
@@ -91,3 +95,15 @@ def _without_names(flames: Iterable[Sequence[FlameNode]]) -> bool:
             return False
         seen = True
     return seen
+
+
+def more_time(report: Report, why: str) -> Prose:
+    """How to get a clear answer: by more time, or of a table's noisy values by more of them."""
+    if noisy_table(report.notes):
+        return prose(
+            why, "put more values of each configuration and revision into the table (repeated rows)."
+        )
+    return prose(
+        why, "give it more time: comment ", code("/suspects rerun 10m"), f" ({COMMANDS}), or raise ",
+        code("budget"), ".",
+    )  # fmt: skip

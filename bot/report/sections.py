@@ -40,7 +40,7 @@ def changed(report: Report, rows: int) -> Section | None:
         return None
     primary = [c for c in report.configurations if c.metric == report.primary_metric]
     others = [c for c in report.configurations if c.metric != report.primary_metric]
-    far_off = [c for c in primary if doubts.far_off(c, report.threshold)]
+    far_off = [c for c in primary if doubts.far_off(report, c)]
     shown = sorted((c for c in primary if c.default or _moved(c) or c in far_off), key=_rank)
     shown += sorted((c for c in others if _moved(c)), key=_rank)
     default = words.default_options(report)

@@ -41,10 +41,11 @@ GREEDY = 4.0
 """A configuration may take this many times its fair share of the time before it sits out rounds."""
 
 
-def room(pair_seconds: float, slots: int, budget: float) -> int:
+def room(pair_seconds: float, slots: int, budget: float, rounds: int = ROUNDS) -> int:
     """How many configurations a budget holds, each with a warm-up and the wanted number of rounds."""
     pairs = budget * slots / max(pair_seconds, 1e-9) * (1 - 1 / CONTROL_EVERY)
-    return min(MOST, max(int(pairs / (ROUNDS + 1)), min(FEW, int(pairs / (FEW_ROUNDS + 1))), 1))
+    few = int(pairs / (min(FEW_ROUNDS, rounds) + 1))
+    return min(MOST, max(int(pairs / (rounds + 1)), min(FEW, few), 1))
 
 
 def time_for_few(pair_seconds: float, slots: int) -> float:
@@ -69,9 +70,10 @@ class Schedule:
 
     sample: configurations, every prefix balanced (sampling.pull_request). slots: pairs that run at once.
     budget: seconds of measuring. clock: seconds since the first trial. primary: the track of ordinary pairs.
-    doubted: what is expected to fail, and the cause. served: what is measured for a wished configuration; or
-    None. After the first round `settled` is true and `configurations` is final. What holds values with
-    which several configurations failed and none worked is not begun.
+    rounds: pairs a configuration should get. controls: whether base is run beside itself. doubted: what is
+    expected to fail, and the cause. served: what is measured for a wished configuration; or None. After the
+    first round `settled` is true and `configurations` is final. What holds values with which several
+    configurations failed and none worked is not begun.
     """
 
     sample: Sequence[Configuration]
@@ -83,6 +85,8 @@ class Schedule:
     active: Callable[[], Collection[Configuration] | None] = lambda: None
     finished: Callable[[], bool] = lambda: False
     second_track: bool = False
+    rounds: int = ROUNDS
+    controls: bool = True
     doubted: Mapping[Configuration, Hashable] = field(default_factory=dict)
     served: Callable[[Configuration], Configuration | None] = lambda _c: None
     settled: bool = False
@@ -161,7 +165,9 @@ class Schedule:
 
     @property
     def _room(self) -> int:
-        return BLIND if self.pair_seconds is None else room(self.pair_seconds, self.slots, self.budget)
+        if self.pair_seconds is None:
+            return BLIND
+        return room(self.pair_seconds, self.slots, self.budget, self.rounds)
 
     def _first_round(self) -> Iterator[Wish | None]:
         for configuration in in_order(self.sample[:MOST], self.doubted, self._worked):
@@ -225,7 +231,7 @@ class Schedule:
 
     def _with_control(self, configuration: Configuration, track: Track) -> Iterator[Wish]:
         yield self._wish(configuration, control=False, track=track)
-        if self._issued >= CONTROL_EVERY * self._controls + 1 and not self._over():
+        if self.controls and self._issued >= CONTROL_EVERY * self._controls + 1 and not self._over():
             self._controls += 1
             yield self._wish(configuration, control=True, track=track)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pytest
 
 from tests.end_to_end.builders import Ended, Place
@@ -125,6 +126,22 @@ def test_repeated_rows_are_repetitions(place: Place) -> None:
     noisy = [f"{r},{a},{b},{1 + 0.001 * i}" for r in "01" for a in "01" for b in "01" for i in range(5)]
     ended = table(place, [ROWS[0], *noisy])
     assert ended.code == 0 and ended.report is not None and ended.report["spent"]["failed_trials"] == 0
+
+
+def test_a_table_of_one_noisy_value_each_without_a_change_alarms_nobody_and_says_what_to_do(
+    place: Place,
+) -> None:
+    rng = np.random.default_rng(4)
+    rows = [
+        f"{r},{a},{b},{1 + 0.2 * a + 0.03 * rng.normal()}" for r in (0, 1) for a in (0, 1) for b in (0, 1)
+    ]
+    ended = table(place, [ROWS[0], *rows], "--markdown", str(place.out / "comment.md"))
+    assert ended.code == 0 and ended.report is not None
+    assert (ended.report["verdict"], ended.report["spent"]["pairs"]) == ("inconclusive", 4)
+    assert any("one value of each configuration and revision" in note for note in ended.report["notes"])
+    said = (place.out / "comment.md").read_text()
+    assert "values of each configuration and revision in the table (repeated rows) would settle it" in said
+    assert "rerun" not in said and "base against base spreads" not in said
 
 
 def test_an_option_that_never_changes_is_told_as_not_exercised(place: Place) -> None:

@@ -206,6 +206,22 @@ def test_a_table_goes_out_and_comes_back(place: Place, suffix: str) -> None:
     assert "0 runs, 0 measurements imported, 2 were there already" in again.out
 
 
+@pytest.mark.parametrize("name", ["x.txt", "x.csv.gz", "x.JSON", "x.xlsx"])
+def test_an_export_to_an_unknown_ending_is_refused_and_leaves_nothing(place: Place, name: str) -> None:
+    target = place.out / name
+    place.suspects("history", "export", str(target)).refused("no known ending", ".csv or .parquet")
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("name", ["plain", "v1.0", "history.d"])
+def test_an_export_to_a_folder_may_be_called_after_a_version_or_be_there(place: Place, name: str) -> None:
+    fill(place, 0)
+    if name == "history.d":
+        (place.out / name).mkdir()
+    assert place.suspects("history", "export", str(place.out / name)).code == 0
+    assert (place.out / name).is_dir()
+
+
 def test_a_selection_is_exported(place: Place) -> None:
     fill(place, 0, 1, 2)
     target = place.out / "some.csv"

@@ -44,6 +44,7 @@ def test_a_change_point_is_told_alike_on_the_terminal_in_markdown_and_on_the_pag
     assert ended.out.strip() == markdown.strip()
     assert markdown.startswith("### 🔴 Slower with `b` since revision `30`: +")
     assert "suspects pr --base 29 --head 30 --exact-base" in markdown
+    assert f"--exact-base --config {place.out / 'suspects.yml'}\n" in markdown
     assert "⚠️ Trials failed " in markdown
     page = (place.out / "report.html").read_text()
     assert page.count("<svg") == 2 and "1 30" in page

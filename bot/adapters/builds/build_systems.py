@@ -4,36 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-Runtime: TypeAlias = Literal["native", "python", "jvm", "node"]
+from bot.adapters.builds.python_recipes import python_project, setuptools_project, unpacked_wheel
+from bot.adapters.builds.recipes import Recipe, at, read, toml
 
-MAX_BYTES = 512 * 1024
-"""Files are read up to here."""
 NO_NETWORK = "Builds have no network, unless `network: [setup, build]` stands here as well:"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a repository is built and run; None where a person has to say it.
-
-    `build`: a shell command for a fresh checkout, "" when nothing has to be built. `run`: the words of the
-    program, without options. `hint`: what a person must know about this build system. `network`: whether the
-    build downloads something.
-    """
-
-    system: str
-    runtime: Runtime = "native"
-    build: str | None = None
-    run: str | None = None
-    env: dict[str, str] = field(default_factory=dict)
-    hint: str = ""
-    network: bool = False
 
 
 UNKNOWN = Recipe("")
@@ -45,27 +24,16 @@ def recognise(root: Path) -> Recipe:
         recipe = look(root) if read(root / marker) else None
         if recipe is not None:
             return recipe
-    return _jar(root)
-
-
-def read(path: Path) -> str:
-    """The beginning of a regular file as text; "" when there is none."""
-    if path.is_symlink() or not path.is_file():
-        return ""
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES).decode("utf-8", errors="replace")
-    except OSError:
-        return ""
+    return unpacked_wheel(root) or _jar(root)
 
 
 def _cargo(root: Path) -> Recipe:
-    manifest = _toml(root / "Cargo.toml")
+    manifest = toml(root / "Cargo.toml")
     binaries = manifest.get("bin")
     first = binaries[0] if isinstance(binaries, list) and binaries else None
-    name = _safe(_at(first, "name"))
+    name = _safe(at(first, "name"))
     if name is None and (root / "src/main.rs").is_file():
-        name = _safe(_at(manifest, "package", "name"))
+        name = _safe(at(manifest, "package", "name"))
     return Recipe(
         "Cargo",
         build="cargo build --release --offline",
@@ -139,59 +107,22 @@ def _maven(root: Path) -> Recipe:
     )
 
 
-def _python(root: Path) -> Recipe | None:
-    project = _toml(root / "pyproject.toml")
-    scripts = _at(project, "project", "scripts") or _at(project, "tool", "poetry", "scripts")
-    target = next(iter(scripts.values()), None) if isinstance(scripts, dict) else None
-    match = re.fullmatch(r"([\w.]+):([\w.]+)", target) if isinstance(target, str) else None
-    return _imported(root, *match.groups()) if match else None
-
-
-def _setuptools(root: Path) -> Recipe | None:
-    text = read(root / "setup.cfg") + read(root / "setup.py")
-    match = re.search(r"console_scripts\W{1,80}[\w.-]+\s*=\s*([\w.]+):([\w.]+)", text)
-    return _imported(root, *match.groups()) if match else None
-
-
-def _imported(root: Path, module: str, function: str) -> Recipe:
-    """A Python program by its entry point."""
-    top = module.partition(".")[0]
-    source = "src" if (root / "src" / top).is_dir() or (root / f"src/{top}.py").is_file() else "."
-    imported = function.partition(".")[0]
-    run = f'python3 -c "import sys; from {module} import {imported}; sys.exit({function}())"'
-    for package in (module, top):
-        if (root / source / package.replace(".", "/") / "__main__.py").is_file():
-            run = f"python3 -m {package}"
-            break
-    # Trials cannot keep the bytecode that they compile: the larger part of what a short one would measure.
-    code = next((name for name in (top, f"{top}.py") if (root / source / name).exists()), None)
-    code = code if code is None or source == "." else f"{source}/{code}"
-    return Recipe(
-        "Python",
-        runtime="python",
-        build=f"python3 -m compileall -q {code}" if code else "",
-        run=run,
-        env={} if source == "." else {"PYTHONPATH": source},
-        hint="Compiled as by pip. What it imports from elsewhere is installed by `setup`, for all users.",
-    )
-
-
 def _node(root: Path) -> Recipe | None:
     try:
         package = json.loads(read(root / "package.json"))
     except (ValueError, RecursionError):
         return None
-    programs = _at(package, "bin")
+    programs = at(package, "bin")
     if isinstance(programs, dict):  # npm sorts them: the one called like the package is the package's
-        own = str(_at(package, "name")).rpartition("/")[2]
+        own = str(at(package, "name")).rpartition("/")[2]
         program = programs.get(own) or next(iter(programs.values()), None)
     else:
         program = programs
     if not isinstance(program, str) or not re.fullmatch(r"[\w./-]+", program):
         return None
-    script = isinstance(_at(package, "scripts", "build"), str) and not _built(root, package, program)
+    script = isinstance(at(package, "scripts", "build"), str) and not _built(root, package, program)
     wanted = ("dependencies", "devDependencies") if script else ("dependencies",)
-    missing = any(_at(package, key) for key in wanted) and not _committed(root, "node_modules")
+    missing = any(at(package, key) for key in wanted) and not _committed(root, "node_modules")
     locked = (root / "package-lock.json").is_file() or (root / "npm-shrinkwrap.json").is_file()
     steps = [("npm ci" if locked else "npm install")] if missing else []
     return Recipe(
@@ -208,7 +139,7 @@ def _node(root: Path) -> Recipe | None:
 
 def _built(root: Path, package: Any, program: str) -> bool:
     """Whether the program and what the package exports lie there already, so that nothing is built."""
-    main = _at(package, "main")
+    main = at(package, "main")
     names = [main, f"{main}.js", f"{main}/index.js"] if isinstance(main, str) else [program]
     return (root / program).is_file() and any((root / name).is_file() for name in names)
 
@@ -259,19 +190,6 @@ def _safe(name: object) -> str | None:
     return name if isinstance(name, str) and _NAME.fullmatch(name) else None
 
 
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read(path))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
-
-
-def _at(value: Any, *keys: str) -> Any:
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
 _SYSTEMS: tuple[tuple[str, Callable[[Path], Recipe | None]], ...] = (
     ("Cargo.toml", _cargo),
     ("go.mod", _go),
@@ -282,9 +200,9 @@ _SYSTEMS: tuple[tuple[str, Callable[[Path], Recipe | None]], ...] = (
     ("build.xml", _ant),
     ("build.gradle", _gradle),
     ("build.gradle.kts", _gradle),
-    ("pyproject.toml", _python),
-    ("setup.cfg", _setuptools),
-    ("setup.py", _setuptools),
+    ("pyproject.toml", python_project),
+    ("setup.cfg", setuptools_project),
+    ("setup.py", setuptools_project),
     ("package.json", _node),
     ("Makefile", _make),
     ("GNUmakefile", _make),

@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.adapters.builds.build_systems import Recipe, read, recognise
+from bot.adapters.builds.build_systems import recognise
+from bot.adapters.builds.recipes import Recipe, read
 
 MAX_PAGES = 60
 """Pages of documentation that are read."""
@@ -43,6 +44,23 @@ NOT_MEASURED = frozenset(
 )
 """Options that are documented but not worth a trial."""
 
+_HARMFUL = re.compile(
+    r"""(?:delete|remove|rm|unlink|erase|shred|purge|wipe|truncate|clobber|overwrite|move|mv|rename
+        |replace|write|fix|update|modify|in-?place)
+        |(?:in-?place|overwrite|clobber)-.+|.+-in-?place
+        |(?:delete|remove|rm|unlink|erase|overwrite|replace|truncate|modify|move)-(?:.+-)?
+         (?:in|inputs?|sources?|src|originals?|orig|files?|before|after|during|delay|excluded)""",
+    re.VERBOSE,
+)
+_SAYS_HARM = re.compile(
+    r"""\b(?:in[- ]place\b|overwrit\w+
+        |(?:delet|remov|eras|replac|modif|renam)\w*[ ](?:the[ ]|its[ ]|your[ ]|all[ ])?
+         (?:inputs?|sources?|originals?)
+         (?:[ ]files?\b|(?=[ ]*(?:[.,;:)]|$)|[ ](?:after|once|when|if|on)\b)))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DENIES = re.compile(r"\b(?:not|never|no|without|instead|keep|prompt|ask|before|\w+n't)\b", re.IGNORECASE)
+
 # An option where documentation defines one: at a line's start, behind list marks, quotes, man page
 # macros or its short form; what follows tells whether it takes a value (`--indent int   ...` is Go's way).
 _DEFINITION = re.compile(
@@ -66,7 +84,17 @@ _FONT = re.compile(r"\\f[BIRP]")
 # Man pages set a value in the option's own bold words (`\fB--arg name value\fR`) or behind them in italics.
 _BOLD_VALUE = re.compile(r"(\\fB[^\\\n]*--[a-z0-9-]+)[ \t]+([A-Za-z][^\\\n]*)(?=\\f[RP])")
 _ITALIC_VALUE = re.compile(r"(--[a-z0-9-]+)(?:\\f[RP])?[ \t]*(?:\\fR)?[ \t]*\\fI([^\\\n]+)")
-_PAGES = ("README*", "cmd/*/README*", "*.1", "*/*.1", "man/*.md", "doc/*.md", "docs/*.md", "docs/*.rst")
+_PAGES = (
+    "README*",
+    "cmd/*/README*",
+    "*.1",
+    "*/*.1",
+    "man/*.md",
+    "doc/*.md",
+    "docs/*.md",
+    "docs/*.rst",
+    "*.dist-info/METADATA",
+)
 
 
 @dataclass(frozen=True)
@@ -84,18 +112,27 @@ class Found:
 
     recipe: Recipe
     options: tuple[FoundOption, ...] = ()
+    harmful: tuple[FoundOption, ...] = ()
+    """What deletes or rewrites its input, as it seems: the next trial would read another one."""
 
 
 def scout(root: Path) -> Found:
     """Looks at a repository's files; nothing in it is executed."""
-    return Found(recognise(root), documented_switches(root))
+    kept, harmful = _documented(root)
+    return Found(recognise(root), kept[:MAX_OPTIONS], harmful)
 
 
 def documented_switches(root: Path) -> tuple[FoundOption, ...]:
     """Options without a value that the documentation defines, the most often mentioned first."""
+    return _documented(root)[0][:MAX_OPTIONS]
+
+
+def _documented(root: Path) -> tuple[tuple[FoundOption, ...], tuple[FoundOption, ...]]:
+    """Switches of the documentation: those to offer, and those that harm what trials read."""
     first: dict[str, str] = {}
     mentions: Counter[str] = Counter()
     with_value: set[str] = set()
+    harmful: set[str] = set()
     for page in _pages(root):
         text = _plain(read(page))
         for match in (*_DEFINITION.finditer(text), *_SYNOPSIS.finditer(text)):
@@ -103,10 +140,23 @@ def documented_switches(root: Path) -> tuple[FoundOption, ...]:
             first.setdefault(match["name"], f"{page.relative_to(root).as_posix()}:{line}")
             if match["value"]:
                 with_value.add(match["name"])
+            if _harms(match["name"], text[match.end() :]):
+                harmful.add(match["name"])
         mentions.update(_MENTION.findall(text))
     switches = [n for n in first if n not in with_value | NOT_MEASURED and not n.startswith("no-")]
     switches.sort(key=lambda name: -mentions[name])
-    return tuple(FoundOption(n.replace("-", "_"), f"--{n}", first[n]) for n in switches[:MAX_OPTIONS])
+    found = [FoundOption(n.replace("-", "_"), f"--{n}", first[n]) for n in switches]
+    kept = tuple(one for one in found if one.flag.removeprefix("--") not in harmful)
+    return kept, tuple(one for one in found if one not in kept)
+
+
+def _harms(name: str, behind: str) -> bool:
+    """Whether an option deletes or rewrites its input, by its name or by the first line behind it."""
+    told = next((line for line in behind.splitlines() if line.strip(" \t`'\"*:,.")), "")
+    if told.lstrip().startswith("-"):  # that is the next option
+        told = ""
+    says = bool(_SAYS_HARM.search(told)) and not _DENIES.search(told)
+    return says or bool(_HARMFUL.fullmatch(name))
 
 
 def _plain(text: str) -> str:

@@ -144,7 +144,14 @@ class TableSource:
         """Only these can be measured."""
         self._codes = [{value: code for code, value in enumerate(option.values)} for option in space.options]
         self._measured: dict[frozenset[int], tuple[list[Configuration], npt.NDArray[np.int64]]] = {}
+        self._left: dict[tuple[int, Configuration], list[float]] = {}
+        """Repetitions that were not drawn yet."""
         self._nearest: dict[tuple[Configuration, frozenset[int]], Configuration] = {}
+
+    @property
+    def cells(self) -> Mapping[tuple[int, Configuration], Sequence[float]]:
+        """The values of each revision and configuration, in the order of the table; NaN: a failed trial."""
+        return self._values
 
     def nearest(self, configuration: Configuration, revisions: tuple[int, int]) -> Configuration:
         """The configuration with the fewest other values among those measured at both revisions.
@@ -165,14 +172,26 @@ class TableSource:
     def draw(
         self, configuration: Configuration, revisions: tuple[int, int], rng: np.random.Generator
     ) -> Iterator[float]:
-        """A random repetition at each revision; two different ones when both revisions are the same."""
-        first, second = (self._values[revision, configuration] for revision in revisions)
-        one = int(rng.integers(len(first)))
-        yield first[one]
-        if revisions[0] == revisions[1] and len(first) > 1:
-            yield first[(one + 1 + int(rng.integers(len(first) - 1))) % len(first)]
-        else:
-            yield second[int(rng.integers(len(second)))]
+        """A random repetition at each revision; two different ones when both revisions are the same.
+
+        What two revisions are compared by comes once before anything comes again.
+        """
+        if revisions[0] == revisions[1]:
+            values = self._values[revisions[0], configuration]
+            one = int(rng.integers(len(values)))
+            yield values[one]
+            more = int(rng.integers(len(values) - 1)) if len(values) > 1 else -1
+            yield values[(one + 1 + more) % len(values)]
+            return
+        for revision in revisions:
+            yield self._next(revision, configuration, rng)
+
+    def _next(self, revision: int, configuration: Configuration, rng: np.random.Generator) -> float:
+        left = self._left.setdefault((revision, configuration), [])
+        if not left:
+            values = self._values[revision, configuration]
+            left += [values[i] for i in rng.permutation(len(values))]
+        return left.pop()
 
     def _at(self, revisions: frozenset[int]) -> tuple[list[Configuration], npt.NDArray[np.int64]]:
         if revisions not in self._measured:

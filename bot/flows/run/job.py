@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bot.analysis.recorded import Recorded
 from bot.analysis.resources.unit_costs import PRIOR, UnitCosts
 from bot.flows.history.accepting import Accepted
 from bot.flows.history.diff_aware import Aim
@@ -31,7 +32,8 @@ class Job:
     program. aim: lets the sample aim at terms; None: it cannot. assertions: those of base's
     file; entry_text: one of them as the file has it. condition: notes on how fast this machine is, for others
     of its kind. costs: what events cost here. accepted: changes that are no alarm; None: not asked.
-    unmentioned: those of some words that no file of head's built tree has; None: there is no tree.
+    unmentioned: those of some words that no file of head's built tree has; None: there is no tree. recorded:
+    that values are a table's, and noisy; None: each trial is another one, or exact.
     """
 
     subject: Subject
@@ -56,3 +58,4 @@ class Job:
     costs: Callable[[], UnitCosts] = lambda: UnitCosts(PRIOR)
     accepted: Accepted | None = None
     unmentioned: Callable[[Collection[str]], Collection[str]] | None = None
+    recorded: Recorded | None = None

@@ -70,7 +70,9 @@ def _found(report: Report) -> Headline:
     if worse:
         lead = _lead(worse + gone + better)
         icon = "🟠" if better else "🔴"
-        return Headline("bad", icon, _title(report, worse[0]), lead, *_what_to_do(worse[0].point))
+        return Headline(
+            "bad", icon, _title(report, worse[0]), lead, *_what_to_do(worse[0].point, report.config)
+        )
     if agreed and not gone and not _open(report):
         title = prose("Nothing slower but what was accepted")
         return Headline("good", "🟢", title, _lead(agreed + better))
@@ -147,11 +149,11 @@ def _sentence(course: moves.Course) -> Prose:
     )
 
 
-def _what_to_do(point: ChangePoint) -> tuple[Prose, Listing | None]:
+def _what_to_do(point: ChangePoint, config: str) -> tuple[Prose, Listing | None]:
     several = moves.span(point)
     what = several if several.spans else moves.called(point)
     look = prose("look at what ", what, " changed in the code that runs ", words.within(point.term))
-    line = moves.comparison(point)
+    line = moves.comparison(point, config)
     if not line:
         return prose(look, "."), None
     return prose(look, ". To see this change alone, measured in pairs:"), Listing(line, "sh")

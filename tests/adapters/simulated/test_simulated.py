@@ -310,3 +310,12 @@ def test_revisions_are_numbers_or_labels() -> None:
     assert (comparison.base.id, comparison.base.label, comparison.head.id) == ("1", "v2", "0")
     assert not comparison.same_tree
     assert simulated_comparison("1", "1", ["v1", "v2"]).same_tree
+
+
+def test_each_repetition_of_a_table_comes_once_before_one_comes_again(tmp_path: Path) -> None:
+    rows = [f"{r},0,0,{1 + r + i / 10}" for r in (0, 1) for i in range(3)]
+    source = table(tmp_path, "\n".join(["commit,a,b,perf", *rows]) + "\n")
+    pairs = [values(pair) for pair in measured(source, [Wish((False, False))] * 6)]
+    for turn in (pairs[:3], pairs[3:]):
+        assert sorted(base for base, _ in turn) == [1.0, 1.1, 1.2]
+        assert sorted(head for _, head in turn) == [2.0, 2.1, 2.2]

@@ -42,6 +42,15 @@ def test_what_just_these_configurations_hold_is_named_though_they_are_few(
     assert not any("single out" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_small_change_of_two_options_is_not_told_as_one_of_them(seed: int) -> None:
+    space, rng = flags(3), np.random.default_rng(seed)
+    known = sample(space, 8, rng)
+    truth = planted(space, {("a", "b"): 0.03}, known)
+    found = feed(estimator(space, known), {"cpu": truth}, rounds=15, rng=rng, noise=1e-5).judge()
+    assert [effect.term for effect in found.options] == [("a", "b")]
+
+
 def test_a_change_that_no_term_of_three_levels_holds_stays_without_a_name() -> None:
     either: dict[Term, float] = {("!a", "!b"): 0.2, ("a", "b"): 0.2}
     found = judged(flags(2), either)

@@ -382,6 +382,79 @@ def test_an_option_whose_line_ends_in_its_default_takes_a_value(tmp_path: Path) 
     assert list(filled(tmp_path / "r").options) == ["tabs", "paren", "empty", "fast", "more"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--delete-input-file    Delete the input after a successful run",
+        "--in-place",
+        "-i, --inplace   edit",
+        "--rm",
+        "--remove   gone afterwards",
+        "--remove-source-files",
+        "--delete-before",
+        "--overwrite",
+        "--write   Edit files",
+        "--fix",
+        "-x, --apply   change files in place",
+        "--tidy   removes the source file when done",
+        "--drop\n    Deletes its input.",
+    ],
+)
+def test_what_deletes_or_rewrites_what_trials_read_is_not_offered_and_that_is_said(
+    line: str, tmp_path: Path
+) -> None:
+    page = f"{line}\n--fast   Be fast\n"
+    told = init(stranger(tmp_path / "r", {"README.md": page})).lines
+    assert list(filled(tmp_path / "r").options) == ["fast"]
+    (said,) = [one for one in told if one.startswith("Left out, because they seem to delete or rewrite")]
+    assert re.fullmatch(r".*: --[a-z-]+\.", said)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--remove-comments   Remove comments",
+        "--keep   keep (don't delete) input files",
+        "--safe   never overwrite anything",
+        "--strip   Remove source maps",
+        "--sort   Sort",
+        "--next\n--in-place",
+    ],
+)
+def test_what_only_sounds_like_that_is_offered(line: str, tmp_path: Path) -> None:
+    told = init(stranger(tmp_path / "r", {"README.md": f"{line}\n"})).lines
+    assert len(filled(tmp_path / "r").options) == 1
+    assert not any("--in-place" not in line and one.startswith("Left out") for one in told)
+
+
+WHEEL = {
+    "shop-1.0.dist-info/METADATA": "Name: shop\n\n--fast   Be fast\n",
+    "shop-1.0.dist-info/entry_points.txt": "[gui_scripts]\nx = y:z\n\n[console_scripts]\n"
+    "shop = shop.cli:main\n",
+    "shop/__init__.py": "",
+    "shop/cli.py": "",
+}
+
+
+def test_the_folder_of_an_unpacked_wheel_is_run_by_its_entry_point(tmp_path: Path) -> None:
+    init(stranger(tmp_path / "r", WHEEL))
+    found = filled(tmp_path / "r")
+    assert isinstance(found.program, Program) and found.program.runtime == "python"
+    assert "from shop.cli import main" in found.program.run
+    assert found.program.build == "python3 -m compileall -q shop"
+    assert list(found.options) == ["fast"]
+
+
+def test_an_unpacked_wheel_without_a_program_says_so(tmp_path: Path) -> None:
+    files = {"shop-1.0.dist-info/METADATA": "Name: shop\n", "shop/__init__.py": ""}
+    told = init(stranger(tmp_path / "r", files)).lines
+    assert told[0] == "Found: an unpacked wheel (which names no program)."
+    module = {**files, "shop/__main__.py": ""}
+    init(stranger(tmp_path / "s", module))
+    found = filled(tmp_path / "s").program
+    assert isinstance(found, Program) and found.run == "python3 -m shop {options} {workload}"
+
+
 def test_switches_come_from_a_synopsis_too(tmp_path: Path) -> None:
     line = "Use it as tool [--fast] [-k | --keep-going] [--level=N] [--mode <m>] [--name[=X]] file --lonely\n"
     init(stranger(tmp_path / "r", {"README": line}))

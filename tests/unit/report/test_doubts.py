@@ -3,6 +3,7 @@
 import pytest
 
 from bot.model.report import Acceptance, ConfigurationChange, Suspects, Visible, VisibleOption
+from bot.model.trials import RECORDED
 from bot.report.doubts import odd
 from bot.report.headline import headline
 from bot.report.media import markdown
@@ -41,6 +42,16 @@ def test_a_configuration_that_seems_far_worse_leaves_no_green_report_and_is_told
 )
 def test_what_chance_explains_and_what_is_better_leaves_a_report_green(usual: ConfigurationChange) -> None:
     assert headline(report(configurations=(*unchanged(), usual))).icon == "🟢"
+
+
+def test_one_value_of_a_noisy_table_that_is_far_worse_is_told_and_wants_more_values_not_more_time() -> None:
+    alone = _like(1.3, 0.02, pairs=1)
+    noted = (f"{RECORDED} one value of each configuration and revision, each of which counts once.",)
+    found = headline(report(configurations=(*unchanged(), alone), notes=noted))
+    assert markdown(found.title) == "Not clear: 1 configuration seems worse, which is not proven"
+    assert found.action is not None
+    assert "put more values of each configuration and revision into the table" in markdown(found.action)
+    assert "rerun" not in markdown(found.action)
 
 
 def test_configurations_that_seem_far_better_are_told_where_no_option_could_be_seen() -> None:

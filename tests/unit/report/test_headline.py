@@ -150,6 +150,24 @@ def test_an_improvement_beside_which_the_default_may_be_worse_asks_for_more_time
     assert "may have become" not in markdown(headline(found).action)
 
 
+def _seen(*slow_downs: float | None) -> Visible:
+    return Visible(
+        options=tuple(VisibleOption(option=f"o{i}", slow_down=s) for i, s in enumerate(slow_downs))
+    )
+
+
+def test_a_green_title_with_most_options_unseen_says_so() -> None:
+    few = headline(report(visible=_seen(0.02, None, None)))
+    assert (few.tone, markdown(few.title)) == ("good", "No slow-down found; 2 of 3 options could not be seen")
+    better = headline(builders.improvement().model_copy(update={"visible": _seen(0.02, None, None)}))
+    assert better.tone == "good"
+    assert markdown(better.title).endswith("; 2 of 3 options could not be seen")
+
+
+def test_a_green_title_with_half_of_the_options_seen_stays_short() -> None:
+    assert markdown(headline(report(visible=_seen(0.02, None))).title) == "No slow-down found"
+
+
 def test_power_names_the_least_visible_option_and_what_was_not_exercised() -> None:
     assert markdown(power(report())) == (
         "This run would have seen **+1.8 %** CPU time or more on any option; 3 pairs of levels not exercised."

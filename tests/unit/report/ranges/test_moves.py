@@ -109,6 +109,14 @@ def test_the_comparison_spans_the_whole_interval() -> None:
     assert comparison(move(0, ratio=1.1)) == ""
 
 
+def test_the_comparison_reads_the_configuration_that_was_given() -> None:
+    point = move(12, ratio=1.1, first=10, last=14)
+    assert comparison(point, "bench/my file.yml").endswith(" --exact-base --config 'bench/my file.yml'")
+    assert comparison(point, "a\nb") == ""
+    found = range_headline(bisection(verdict="regression", change_points=(point,), config="x.yml"))
+    assert "--exact-base --config x.yml" in str(found)
+
+
 @pytest.mark.parametrize("name", ["--config=x", "a\nb", "\u202ex", "n" * 1000])
 def test_a_comparison_that_cannot_be_pasted_is_left_out(name: str) -> None:
     point = move(12, ratio=1.1, before=RevisionRef(revision=name, label="v1"))
