@@ -26,9 +26,9 @@ _VALGRIND = re.compile(r"^==\d+==.*\n?", re.MULTILINE)
 def uncaught(output: bytes | bytearray, code: int) -> bool:
     """Whether a runtime's own report of such an error ends the output, with that runtime's code.
 
-    Linters end with 1 when they found something, and so do Python, Node and Java when a program crashes. What a
-    program prints of others' errors (a runner of tests, a search in logs) has something behind it. Only Python's
-    may be the beginning as well: what was printed before and kept back follows it.
+    Linters end with 1 when they found something, and so do Python, Node and Java when it crashes. What a
+    program prints of others' errors (a runner of tests, a search in logs) has something behind it. Only
+    Python's may be the beginning as well: what was printed before and kept back follows it.
     """
     start, end = _text(output[:SEARCHED]), _text(output[-SEARCHED:])
     last = end[end.rfind("\n") + 1 :]
