@@ -19,10 +19,18 @@ not-started: the command could not be executed; cut: stopped by the budget or by
 UNREAD = "No trial opened"
 """How a note begins that names an input which trials were handed and none of them opened."""
 
+COSTLY = "A few configurations take most of the time"
+"""How a note begins that names them, where a budget ended before all configurations were measured."""
+
 
 def unread(notes: Iterable[str]) -> list[str]:
     """Those of some notes that name an input which no trial opened."""
     return [note for note in notes if note.startswith(UNREAD)]
+
+
+def costly(notes: Iterable[str]) -> list[str]:
+    """Those of some notes that name configurations which left no time for the others."""
+    return [note for note in notes if note.startswith(COSTLY)]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The headline's claims, sentence by sentence."""
 
 from bot.model.report import Acceptance, Suspects, Visible, VisibleOption
-from bot.model.trials import UNREAD
+from bot.model.trials import COSTLY, UNREAD
 from bot.report.claims import acceptance, power
 from bot.report.headline import headline
 from bot.report.media import markdown
@@ -104,6 +104,13 @@ def test_a_run_whose_trials_never_opened_their_input_says_that_before_all_else()
     assert found.icon == "🟡" and "no trial opened its input" in markdown(found.title)
     assert "suspects check" in markdown(found.action)
     assert note in comment(report(verdict="inconclusive", notes=(note,))).split("<details>")[0]
+
+
+def test_configurations_that_left_no_time_for_the_others_are_told_beside_the_spent_budget() -> None:
+    note = f"{COSTLY}: a trial takes 6.0 s with `a`, and 40 ms in the median of the others."
+    text = comment(report(verdict="inconclusive", interrupted="budget", notes=(note,)))
+    before = text.split("<details>")[0]
+    assert before.index("was spent before every planned") < before.index(note)
 
 
 def test_a_metric_that_is_better_when_higher_turns_the_words() -> None:
