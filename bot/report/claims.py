@@ -195,6 +195,13 @@ def unexercised(report: Report) -> str:
     return " and ".join(parts)
 
 
+def suspicion(report: Report, suspect: Effect) -> Prose:
+    """Whom the pairs of an unclear run point at, with those that they point at as much."""
+    also = words.aliases(suspect.aliases)
+    told = hit(report, suspect, capital=False)
+    return prose("Most suspicious, but not proven: ", told, " " if also.spans else "", also)
+
+
 def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
     """What limits these figures, one sentence each."""
     found = []

@@ -305,3 +305,10 @@ def test_a_further_slow_down_that_an_entry_covers_too_is_no_plain_green() -> Non
     one = effect("a", ratio=1.07, accepted=Acceptance(source="file", until="2027-03-31"))
     assert lead(verdict="none", suspects=Suspects(options=(one,)), notes=(top,))[-1] == top
     assert top not in lead(verdict="none", notes=(top,))
+
+
+def test_whom_an_unclear_run_points_at_as_much_stands_beside_the_most_suspicious() -> None:
+    doubtful = effect("a", ratio=1.9, sure=0.15, significant=False, aliases=(("b",), ("c",)))
+    (said,) = [s for s in lead(verdict="inconclusive", **blamed(doubtful)) if "Most suspicious" in s]
+    assert "with `a`: **+90 %**" in said
+    assert said.endswith("(cannot be told apart from `b` on or `c` on)")
