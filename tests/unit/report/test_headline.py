@@ -309,6 +309,6 @@ def test_a_further_slow_down_that_an_entry_covers_too_is_no_plain_green() -> Non
 
 def test_whom_an_unclear_run_points_at_as_much_stands_beside_the_most_suspicious() -> None:
     doubtful = effect("a", ratio=1.9, sure=0.15, significant=False, aliases=(("b",), ("c",)))
-    (said,) = [s for s in lead(verdict="inconclusive", **blamed(doubtful)) if "Most suspicious" in s]
+    (said,) = [s for s in lead(**{**blamed(doubtful), "verdict": "inconclusive"}) if "Most suspicious" in s]
     assert "with `a`: **+90 %**" in said
     assert said.endswith("(cannot be told apart from `b` on or `c` on)")
