@@ -25,6 +25,9 @@ TOP = 0.5
 """... and its best candidate carries it with this one."""
 ONE_SIDED = 0.95
 """Confidence of an upper bound, for each level."""
+SURELY, MISSED = 3.0, 1 / 3
+"""A configuration that, within so many standard errors, shows less than this share of an unproven effect is
+not explained by it. Arbitrary."""
 CLEAR = 9.0
 """What stands out of the pairs' noise by so many standard errors and has no name will not get one by more
 pairs: it is how unevenly a large effect falls."""
@@ -72,7 +75,18 @@ class Reading:
             and effect.interval[0] > 0.0
             and self._attributed(effect)
             and not effect.takes_back
+            and self._borne_out(effect)
         ][:1]
+
+    def _borne_out(self, effect: SingleEffect) -> bool:
+        """Whether no configuration that holds an effect is surely far from it.
+
+        A pair of levels that few measured configurations hold is no candidate (`PAIR_COVER`); where it is the
+        guilty one, another one that holds where it does, and in more, fits best of those that are left.
+        """
+        inside = (self.found.covers[effect.top] > 0) & np.isfinite(self.variance)
+        reach = self.location + SURELY * np.sqrt(self.variance + LAYOUT**2)
+        return not bool((reach[inside] < MISSED * effect.each[inside]).any())
 
     def spared(self, effect: SingleEffect) -> list[Term]:
         """Terms within a named effect's where nothing of the kind is seen: another one takes it back."""

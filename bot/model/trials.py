@@ -21,6 +21,9 @@ UNREAD = "No trial opened"
 RECORDED = "The table has"
 """How a note begins that says how few values a noisy table has; each of them was asked for."""
 
+COSTLY = "A few configurations take most of the time"
+"""How a note begins that names them, where a budget ended before all configurations were measured."""
+
 
 def unread(notes: Iterable[str]) -> list[str]:
     """Those of some notes that name an input which no trial opened."""
@@ -30,6 +33,11 @@ def unread(notes: Iterable[str]) -> list[str]:
 def noisy_table(notes: Iterable[str]) -> bool:
     """Whether some notes tell that values are a table's, and noisy: more time brings no others."""
     return any(note.startswith(RECORDED) for note in notes)
+
+
+def costly(notes: Iterable[str]) -> list[str]:
+    """Those of some notes that name configurations which left no time for the others."""
+    return [note for note in notes if note.startswith(COSTLY)]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from bot.model.at_fault import at_fault, fitting_terms, together_at_fault
 from bot.model.comment_commands import read_term, term_text
 from bot.model.report import ConfigurationChange, Effect, Report
 from bot.model.space import Term, Value
-from bot.model.trials import unread
+from bot.model.trials import costly, unread
 from bot.report import words
 from bot.report.formats import (
     Prose,
@@ -218,6 +218,7 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
         found.append(
             prose(f"The time budget{budget} was spent before every planned configuration was measured.")
         )
+        found += [sentence(note) for note in costly(report.notes)]
     found += [sentence(note) for note in unread(report.notes)]
     failed = report.spent.failed_trials
     if failed:

@@ -150,7 +150,8 @@ def _inconclusive(report: Report) -> Headline:
     lead = [claims.default(report)]
     suspect = next((e for e in report.suspects.options if words.worse(report, e)), None)
     if suspect is not None:
-        lead.append(prose("Most suspicious, but not proven: ", claims.hit(report, suspect, capital=False)))
+        also, told = words.aliases(suspect.aliases), claims.hit(report, suspect, capital=False)
+        lead.append(prose("Most suspicious, but not proven: ", told, " " if also.spans else "", also))
     else:
         lead += doubts.told(report)
     if unread(report.notes):

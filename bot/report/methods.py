@@ -284,8 +284,8 @@ def _instructions(method: MethodSuspect) -> Prose:
 
 
 def _share(method: MethodSuspect) -> Prose:
-    if method.assertion and not method.share_of_change:
-        return prose("violates an assertion")
+    if not method.share_of_change and (method.assertion or method.change == "calls"):
+        return prose("violates an assertion" if method.assertion else "not by itself")
     called = ", with what it calls" if method.with_callees else ""
     return prose(fraction(method.share_of_change), _interval(method.interval), called)
 

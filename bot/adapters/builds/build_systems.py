@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bot.adapters.builds.cmake_targets import executables
 from bot.adapters.builds.python_recipes import python_project, setuptools_project, unpacked_wheel
 from bot.adapters.builds.recipes import Recipe, at, read, toml
 
@@ -64,9 +65,13 @@ def _go(root: Path) -> Recipe:
 def _cmake(root: Path) -> Recipe:
     run = None
     for path in [root / "CMakeLists.txt", *sorted(root.glob("*/CMakeLists.txt"))]:
-        match = re.search(r"^\s*add_executable\s*\(\s*([A-Za-z0-9_.+-]+)\s", read(path), re.MULTILINE)
-        if match and not re.search("test|bench|example|fuzz", f"{path.parent.name} {match[1]}"):
-            run = (Path("build") / path.parent.relative_to(root) / match[1]).as_posix()
+        of_users = [
+            name
+            for name in executables(read(path))
+            if not re.search("test|bench|example|fuzz", f"{path.parent.name} {name}")
+        ]
+        if of_users:
+            run = (Path("build") / path.parent.relative_to(root) / of_users[0]).as_posix()
             break
     build = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j$(nproc)"
     return Recipe("CMake", build=build, run=run)
@@ -98,6 +103,8 @@ def _maven(root: Path) -> Recipe:
         run = f"java -cp {jar} {named[1]}" if named and not writes else f"java -jar {jar}"
     known = starts or "spring-boot-maven-plugin" in pom
     unknown = "" if known else " If the jar names no main class: `java -cp JAR CLASS` in `run`."
+    if re.search(r"<packaging>\s*pom\s*</packaging>", own):
+        run, unknown = None, " This pom.xml makes no jar: those of its modules lie in MODULE/target."
     return Recipe(
         "Maven",
         runtime="jvm",

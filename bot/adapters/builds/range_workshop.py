@@ -109,8 +109,12 @@ class RangeWorkshop:
     def notes(self) -> Sequence[str]:
         """What a reader must know about how it was built."""
         late = sum(not future.done() for future in self._running)
-        which = f"{late} that trials waited for were" if late > 1 else "1 that trials waited for was"
-        said = f"Of the revisions {which} not built in time: a larger --budget makes room for builds."
+        which = (
+            f"{late} revisions that trials waited for were"
+            if late > 1
+            else "1 revision that trials waited for was"
+        )
+        said = f"{which} not built in time: a larger --budget makes room for builds."
         return (*self._builder.notes, *self._inputs.notes, *self._notes, *([said] * bool(late)))
 
     def anchor(self) -> int | None:

@@ -15,6 +15,7 @@ import struct
 
 from bot.adapters.processes import confine, loopback
 from bot.adapters.processes.error_line import error_line
+from bot.adapters.processes.uncaught import uncaught
 from bot.adapters.trials import serving
 from bot.adapters.trials.serving import usage_of
 
@@ -246,6 +247,9 @@ class Run:
         elif self.code not in self.request["ok_exit"]:
             self.outcome = "exit"
             self.detail = f"exit code {self.code}"
+        elif self.code and uncaught(self.output, self.code):
+            self.outcome = "exit"
+            self.detail = f"exit code {self.code} (in ok_exit), but nobody caught an error"
         elif self.left_behind:
             self.detail = f"left {self.left_behind} processes running; they were killed"
         if self.outcome != "ok" and self.output:

@@ -203,7 +203,8 @@ def _change(book: Ledger, callers: Callers, found: Moves, measured: Measured, ro
     if not book.in_base[row] or not book.in_head[row]:
         kind = "new" if book.in_head[row] else "vanished"
     elif not found.named[row]:
-        kind = "calls"
+        # What it calls is told; its own cost did not move beyond chance, and takes no part of the change.
+        kind, share = "calls", 0.0
     instructions = _count(book.base.instructions, row), _count(book.head.instructions, row)
     return MethodChange(
         method,

@@ -159,10 +159,11 @@ class NightSearch:
         self.log_.add(observations)
         if not self.compared_:
             self._tonight += observations
-        if self._script is not None and self._pending:
-            self._unanswered -= len(observations)
-            if self._unanswered <= 0:
-                self._advance()
+        self._unanswered -= len(observations)
+        if self._unanswered > 0:  # the night ends amid its wishes, perhaps before it ever looked at its noise
+            self.log_.learn_scale([step.at for step in self.model_.steps])
+        elif self._pending:
+            self._advance()
         return self
 
     def _advance(self) -> None:
@@ -254,9 +255,8 @@ class NightSearch:
             drawn = [self._choose.random(share) for share in SHARES * (DRAWN // len(SHARES))]
         pool = [c for c in dict.fromkeys(drawn) if c not in self.log_.place] or list(dict.fromkeys(drawn))
         shown = terms.covers(np.array([self.log_.holding(c) for c in pool]))
-        covers = terms.covers(self.log_.holds)
+        covers, rows = terms.covers(self.log_.holds), [self.log_.row(c) for c in self._compared]
         wanted = suspicion(self.model_, self.window) * (1.0 + (covers.sum(axis=1) == 0))
-        rows = [self.log_.row(c) for c in self._compared]
         seen = covers[:, rows] @ np.array(list(self._compared.values()), dtype=np.float64)
         found: list[Configuration] = []
         for _ in range(min(BLOCK, len(pool))):

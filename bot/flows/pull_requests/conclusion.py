@@ -14,6 +14,7 @@ from bot.flows.history.experience import Recalled
 from bot.flows.methods.choice import Flagged
 from bot.flows.methods.suspects import METRICS, MethodFindings, MethodInquiry
 from bot.flows.ports import Bench
+from bot.flows.pull_requests.costly import costly
 from bot.flows.resources.findings import Resources
 from bot.flows.resources.inquiry import ResourceInquiry, counting_seconds
 from bot.flows.run.evidence import Evidence
@@ -72,6 +73,8 @@ def conclude(
     environment = bench.environment()
     answers = recalled.answers(judgement.options)
     notes = [*bench.notes(), *judgement.notes, *answers, *recalled.machine_notes(environment)]
+    if _cut_short(evidence) and evidence.rules[0].name in METRICS:
+        notes += costly(evidence.base(), names)
     if any(m.name == "instructions" for m in job.subject.metrics):
         changes += _instructions(job, bench, flagged[:COUNTED], notes)
     share = PROFILING_SHARE + (ASSERTING_SHARE if job.assertions else 0.0)

@@ -19,7 +19,7 @@ from bot.report.formats import (
 from bot.report.parts import Block, Bullets, Section, Table
 from bot.report.ranges import moves
 from bot.report.ranges.headline import doubtful, power
-from bot.report.ranges.sparklines import drawing, length, positive
+from bot.report.ranges.sparklines import UNKNOWN, drawing, length, positive
 from bot.report.sections import history, listed_notes, machine, not_exercised
 from bot.report.suspects import more
 
@@ -72,13 +72,15 @@ def values(report: Report) -> Section | None:
     ends = prose("")
     if report.base and report.head:
         ends = prose(" from ", code(report.base.label), " (left) to ", code(report.head.label), " (right)")
+    drawn = drawing(report)
+    dots = f", and {UNKNOWN} one before the first or after the last that was tried" * (UNKNOWN in drawn.text)
     said = prose(
         words.metric(report.primary_metric).noun,
         ends,
-        ". Each line has its own scale; a gap is a revision that was not built or failed.",
+        f". Each line has its own scale; a gap is a revision that was not built or failed{dots}.",
         " The numbers below are those of the change points." if report.change_points else "",
     )
-    return Section("series", "Measured values", (drawing(report), said), open=True)
+    return Section("series", "Measured values", (drawn, said), open=True)
 
 
 def comparisons(report: Report) -> Section | None:

@@ -13,6 +13,8 @@ from bot.report.formats import Listing, clean, shorten
 from bot.report.words import level_parts
 
 BLOCKS = "▁▂▃▄▅▆▇█"
+UNKNOWN = "·"
+"""Before the first and after the last revision that was tried: nothing says what happened there."""
 WIDTH, LABEL_WIDTH = 36, 20
 """Columns: with the values at the end a line fits a terminal of 80."""
 LEAST_SPAN, LEAST_OF_LARGEST = 0.15, 1 / 3
@@ -21,7 +23,7 @@ only some of the blocks: noise must look flat."""
 
 
 def sparkline(series: Series, revisions: int, *, width: int = WIDTH, span: float = LEAST_SPAN) -> str:
-    """A block per column; revisions that were not tried repeat the last value, failed ones are a gap.
+    """A block per column; revisions between two that were tried repeat the last value, failed ones are a gap.
 
     span: the share of the lowest value that all eight blocks stand for, or more when values differ more.
     """
@@ -39,7 +41,8 @@ def sparkline(series: Series, revisions: int, *, width: int = WIDTH, span: float
     for c in range(columns):
         last = values.get(c, last)
         level = round((last - low) / reach * (len(BLOCKS) - 1))
-        shown.append(" " if c in failed else BLOCKS[level])
+        tried = min(values) <= c <= max(values)
+        shown.append(" " if c in failed else BLOCKS[level] if tried else UNKNOWN)
     return "".join(shown)
 
 

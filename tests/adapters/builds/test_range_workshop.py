@@ -127,7 +127,7 @@ def test_what_is_still_building_at_the_end_is_told_for_trials_waited_for_it(shop
     assert workshop.notes() == ()
     workshop.want([0])
     (said,) = workshop.notes()
-    assert said.startswith("Of the revisions 1 that trials waited for was not built in time")
+    assert said.startswith("1 revision that trials waited for was not built in time")
     assert doubtful(said)
     workshop.close()
 

@@ -148,6 +148,16 @@ def test_different_accepted_exit_codes_are_a_failed_pair(workbench: Workbench) -
     assert not pair.ok
 
 
+def test_a_crash_is_a_failed_trial_although_its_exit_code_is_accepted(workbench: Workbench) -> None:
+    crash = "import sys; print('found'); sys.stdout.flush(); raise ValueError('no such rule')"
+    workbench.program(f'#!/bin/sh\nexec {PYTHON} -c "{crash}"\n', side="head")
+    workbench.program("#!/bin/sh\necho found\nexit 1\n", side="base")
+    pair = workbench.pair(ok_exit=(0, 1))
+    assert (pair.first.outcome, pair.second.outcome) == ("ok", "exit")
+    told = "exit code 1 (in ok_exit), but nobody caught an error: ValueError: no such rule"
+    assert pair.second.detail == told
+
+
 def test_a_side_that_fails_only_in_company_does_not_hold_up_the_other(workbench: Workbench) -> None:
     count = workbench.output("count")
     workbench.program(f"#!/bin/sh\necho >> {count}\n[ $(wc -l < {count}) -lt 3 ]\n", side="head")

@@ -296,3 +296,22 @@ def test_a_pair_is_found_among_a_thousand_options() -> None:
     truth = {"cpu": planted(space, {("o5", "o7"): 0.08}, configurations)}
     found: PairedEstimator = feed(estimator(space, configurations), truth, rounds=10, rng=rng, noise=0.012)
     assert [e.term for e in found.judge().options] == [("o5", "o7")]
+
+
+def test_whom_a_configuration_that_holds_it_surely_speaks_against_is_not_suspected() -> None:
+    """Two options together are slower, which two measured configurations have: too few for a candidate."""
+    space = flags(8)
+    held = ("", "abcdefgh", "abfh", "cdeg", "abcg", "defh", "begh")
+    configurations = [tuple(chr(97 + i) in one for i in range(8)) for one in held]
+    found = estimator(space, configurations)
+    for values in (
+        (0.0, 0.587, -0.019, -0.02, 0.01, 0.017, 0.72),
+        (0.01, None, None, -0.024, 0.015, 0.019, None),
+    ):
+        for c, value in enumerate(values):
+            if value is not None:
+                found.partial_fit(c, {"cpu": value})
+    judged = found.judge()
+    assert judged.verdict == "inconclusive"
+    wrong = {("e", "h"), ("b", "h"), ("b", "g"), ("e", "g")}  # each held by one that did not move at all
+    assert not wrong & {effect.term for effect in judged.suspected}

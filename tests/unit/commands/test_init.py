@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 
 from bot.adapters.builds.scout import documented_switches
 from bot.adapters.documents.subject_file import load_subject
-from bot.commands.init import ACTION, CONFIG, WORKFLOWS, init
+from bot.commands.init import ACTION, CONFIG, TODO_RUN, WORKFLOWS, init
 from bot.model.errors import UsageError
 from bot.model.invocation import invocation
 from bot.model.subject import Program, Subject
@@ -55,6 +55,15 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         },
         "native",
         "build/src/pack",
+        "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j$(nproc)",
+    ),
+    "CMake, where variables name the program": (
+        {
+            "CMakeLists.txt": "set(LIB_NAME tidy)\nset ( name ${LIB_NAME} )\n"
+            "add_executable( ${unknown} b.c )\nadd_executable( ${name} a.c )\n",
+        },
+        "native",
+        "build/tidy",
         "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j$(nproc)",
     ),
     "autotools": (
@@ -271,6 +280,15 @@ def test_a_build_that_downloads_what_it_needs_may_use_the_network_and_no_other(t
         program = filled(tmp_path / name).program
         assert isinstance(program, Program)
         assert ("build" in program.network) == allowed
+
+
+def test_a_maven_project_of_modules_has_no_jar_of_its_own(tmp_path: Path) -> None:
+    pom = "<project><artifactId>all</artifactId><version>9</version><packaging>pom</packaging></project>"
+    root = stranger(tmp_path / "r", {"pom.xml": pom})
+    init(root)
+    text = (root / CONFIG).read_text()
+    assert TODO_RUN in text and "target/all-9.jar" not in text
+    assert "This pom.xml makes no jar: those of its modules lie in MODULE/target." in text
 
 
 @pytest.mark.parametrize(

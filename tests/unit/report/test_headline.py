@@ -1,7 +1,7 @@
 """The headline's claims, sentence by sentence."""
 
 from bot.model.report import Acceptance, Suspects, Visible, VisibleOption
-from bot.model.trials import UNREAD
+from bot.model.trials import COSTLY, UNREAD
 from bot.report.claims import acceptance, power
 from bot.report.headline import headline
 from bot.report.media import markdown
@@ -104,6 +104,13 @@ def test_a_run_whose_trials_never_opened_their_input_says_that_before_all_else()
     assert found.icon == "🟡" and "no trial opened its input" in markdown(found.title)
     assert "suspects check" in markdown(found.action)
     assert note in comment(report(verdict="inconclusive", notes=(note,))).split("<details>")[0]
+
+
+def test_configurations_that_left_no_time_for_the_others_are_told_beside_the_spent_budget() -> None:
+    note = f"{COSTLY}: a trial takes 6.0 s with `a`, and 40 ms in the median of the others."
+    text = comment(report(verdict="inconclusive", interrupted="budget", notes=(note,)))
+    before = text.split("<details>")[0]
+    assert before.index("was spent before every planned") < before.index(note)
 
 
 def test_a_metric_that_is_better_when_higher_turns_the_words() -> None:
@@ -316,3 +323,10 @@ def test_a_further_slow_down_that_an_entry_covers_too_is_no_plain_green() -> Non
     one = effect("a", ratio=1.07, accepted=Acceptance(source="file", until="2027-03-31"))
     assert lead(verdict="none", suspects=Suspects(options=(one,)), notes=(top,))[-1] == top
     assert top not in lead(verdict="none", notes=(top,))
+
+
+def test_whom_an_unclear_run_points_at_as_much_stands_beside_the_most_suspicious() -> None:
+    doubtful = effect("a", ratio=1.9, sure=0.15, significant=False, aliases=(("b",), ("c",)))
+    (said,) = [s for s in lead(**{**blamed(doubtful), "verdict": "inconclusive"}) if "Most suspicious" in s]
+    assert "with `a`: **+90 %**" in said
+    assert said.endswith("(cannot be told apart from `b` on or `c` on)")

@@ -107,6 +107,7 @@ def test_who_only_calls_more_is_not_counted_as_slower() -> None:
     found = blaming(method("m", 0.9), caller)
     assert told(found).title == "Methods: 1 slower, 1 calling more"
     assert [row["Method"] for row in table(found)] == ["`m`", "`warm` (calls more)"]
+    assert table(found)[1]["Share of the change"] == "not by itself"
 
 
 def test_a_bound_just_below_nothing_has_no_sign() -> None:

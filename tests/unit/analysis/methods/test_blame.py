@@ -330,3 +330,20 @@ def test_a_few_samples_are_no_evidence_against_a_method_with_the_same_text_calls
         )
         named |= {change.method for change in blame(few).changes}
     assert named == {f("hot")}
+
+
+def test_a_caller_whose_own_cost_moved_by_chance_takes_nothing_from_the_method_that_it_calls() -> None:
+    def profile(hot: float, extra: float = 0.0) -> Profile:
+        rng = np.random.default_rng(13)
+        one = SIMPLE if not extra else SIMPLE.changed("extra", seconds=extra, calls=9000)
+        one = replace(one, edges={**SIMPLE.edges, ("hot", "extra"): 9000} if extra else SIMPLE.edges)
+        seen = one.profile("python", rng)
+        costs = dict(seen.methods)
+        costs[f("hot")] = replace(costs[f("hot")], self_seconds=hot)
+        return replace(seen, methods=costs)
+
+    found = blame(Compared([profile(0.5), profile(0.62)], [profile(0.47, 0.03)], (1.0, 1.03), (1.02, 1.04)))
+    assert [(c.method.name, c.change) for c in found.changes] == [("extra", "new"), ("hot", "calls")]
+    assert found.changes[0].share == pytest.approx(1.0, abs=0.35)
+    assert found.changes[1].share == 0.0
+    assert found.unexplained == pytest.approx(1.0 - found.changes[0].share)

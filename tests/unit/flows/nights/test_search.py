@@ -161,6 +161,17 @@ def test_the_smallest_visible_change_shrinks_with_trials_and_is_infinite_before(
     assert 0.0 < night.slow_downs()[("a",)] < early < 1.0
 
 
+def test_a_night_that_ends_before_it_looked_at_its_noise_claims_to_have_seen_no_small_change() -> None:
+    night, rng = search(Window(30, reference=10, previous=20)), np.random.default_rng(7)
+    while len(night.compared_) < 2:  # nothing works at the anchor, of which the noise is learned else
+        wishes = night.wishes()
+        values = [rng.normal(1.0, 0.02) if p.revision else float("nan") for p in wishes]
+        night.partial_fit([Observation(p, float(v)) for p, v in zip(wishes, values, strict=True)])
+    cut = list(night.wishes())[:-1]
+    night.partial_fit([Observation(p, float(rng.normal(1.0, 0.02))) for p in cut])
+    assert night.slow_downs()[()] > 0.01
+
+
 def exactly(night: NightSearch, levels: dict[str, float], since: int = 6) -> list[Observation]:
     """All of a night's trials, answered without noise by a program of which a level costs more since then."""
     every: list[Observation] = []

@@ -17,8 +17,8 @@ def test_a_doubling_fills_the_height_and_noise_does_not() -> None:
     assert line({0: 1.0, 1: 1.01, 2: 1.0, 3: 1.03}, 4) == "▁▁▁▂"
 
 
-def test_revisions_that_were_not_tried_repeat_the_last_value() -> None:
-    assert line({2: 1.0, 5: 3.0}, 8) == "▁▁▁▁▁███"
+def test_revisions_that_were_not_tried_repeat_the_last_value_but_not_beyond_all_that_were() -> None:
+    assert line({2: 1.0, 5: 3.0}, 8) == "··▁▁▁█··"
 
 
 def test_a_failed_revision_is_a_gap_unless_a_neighbour_in_its_column_was_measured() -> None:
