@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ from benchmarks.releases.sizes import Key, Size
 from benchmarks.releases.steps import THRESHOLD, Step, releases_of
 
 Run = Mapping[str, Any]
+
+MANY = 8
+"""Runs of a case, from which on they are counted together instead of one by one."""
 
 
 def written(
@@ -28,7 +32,7 @@ def written(
     ]
     for kind, noise, share in sorted({(r["kind"], r["noise"], r["share"]) for r in runs}):
         of_case = [r for r in runs if (r["kind"], r["noise"], r["share"]) == (kind, noise, share)]
-        parts += [_title(kind, noise, share), _compared(of_case)]
+        parts += [_title(kind, noise, share), (_summed if len(of_case) >= MANY else _compared)(of_case)]
     return "\n".join(parts) + "\n"
 
 
@@ -91,9 +95,50 @@ def _compared(runs: Sequence[Run]) -> str:
         first = steps[0]
         place = f"{first['release']} {name(first['term'])}"
         rows.append(f"| {place} | {first['judge'] - 1:+.1%}{'' if first['work'] else ' *'} | {cells} |")
-    wrong = [f"seed {r['seed']}: {_claim(o)}" for r in runs for o in r["others"] if not o["real"]]
-    rows += [f"\nWrong: {'; '.join(wrong)}."] if wrong else []
-    return "\n".join(rows) + "\n"
+    return "\n".join([*rows, *_wrong(runs)]) + "\n"
+
+
+def _summed(runs: Sequence[Run]) -> str:
+    """All runs of a case in a line, then one line a step with how many found it, then what was wrong."""
+    steps = [list(one) for one in zip(*(r["steps"] for r in runs), strict=True)]
+    found = [[s for s in of_runs if s["off"] is not None] for of_runs in steps]
+    every = sum(all(s["off"] is not None for s in r["steps"]) for r in runs)
+    trials = [r["trials"] / r["exhaustive"] for r in runs]
+    others = [o for r in runs for o in r["others"]]
+    rows = [
+        f"{len(runs)} runs (seeds {_ranges([r['seed'] for r in runs])}), {max(trials):.1%} of the trials at "
+        f"most: **{sum(map(len, found))} of {len(runs) * len(steps)}** steps found, "
+        f"{sum(s['off'] == 0 for of_runs in found for s in of_runs)} at the exact release; every step in "
+        f"**{every} of {len(runs)}** runs; {sum(o['real'] for o in others)} others are real, "
+        f"{sum(not o['real'] for o in others)} wrong.\n",
+        "| step | judge | found in | told, median |",
+        "|---|---|---|---|",
+    ]
+    for of_runs, of_those in zip(steps, found, strict=True):
+        first, ratios = of_runs[0], [s["ratio"] for s in of_those if not s.get("reworded")]
+        place = f"{first['release']} {name(first['term'])}"
+        told = f"{statistics.median(ratios) - 1:+.1%}" if ratios else ""
+        rows.append(
+            f"| {place} | {first['judge'] - 1:+.1%}{'' if first['work'] else ' *'} "
+            f"| {len(of_those)} of {len(runs)} | {told} |"
+        )
+    return "\n".join([*rows, *_wrong(runs)]) + "\n"
+
+
+def _wrong(runs: Sequence[Run]) -> list[str]:
+    told = [f"seed {r['seed']}: {_claim(o)}" for r in runs for o in r["others"] if not o["real"]]
+    return [f"\nWrong: {'; '.join(told)}."] if told else []
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """As "3-7, 9"."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)
 
 
 def _counted(run: Run) -> str:

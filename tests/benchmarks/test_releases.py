@@ -142,3 +142,14 @@ def test_the_table_names_what_was_missed_and_what_was_wrong() -> None:
     assert "| 1.1 a + b | +20.0% | missed |" in text
     assert "| 1.1 everything | +10.0% | +10.0% |" in text
     assert "1.2 a +6.0% (judge: " in text
+
+
+def test_many_runs_of_a_case_are_counted_together() -> None:
+    counts = counted(example)
+    told = scored(counts, [point("1.1", [], 1.1), point("1.2", ["a"], 1.06)])
+    run = {"kind": "table", "noise": 0.0, "share": 0.15, "trials": 9, "exhaustive": len(counts), **told}
+    text = written(steps(SPACE, counts), counts, [run | {"seed": seed} for seed in (3, *range(7, 14))])
+    assert "8 runs (seeds 3, 7-13)" in text and "**8 of 24** steps found, 8 at the exact release" in text
+    assert "every step in **0 of 8** runs; 0 others are real, 8 wrong" in text
+    assert "| 1.1 everything | +10.0% | 8 of 8 | +10.0% |" in text
+    assert "| 1.1 a + b | +20.0% | 0 of 8 |  |" in text
