@@ -66,7 +66,9 @@ def spared(
         rest = [k for k in common if k != level]
         if rest and not holds[others][:, rest].all(axis=1).any():
             common = rest
-    if len(common) > MOST_LEVELS:
+    absent = all(levels[k].operator == "off" for k in common)
+    # Some term of many levels fits whoever is missed; that who uses none of several options is, is no chance.
+    if len(common) > (MOST_LEVELS if absent else min(MOST_LEVELS, len(missed))):
         return None
     return Missed(tuple(levels[k] for k in common), np.asarray(holds[:, common].all(axis=1)))
 

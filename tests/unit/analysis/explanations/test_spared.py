@@ -1,0 +1,48 @@
+"""Whom a told step misses, by what the missed configurations share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bot.analysis.explanations.cells import Cells
+from bot.analysis.explanations.findings import Found
+from bot.analysis.explanations.spared import spared
+from bot.model.space import Term
+from tests.unit.analysis.explanations.test_evidence import HOLDS, ON, TERMS, evidence
+
+MOVED = 0.2
+WHOLE = Found((), True, 5, 5, 5, MOVED, 9.0, 1.0)
+
+
+def missed_by(*missing: int) -> Term | None:
+    """What is told of a step of everything that some of the four configurations do not make."""
+    cells = Cells()
+    for c, row in enumerate(ON):
+        for r in range(8):
+            cells.add((c, r), (2.0 + row.sum()) * (1.0 + MOVED * (r >= 5 and c not in missing)))
+    found = spared(
+        [0],
+        1.0 + MOVED,
+        found=[WHOLE],
+        evidence=evidence(cells.table()),
+        covers=np.ones((1, len(ON))),
+        holds=HOLDS,
+        levels=TERMS.levels,
+    )
+    return None if found is None else TERMS.named(found.term)
+
+
+def test_who_uses_none_of_several_options_is_told_though_it_is_a_single_configuration() -> None:
+    assert missed_by(0) in [("!o0", "!o1"), ("!o0", "!o2")]
+
+
+def test_a_single_configuration_shows_no_term_of_several_options_that_are_on() -> None:
+    assert missed_by(2) is None
+
+
+def test_configurations_that_share_one_level_show_it() -> None:
+    assert missed_by(0, 1) in [("!o1",), ("!o2",)]
+
+
+def test_where_nobody_is_missed_nobody_is_told() -> None:
+    assert missed_by() is None
