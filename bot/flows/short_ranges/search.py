@@ -159,12 +159,12 @@ class ShortRangeFinder:
         on = self._pool.on()
         sparse = table.levels().get(self._pool.sparse)
         self._scales = replace(self._scales, unit=sparse or float(np.median(table.value)))
-        known = self._known() if self._measured else None
         # Where in the range a configuration was measured says nothing of its level.
-        beyond = None if known is None else self._scales.unit * known.beyond_average(table, self.revisions)
-        self._measured = table.levels(beyond)
+        self._measured = self._measured or table.levels()
+        beyond = self._known().beyond_average(table, self.revisions)
+        self._measured = table.levels(self._scales.unit * beyond)
         moved = None
-        if known is not None and self._found:
+        if self._found:
             known = self._known()
             moved = known.by_revision(self.revisions)
             self._scales = learn(
