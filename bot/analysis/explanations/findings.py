@@ -115,6 +115,8 @@ def agreed(look: Look) -> list[Found]:
     Of many explanations that say nearly the same, the best one may be alone with a name.
     """
     chosen, found = look.best, steps_of(look)
+    if not chosen:  # nothing was drawn to compare with, either
+        return found
     for place, shared in shared_terms(look.mass, look.evidence, LIKELY).items():
         reworded = in_shared_words(chosen, place, shared, look.mass, look.evidence, LIKELY)
         if reworded != chosen and _names(other := steps_of(look, reworded)) > _names(found):

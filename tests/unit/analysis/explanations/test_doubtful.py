@@ -43,6 +43,11 @@ def test_words_that_most_share_are_told_where_those_of_all_others_contain_them()
     assert told(steps_of(longer)) == [] and told(agreed(longer)) == [("o0",)]
 
 
+def test_where_the_best_explanation_moves_nothing_nothing_is_told_whatever_others_share() -> None:
+    calm = replace(look([], *[[OPTION]] * 12, *[[]] * 8), drawn=[])
+    assert agreed(calm) == []
+
+
 def test_words_that_fewer_share_replace_none() -> None:
     divided = look([PAIR], *[[OPTION]] * 14, *[[SHARED]] * 6)
     assert agreed(divided) == steps_of(divided)
