@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.decision.run import fingerprint
+from bot.adapters.terminal import QuietProgress
 from bot.compose.measuring import analyse
 from bot.compose.subjects import Asked
-from bot.flows.ports import Progress
 
 RESULTS = Path(__file__).with_name("results")
 ROWS, TABLE = RESULTS / "tables.jsonl", RESULTS / "tables.md"
@@ -54,19 +54,6 @@ class Arm:
 
 
 ARMS = tuple(Arm(changed, noise, values) for values in (1, 3) for noise in NOISES for changed in CHANGED)
-
-
-class Quiet:
-    """Progress that nobody sees."""
-
-    def stage(self, text: str) -> None:
-        """Nothing."""
-
-    def pairs(self, done: int, seconds: float, budget: float, leader: str) -> None:
-        """Nothing."""
-
-    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
-        """Nothing."""
 
 
 def write(folder: Path, arm: Arm, seed: int) -> tuple[int, tuple[str, ...] | None, float]:
@@ -105,7 +92,6 @@ def play(arm: Arm, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         last, term, change = write(folder, arm, seed)
-        quiet: Progress = Quiet()
         asked = Asked(
             base=str(last - 1),
             head=str(last),
@@ -114,7 +100,7 @@ def play(arm: Arm, seed: int) -> dict[str, Any]:
             repository=folder,
             history=str(folder / "history"),
         )
-        report = analyse(asked, quiet)
+        report = analyse(asked, QuietProgress())
     named = [e for e in report.suspects.options if e.significant]
     right = [e for e in named if tuple(sorted(e.term)) == term]
     return {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bot.adapters.builds.recipes import Recipe, at, read, toml
 
+_HINT = "Compiled as by pip. What it imports from elsewhere is installed by `setup`, for all users."
 _SCRIPT = r"[\w.-]+\s*=\s*([\w.]+)\s*:\s*([\w.]+)"
 
 
@@ -45,7 +46,7 @@ def _imported(root: Path, module: str, function: str) -> Recipe:
         build=f"python3 -m compileall -q {code}" if code else "",
         run=run,
         env={} if source == "." else {"PYTHONPATH": source},
-        hint="Compiled as by pip. What it imports from elsewhere is installed by `setup`, for all users.",
+        hint=_HINT,
     )
 
 
@@ -66,6 +67,6 @@ def unpacked_wheel(root: Path) -> Recipe | None:
             runtime="python",
             build=build,
             run=f"python3 -m {tops[0]}" if tops else None,
-            hint="Compiled as by pip. What it imports from elsewhere is installed by `setup`, for all users.",
+            hint=_HINT,
         )
     return None

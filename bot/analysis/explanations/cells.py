@@ -120,8 +120,7 @@ class Table:
         if moved is None:
             return self._levels
         least = FLOOR * float(self.value.min())
-        rest = self.value - moved
-        return {c: max(float(np.median(rest[self.configuration == c])), least) for c in self._levels}
+        return {c: max(level, least) for c, level in self._medians(self.value - moved).items()}
 
     def level(self) -> Floats:
         """The level of each cell's configuration."""
@@ -134,9 +133,11 @@ class Table:
 
     @cached_property
     def _levels(self) -> dict[int, float]:
+        return self._medians(self.value)
+
+    def _medians(self, value: Floats) -> dict[int, float]:
         return {
-            int(c): float(np.median(self.value[self.configuration == c]))
-            for c in np.unique(self.configuration)
+            int(c): float(np.median(value[self.configuration == c])) for c in np.unique(self.configuration)
         }
 
     @cached_property

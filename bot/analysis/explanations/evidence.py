@@ -103,6 +103,8 @@ class Evidence:
         self.cuts = np.unique(table.revision)
         self.places = len(self.cuts) - 1
         self.noises = scales.noises(on)
+        whole = int(np.flatnonzero(kinds.share & (kinds.term == 0))[0])
+        self._levels: Floats = design[:, whole].astype(np.float64)
         factor = np.linalg.cholesky(scales.covariance(table, on, moved) / COARSE)
         raw = self.columns(np.arange(len(kinds) * self.places))
         white = solve_triangular(
@@ -129,8 +131,7 @@ class Evidence:
 
     def levels(self) -> Floats:
         """Of all configurations, in units, (n_configurations,): what a share of everything moves."""
-        share = int(np.flatnonzero(self.kinds.share & (self.kinds.term == 0))[0])
-        return self.design[:, share].astype(np.float64)
+        return self._levels
 
     def candidate(self, kind: int, revision: int) -> int:
         """The candidate of a kind whose stretch holds a revision."""
