@@ -19,6 +19,7 @@ from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
 from bot.analysis.explanations.findings import Found, Look, agreed, steps_of
 from bot.analysis.explanations.moves import Moves
+from bot.analysis.explanations.one_sided import one_sided
 from bot.analysis.explanations.scales import ODD, Scales, learn
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
@@ -122,7 +123,7 @@ class ShortRangeFinder:
     def _agreed(self) -> Sequence[Found]:
         """The steps as they are told; the search itself goes on with those of the best explanation."""
         if self._in_shared_words is None:
-            self._in_shared_words = () if self._look is None else agreed(self._look)
+            self._in_shared_words = () if self._look is None else one_sided(agreed(self._look), self._look)
         return self._in_shared_words
 
     def wishes(self) -> Sequence[Probe]:

@@ -1,0 +1,54 @@
+"""Of two moves that cancel out, what is told is whom only one of them moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bot.analysis.change_points.terms import Term
+from bot.analysis.explanations.findings import Found
+from bot.analysis.explanations.one_sided import one_sided
+from bot.model.space import Level
+from tests.unit.analysis.explanations.test_doubtful import OTHER, PAIR, TABLE, look
+from tests.unit.analysis.explanations.test_evidence import HOLDS, TERMS
+
+ON, OFF = Level("o0", "on"), Level("o0", "off", value=False)
+BLURRED, CERTAIN = 3.5, 12.0
+
+
+def step(term: Term, size: float, clarity: float, *, at: int = 5, share: bool = False) -> Found:
+    return Found(term, share, at, at, at, size, clarity, probability=1.0, kinship=1.0)
+
+
+def names(*found: Found) -> list[tuple[Term, float, bool]]:
+    return [(s.term, s.size, s.certain) for s in one_sided(found, look([PAIR], [PAIR]))]
+
+
+def test_what_moves_everything_but_an_option_is_told_without_it_not_as_its_opposite() -> None:
+    found = names(step((), -0.09, BLURRED), step((ON,), 0.1, CERTAIN))
+    assert found == [((OFF,), -0.09, True)]
+
+
+def test_what_moves_an_option_but_not_beside_another_is_told_of_both() -> None:
+    found = names(step((OTHER,), 0.2, BLURRED), step((ON, OTHER), -0.19, CERTAIN))
+    assert found == [((OFF, OTHER), 0.2, True)]
+
+
+def test_a_share_that_takes_seconds_back_is_told_in_its_own_kind() -> None:
+    level = float(np.median(TABLE.levels()[np.unique(TABLE.table.configuration)][TERMS.cover((ON,), HOLDS)]))
+    found = names(step((), -0.09 / level, BLURRED, share=True), step((ON,), 0.1, CERTAIN))
+    assert found == [((OFF,), -0.09 / level, True)]
+
+
+def test_two_certain_moves_are_told_both() -> None:
+    found = [step((), -0.09, CERTAIN), step((ON,), 0.1, CERTAIN)]
+    assert one_sided(found, look([PAIR], [PAIR])) == found
+
+
+def test_an_option_that_an_uncertain_move_takes_little_back_of_keeps_its_name() -> None:
+    found = [step((), -0.03, BLURRED), step((ON,), 0.1, CERTAIN)]
+    assert one_sided(found, look([PAIR], [PAIR])) == found
+
+
+def test_moves_of_different_revisions_or_of_options_beside_each_other_take_nothing_back() -> None:
+    found = [step((), -0.1, BLURRED, at=4), step((OTHER,), -0.1, BLURRED), step((ON,), 0.1, CERTAIN)]
+    assert one_sided(found, look([PAIR], [PAIR])) == found
