@@ -31,8 +31,9 @@ FEW = 8.0
 """Differences that a configuration's noise must be known from to count half."""
 RARE = 0.45
 """Of a term that holds in a smaller share of all values of its options an even sample shows little."""
-AGAIN = 1.5
-"""A rare term that changed so often (by its probabilities) is exercised: once may have been an accident."""
+SEEN = 0.9
+"""A rare term that changed so often (by its probabilities) is exercised: who changed once changes again more
+often than others. From 1.5 on pairs were found later; from 0.6 on, history that misleads costs more."""
 FEWEST = 2
 """Configurations of known noise from which on there is a pattern."""
 
@@ -162,10 +163,10 @@ class Experience:
     trials: Mapping[Configuration, tuple[int, int]] = field(default_factory=dict)
 
     def rare(self, space: Space) -> tuple[Term, ...]:
-        """Terms that changed again and again and hold in few configurations, the most often changed first."""
+        """Terms that surely changed and hold in few configurations, the most often changed first."""
         shares = [expected.shares() for expected in self.metrics.values()]
         most = {term: max(s.get(term, 0.0) for s in shares) for term in set().union(*shares)}
-        found = [t for t, share in most.items() if share >= AGAIN and _evenly(t, space) < RARE]
+        found = [t for t, share in most.items() if share >= SEEN and _evenly(t, space) < RARE]
         return tuple(sorted(found, key=lambda t: (-most[t], t)))
 
 

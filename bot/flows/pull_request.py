@@ -68,7 +68,7 @@ def pull_request(job: Job) -> Report:
 def aimed(job: Job, recalled: Recalled) -> Job:
     """The job with a sample that aims at what drives the methods which the diff touches, if that is known.
 
-    Else it aims at what changed again and again, where few configurations would show that.
+    Else it aims at what changed before, where few configurations would show that.
     """
     aim, memory = job.aim, job.memory
     if aim is None or memory is None:

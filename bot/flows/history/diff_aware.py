@@ -80,7 +80,7 @@ def target(aim: Aim, memory: Memory, subject: Subject, comparison: Comparison) -
 
 
 def changed_before(recalled: Recalled, space: Space) -> Target | None:
-    """The rare terms that history saw change again and again; None: there are none."""
+    """The rare terms that history surely saw change; None: there are none."""
     terms = recalled.experience.rare(space)[:MOST_TERMS] if recalled.experience else ()
     if not terms:
         return None
