@@ -38,7 +38,10 @@ def _entry(repository: Repository, head: Revision, path: str) -> tuple[str, str,
     shown = repository.mirrored("ls-tree", "--format=%(objectmode) %(objectname)", head.tree, "--", path)
     found = shown.output.decode().split()
     if shown.code != 0 or len(found) != 2:
-        raise UsageError(f"overlay: there is no {path} at {head.label}; name a folder that head has")
+        raise UsageError(
+            f"overlay: there is no {path} at {head.label};"
+            " name a folder that it has, or end at a revision that has it"
+        )
     return path, found[0], found[1]
 
 

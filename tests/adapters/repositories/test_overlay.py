@@ -69,7 +69,7 @@ def test_without_a_wish_nothing_is_asked_of_git(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["nothing", "bench/nothing", "*"])
 def test_a_path_that_head_lacks_is_one_line(tmp_path: Path, path: str) -> None:
     repository, found = compared(tmp_path)
-    with pytest.raises(UsageError, match=r"^overlay: there is no .* at "):
+    with pytest.raises(UsageError, match=r"^overlay: there is no .* at .*, or end at a revision that has it"):
         overlaid(repository, [found.base], found.head, [path])
 
 
