@@ -22,6 +22,8 @@ from bot.report.formats import (
 from bot.report.hints import opening
 from bot.report.ranges.moves import holds
 
+COARSE = 0.05
+"""Smallest slow-down that is seen on no option, from which on a green title says so. Arbitrary."""
 LONGEST_ACCEPTED = 200
 UNPROVEN = 0.9
 """From here on "almost certain" would contradict "not proven". Arbitrary."""
@@ -185,12 +187,18 @@ def saw_no_option(report: Report) -> bool:
 
 
 def mostly_unseen(report: Report) -> str:
-    """How many options were seen too little to tell, where these are the more; empty when they are not."""
+    """How many options were seen too little to tell, where these are the more, or how little of all others.
+
+    Empty when they are not, and a slow-down of 5 % would have been seen on some option.
+    """
     options, found = report.visible.options, changed_options(report)
     seen = sum(o.slow_down is not None or o.option in found for o in options)
-    if not options or 2 * seen >= len(options):
+    if options and 2 * seen < len(options):
+        return f"; {len(options) - seen} of {count(len(options), 'option')} could not be seen"
+    least = min((o.slow_down for o in options if o.slow_down is not None), default=0.0)
+    if found or least <= COARSE:
         return ""
-    return f"; {len(options) - seen} of {count(len(options), 'option')} could not be seen"
+    return f"; nothing below {percent(1 + least)} could be seen on any option"
 
 
 def unexercised(report: Report) -> str:
