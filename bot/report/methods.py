@@ -96,7 +96,7 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
     """Where an effect's change is, in one sentence: "81 % of it (72 to 90) is in ..."."""
     first, *others = found
     parts = [
-        prose(strong(part(first).capitalize()), " of it", _interval(first.interval), " is in "),
+        prose(strong(part(first).capitalize()), " of it", _interval(first.interval, part(first)), " is in "),
         _located(report, first),
         *(prose(", ", fraction(m.share_of_change), " in ", _located(report, m)) for m in others),
     ]
@@ -290,8 +290,12 @@ def _share(method: MethodSuspect) -> Prose:
     return prose(fraction(method.share_of_change), _interval(method.interval), called)
 
 
-def _interval(interval: Interval | None) -> str:
-    return f" ({100 * interval[0]:z,.0f} to {100 * interval[1]:z,.0f})" if interval else ""
+def _interval(interval: Interval | None, share: str = "") -> str:
+    return (
+        f" ({100 * interval[0]:z,.0f} to {100 * interval[1]:z,.0f}{' %' * (share == 'all')})"
+        if interval
+        else ""
+    )
 
 
 def _hot_path(method: MethodSuspect, near: int) -> Prose:
