@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def bisected(asked: AskedRange, progress: Progress) -> Report:
     with one_thread(), stop_on_signals() as stop:
         if local is None or isinstance(local.subject.program, Program):
             found = bisected_range(asked, None if local is None else local.subject, progress, stop)
-            return with_config(found, asked.config)
+            return with_config(found, asked.config or (None if local is None else Path(CONFIG)))
         refuse_simulated(asked.simulated)
         if asked.history is not None:
             raise UsageError("--history: trials of a table or callable are not remembered; leave it out")

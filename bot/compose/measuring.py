@@ -18,7 +18,7 @@ from bot.adapters.processes.confine import what_is_missing
 from bot.adapters.processes.process import accounts
 from bot.adapters.processes.threads import one_thread
 from bot.adapters.repositories.git import Repository
-from bot.adapters.repositories.overlay import overlaid
+from bot.adapters.repositories.overlay import overlaid, overlay_source
 from bot.adapters.repositories.touched import changed_lines
 from bot.adapters.simulated.bench import SimulatedBench, Source, simulated_comparison
 from bot.adapters.simulated.sources import TableSource, load_source
@@ -190,8 +190,9 @@ def real_job(
     """The job of a program that is built and run; what it opens is closed with the run."""
     subject = local.subject
     assert isinstance(subject.program, Program)
-    (base,) = overlaid(repository, [comparison.base], comparison.head, subject.overlay)
-    comparison = replace(comparison, base=base)
+    source, of_overlay = overlay_source(repository, comparison.head, subject.overlay)
+    base, head = overlaid(repository, [comparison.base, comparison.head], source, subject.overlay)
+    comparison = replace(comparison, base=base, head=head)
     ours = environment()
     passed = {name: ours[name] for name in subject.program.pass_env if name in ours}
     given = accounts(subject.sandbox, first=run.stack.enter_context(first_uid()))
@@ -217,7 +218,7 @@ def real_job(
         open_bench=lambda seconds: opener.bench(seconds, measuring),
         progress=progress,
         rng=deciding,
-        notes=(*local.notes, *given.notes, *_default_note(solver)),
+        notes=(*local.notes, *of_overlay, *given.notes, *_default_note(solver)),
         open_profiles=opener.profiles,
         open_resources=opener.resources,
         open_reverted=lambda method, seconds: opener.reverted(method, seconds, rng=proving),

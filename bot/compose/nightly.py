@@ -68,7 +68,7 @@ def spent_night(asked: AskedNight, progress: Progress) -> Report:
         remembered = Remembered.of(store, subject, opened_issues(asked, stack))
         if isinstance(subject.program, Program):
             found = night_of_branch(asked, subject, remembered, progress=progress, stop=stop)
-            return with_config(found, asked.config)
+            return with_config(found, asked.config or Path(CONFIG))
         job = _simulated(asked, local, remembered, progress=progress, stop=stop.is_set)
         return with_config(night(with_accepted_at_night(path, job)), asked.config)
 

@@ -17,7 +17,7 @@ from bot.adapters.builds.run_folder import first_uid, run_folder
 from bot.adapters.processes.confine import what_is_missing
 from bot.adapters.processes.process import Accounts, accounts
 from bot.adapters.repositories.git import Repository
-from bot.adapters.repositories.overlay import overlaid
+from bot.adapters.repositories.overlay import overlaid, overlay_source
 from bot.adapters.trials import fingerprint
 from bot.adapters.trials.bench import PairBench
 from bot.adapters.trials.config_files import ConfigFiles
@@ -82,8 +82,9 @@ def bisected_range(
         least = _trials_of(first_metric(subject))
         if asked.trials is not None and asked.trials < least:
             raise UsageError(f"--trials {asked.trials}: one value takes {least} of them")
-        revisions = overlaid(repository, found.revisions, found.revisions[-1], subject.overlay)
-        found = replace(found, revisions=revisions)
+        source, of_overlay = overlay_source(repository, found.revisions[-1], subject.overlay)
+        revisions = overlaid(repository, found.revisions, source, subject.overlay)
+        found = replace(found, revisions=revisions, notes=(*found.notes, *of_overlay))
         if subject.sandbox == "required" and (missing := what_is_missing()):
             raise UsageError(f"`sandbox: required` cannot be kept here: {missing[0]}")
         given = accounts(subject.sandbox, first=stack.enter_context(first_uid()))

@@ -21,6 +21,8 @@ UNREAD = "No trial opened"
 RECORDED = "The table has"
 """How a note begins that says how few values a noisy table has; each of them was asked for."""
 
+TIP_FAILS = "The tip fails"
+"""How a night's note begins that names what a commit broke: earlier revisions run it."""
 COSTLY = "A few configurations take most of the time"
 """How a note begins that names them, where a budget ended before all configurations were measured."""
 
@@ -38,6 +40,11 @@ def noisy_table(notes: Iterable[str]) -> bool:
 def costly(notes: Iterable[str]) -> list[str]:
     """Those of some notes that name configurations which left no time for the others."""
     return [note for note in notes if note.startswith(COSTLY)]
+
+
+def tip_fails(notes: Iterable[str]) -> bool:
+    """Whether some notes tell that the tip fails where earlier revisions work."""
+    return any(note.startswith(TIP_FAILS) for note in notes)
 
 
 @dataclass(frozen=True)

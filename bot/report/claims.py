@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bot.model.at_fault import at_fault, fitting_terms, together_at_fault
 from bot.model.comment_commands import read_term, term_text
 from bot.model.report import ConfigurationChange, Effect, Report
-from bot.model.space import Term, Value
+from bot.model.space import Term
 from bot.model.trials import costly, unread
-from bot.report import words
+from bot.report import failures, words
 from bot.report.formats import (
     Prose,
-    code,
     count,
     fraction,
     join,
@@ -21,9 +19,11 @@ from bot.report.formats import (
     sentence,
     strong,
 )
-from bot.report.hints import opening, silent_exit
+from bot.report.hints import opening
 from bot.report.ranges.moves import holds
 
+COARSE = 0.05
+"""Smallest slow-down that is seen on no option, from which on a green title says so. Arbitrary."""
 LONGEST_ACCEPTED = 200
 UNPROVEN = 0.9
 """From here on "almost certain" would contradict "not proven". Arbitrary."""
@@ -187,12 +187,18 @@ def saw_no_option(report: Report) -> bool:
 
 
 def mostly_unseen(report: Report) -> str:
-    """How many options were seen too little to tell, where these are the more; empty when they are not."""
+    """How many options were seen too little to tell, where these are the more, or how little of all others.
+
+    Empty when they are not, and a slow-down of 5 % would have been seen on some option.
+    """
     options, found = report.visible.options, changed_options(report)
     seen = sum(o.slow_down is not None or o.option in found for o in options)
-    if not options or 2 * seen >= len(options):
+    if options and 2 * seen < len(options):
+        return f"; {len(options) - seen} of {count(len(options), 'option')} could not be seen"
+    least = min((o.slow_down for o in options if o.slow_down is not None), default=0.0)
+    if found or least <= COARSE:
         return ""
-    return f"; {len(options) - seen} of {count(len(options), 'option')} could not be seen"
+    return f"; nothing below {percent(1 + least)} could be seen on any option"
 
 
 def unexercised(report: Report) -> str:
@@ -223,78 +229,7 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
     failed = report.spent.failed_trials
     if failed:
         told = f"{failed:,} of {count(report.spent.trials, 'trial')} failed"
-        found.append(prose(told, _nothing_works(report), _example(report), "."))
+        found.append(prose(told, failures.who(report), failures.example(report), "."))
         if report.measured and (advice := opening(c.failure for c in report.configurations)) is not None:
             found.append(prose("Of some that failed: ", advice))
     return tuple(found)
-
-
-def _nothing_works(report: Report) -> Prose:
-    """With which values: these flags are what to look at first."""
-    shown, who = broken_values(report), "head never works"
-    if not shown:
-        shown, who = _broken_values(report, _failed(report, head=False)), "nothing works"
-    return prose(f" ({who} with ", join(shown, "; or with "), ")") if shown else prose("")
-
-
-def broken_values(report: Report) -> list[Prose]:
-    """Values with which head fails, where base works; or values that only fail together; empty: not known."""
-    return _broken_values(report, _failed(report, head=True))
-
-
-def how_they_fit(report: Report) -> tuple[Prose, ...]:
-    """Of values that only fail together: how many configurations have them, and how many others work."""
-    failed, worked = _failed(report, head=True), _worked(report)
-    fit = () if at_fault(failed, worked) else fitting_terms(failed, worked)
-    if not fit:
-        return ()
-    have = ("it", "both", "all three")[len(fit[0]) - 1]
-    others = count(len(worked), "other")
-    open_ = "; this run cannot tell which of these it is" if len(fit) > 1 else ""
-    said = (
-        f"All {len(failed)} configurations that have {have} fail, and none of the {others} where base works"
-    )
-    return (prose(said, open_, "."),)
-
-
-def _broken_values(report: Report, failed: list[dict[str, Value]]) -> list[Prose]:
-    worked = _worked(report)
-    if not worked:
-        return []
-    if values := at_fault(failed, worked):
-        return [words.configuration(together, None) for together in values]
-    if fit := fitting_terms(failed, worked):
-        return [join([words.term(tuple(map(str, levels))) for levels in fit], ", or with ")]
-    both = together_at_fault(failed, worked)
-    return (
-        [join([words.configuration({name: v}, None) for name, v in both.items()], "", " and ")]
-        if both
-        else []
-    )
-
-
-def _failed(report: Report, *, head: bool) -> list[dict[str, Value]]:
-    """Configurations in which head alone never worked, or the other failed ones; once each."""
-    own = report.broken_at_head
-    others = (c for c in _primary(report) if c.state == "failed" and c not in own)
-    return [c.options for c in (own if head else others)]
-
-
-def _worked(report: Report) -> list[dict[str, Value]]:
-    return [c.options for c in _primary(report) if c.pairs]
-
-
-def _primary(report: Report) -> list[ConfigurationChange]:
-    return [c for c in report.configurations if c.metric == report.primary_metric]
-
-
-def _example(report: Report) -> Prose:
-    failing = next((c for c in (*report.broken_at_head, *report.configurations) if c.failure), None)
-    if failing is None:
-        return prose("")
-    where = words.configuration(failing.options, words.default_options(report))
-    said = prose(", for example ", where, ": ", sentence(failing.failure.rstrip(". "), limit=160))
-    silent = silent_exit(failing.failure)
-    if silent is None:
-        return said
-    return prose(said, f" (if all is well then, list {silent} under ", code("ok_exit"), ")")

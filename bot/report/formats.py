@@ -203,6 +203,12 @@ def fraction(share: float) -> str:
     return f"{text.removesuffix('.0')} %"
 
 
+def span_of_share(interval: tuple[float, float] | None, share: str = "") -> str:
+    """The interval of a share, in percent: " (72 to 90)"; with its unit where the share is told as a word."""
+    unit = " %" * (share == "all")
+    return f" ({100 * interval[0]:z,.0f} to {100 * interval[1]:z,.0f}{unit})" if interval else ""
+
+
 def probability(value: float) -> str:
     """Plain words with the number; never a flat 100 % or 0 %."""
     words = next((w for border, w in PROBABILITY_WORDS if value >= border), "unknown")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bot.model.report import Effect, Report
 from bot.model.trials import unread
-from bot.report import claims, doubts, hints, methods, nameless, resources, words
+from bot.report import claims, doubts, failures, hints, methods, nameless, resources, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
     Listing,
@@ -134,7 +134,7 @@ def _none(report: Report) -> Headline:
 def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:
     """Nothing is known to be slower, and head fails where base works: that is what to look at."""
     broken = report.broken_at_head
-    shown = claims.broken_values(report)
+    shown = failures.broken_values(report)
     where = (
         prose("with ", join(shown, "; or with ")) if shown else "in " + count(len(broken), "configuration")
     )
@@ -143,7 +143,7 @@ def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:
         "run head in one of the failed configurations of the table below; if it is meant to fail there, "
         "forbid that by ", code("constraints"), ".",
     )  # fmt: skip
-    return Headline("bad", "🟠", title, (lead[0], *claims.how_they_fit(report), *lead[1:]), action)
+    return Headline("bad", "🟠", title, (lead[0], *failures.how_they_fit(report), *lead[1:]), action)
 
 
 def _inconclusive(report: Report) -> Headline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from bot.model.report import Effect, Interval, OptionValue, Report
+from bot.model.report import Effect, OptionValue, Report
 from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.report import words
 from bot.report.formats import (
@@ -20,6 +20,7 @@ from bot.report.formats import (
     join,
     prose,
     seconds,
+    span_of_share,
     strong,
     times_as_long,
 )
@@ -96,12 +97,14 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
     """Where an effect's change is, in one sentence: "81 % of it (72 to 90) is in ..."."""
     first, *others = found
     parts = [
-        prose(strong(part(first).capitalize()), " of it", _interval(first.interval), " is in "),
+        prose(
+            strong(part(first).capitalize()), " of it", span_of_share(first.interval, part(first)), " is in "
+        ),
         _located(report, first),
         *(prose(", ", fraction(m.share_of_change), " in ", _located(report, m)) for m in others),
     ]
     if first.restored is not None:
-        back = prose(strong(fraction(first.restored)), _interval(first.restored_interval))
+        back = prose(strong(fraction(first.restored)), span_of_share(first.restored_interval))
         parts.append(prose("; without its change alone, ", back, " is gone"))
     return prose(*parts, ".")
 
@@ -233,7 +236,7 @@ def _remarks(report: Report, found: list[Group], short: bool) -> list[Block]:
                 Bullets(tuple(map(prose, profile.blind))),
             ]
     for method in [m for g in found for m in g.methods if m.restored is not None][:1]:
-        share = prose(strong(fraction(method.restored or 0.0)), _interval(method.restored_interval))
+        share = prose(strong(fraction(method.restored or 0.0)), span_of_share(method.restored_interval))
         blocks.append(
             prose("A build of head without the change of ", code(method.method), " loses ", share, " of it.")
         )
@@ -287,11 +290,7 @@ def _share(method: MethodSuspect) -> Prose:
     if not method.share_of_change and (method.assertion or method.change == "calls"):
         return prose("violates an assertion" if method.assertion else "not by itself")
     called = ", with what it calls" if method.with_callees else ""
-    return prose(fraction(method.share_of_change), _interval(method.interval), called)
-
-
-def _interval(interval: Interval | None) -> str:
-    return f" ({100 * interval[0]:z,.0f} to {100 * interval[1]:z,.0f})" if interval else ""
+    return prose(fraction(method.share_of_change), span_of_share(method.interval), called)
 
 
 def _hot_path(method: MethodSuspect, near: int) -> Prose:

@@ -198,6 +198,21 @@ def test_tags_are_coarse_revisions_and_the_file_may_be_the_bad_end_s(line: Line)
     assert measured(ended)["revisions"] == 3 and "3 of 6 commits are tagged" in ended.notes
 
 
+def test_releases_from_before_the_file_and_its_benchmark_are_bisected_and_the_told_command_works(
+    line: Line,
+) -> None:
+    line.grow(3)
+    line.place.commit({CONFIG: None})
+    line.ids.append(line.place.git("rev-parse", "HEAD"))
+    program = {"build": "sh ./build.sh"}
+    line.place.commit({CONFIG: config(program=program, overlay=["bench"]), "bench/input": "1\n"})
+    ended = line.bisected("--trials", "8")
+    assert "`overlay` is not at " in ended.notes
+    assert measured(ended)["config"] == CONFIG  # without it the told command would find none at its revisions
+    ends = ("--base", line.ids[0], "--head", line.ids[-1], "--exact-base")
+    assert line.place.suspects("pr", *ends, "--config", CONFIG, "--budget", "2s").code == 0
+
+
 @pytest.mark.parametrize(
     ("range_", "words"),
     [

@@ -61,6 +61,25 @@ def test_flags_that_stand_in_no_file_of_the_program_are_told_where_others_do() -
     assert not any("know `--" in note for note in elsewhere)
 
 
+def test_a_flag_with_a_number_is_known_where_its_word_stands_without_it() -> None:
+    subject = subject_of(
+        {
+            "ecma": {"choice": {"old": "--ecma5", "new": "--ecma2020"}},
+            "check": {"choice": {"a": "--crc32", "b": "--sha512"}},
+        }
+    )
+
+    def notes(*known: str) -> list[str]:
+        checked = check_flow(
+            replace(job(0.01, subject=subject), unmentioned=lambda words: set(words) - {*known})
+        )
+        return [note for note in checked.notes if "know `--" in note]
+
+    assert not notes("ecma", "crc32", "sha512")
+    (note,) = notes("ecma", "crc32", "md")
+    assert "`--sha512`" in note
+
+
 def test_a_budget_that_holds_enough_wants_nothing_nor_does_a_small_space() -> None:
     assert check_flow(job(0.01)).wanted is None
     assert check_flow(job(1.0, options=1)).wanted is None

@@ -196,6 +196,14 @@ def test_a_budget_that_ends_early_is_told_and_found_out_the_night_after() -> Non
     assert ("v38", ("alpha",)) in told(second)
 
 
+def test_a_night_cut_amid_its_questions_does_not_say_that_it_looked_too_little() -> None:
+    program = Moving([(35, ("alpha",), 0.12), (37, ("beta",), 0.1)])
+    report = night(job(program, MemoryStore(), 40, budget=60.0))
+    seen = [option.slow_down for option in report.visible.options]
+    assert all(s is not None and s < 0.03 for s in seen) and "Ask again" in items(report, "tomorrow")
+    assert "Look more closely" not in items(report, "tomorrow")
+
+
 class Unbuildable:
     """A bench that cannot build some revisions."""
 

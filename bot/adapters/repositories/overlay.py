@@ -10,6 +10,9 @@ from bot.adapters.repositories.git_errors import first_line
 from bot.model.errors import UsageError
 from bot.model.revisions import Revision
 
+SHOWN = 10
+"""Digits of a commit's id that a note shows."""
+
 
 def overlaid(
     repository: Repository, revisions: Sequence[Revision], head: Revision, paths: Sequence[str]
@@ -32,13 +35,44 @@ def overlaid(
     return tuple(replace(revision, tree=trees[revision.tree]) for revision in revisions)
 
 
+def overlay_source(
+    repository: Repository, head: Revision, paths: Sequence[str]
+) -> tuple[Revision, tuple[str, ...]]:
+    """Whose files are laid over: head's, or the checked-out commit's where an older head lacks some; a note.
+
+    So old releases can be compared, which came before their benchmark.
+    """
+    if not paths:
+        return head, ()
+    try:
+        here = repository.resolve("HEAD", "HEAD", exact_base=True).head
+    except UsageError:  # nothing is checked out
+        return head, ()
+    repository.hold(head.id, here.id)
+    if all(_found(repository, head, path) for path in paths):
+        return head, ()
+    if not all(_found(repository, here, path) for path in paths):
+        return head, ()  # which says what is missing
+    at = f"the commit that is checked out ({here.id[:SHOWN]})"
+    return here, (f"`overlay` is not at {head.label}: all revisions have the files of {at}.",)
+
+
+def _found(repository: Repository, head: Revision, path: str) -> list[str]:
+    """Mode and object of what a revision has there; empty: nothing."""
+    where = ("--format=%(objectmode) %(objectname)", head.tree, "--", path.rstrip("/"))
+    shown = repository.mirrored("ls-tree", *where)
+    found = shown.output.decode().split()
+    return found if shown.code == 0 and len(found) == 2 else []
+
+
 def _entry(repository: Repository, head: Revision, path: str) -> tuple[str, str, str]:
     """Path, mode and object of what head has there."""
-    path = path.rstrip("/")
-    shown = repository.mirrored("ls-tree", "--format=%(objectmode) %(objectname)", head.tree, "--", path)
-    found = shown.output.decode().split()
-    if shown.code != 0 or len(found) != 2:
-        raise UsageError(f"overlay: there is no {path} at {head.label}; name a folder that head has")
+    path, found = path.rstrip("/"), _found(repository, head, path)
+    if not found:
+        raise UsageError(
+            f"overlay: there is no {path} at {head.label};"
+            " name a folder that it has, or end at a revision that has it"
+        )
     return path, found[0], found[1]
 
 

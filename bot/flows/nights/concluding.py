@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from bot.flows.machines import drift
+from bot.flows.nights.broken import broken_at_tip
 from bot.flows.nights.gone import gone
 from bot.flows.nights.job import NightJob, named
 from bot.flows.nights.telling import Telling
@@ -38,6 +39,7 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
     found = {p: telling.point(p, usable) for p in telling.points}
     base, tip = job.revisions[0], job.revisions[-1]
     worked = any(o.value > 0 for o in measured)
+    broken = _broken_at_tip(job, measured) if worked else []
     report = Report(
         mode="nightly",
         subject=job.name,
@@ -61,6 +63,7 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
                 [
                     *job.notes,
                     *notes,
+                    *broken,
                     *_machine(job, measured),
                     *_doubts(job, measured),
                     *_forgotten(job),
@@ -75,7 +78,7 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
     told = {
         "change_points": tuple(found[p] for p in kept),
         "lists": telling.lists(kept),
-        "verdict": _verdict(job, telling, kept),
+        "verdict": _verdict(job, telling, kept, broken=bool(broken)),
     }
     return doubted(report.model_copy(update=told))
 
@@ -85,14 +88,23 @@ def _series(job: NightJob, measured: Sequence[Observation], terms: Sequence[Term
     return series(space, revisions, measured, terms=terms, unit=job.unit, partner=job.partner)
 
 
-def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool]) -> Verdict:
-    """Of what is new tonight, and of regressions that stand: nobody accepted or undid them."""
+def _broken_at_tip(job: NightJob, measured: Sequence[Observation]) -> list[str]:
+    earlier = [o for night in job.past for o in night.observations]
+    tip = len(job.revisions) - 1
+    return broken_at_tip(job.subject.space, measured, earlier, tip=tip, partner=job.partner)
+
+
+def _verdict(job: NightJob, telling: Telling, kept: Mapping[ChangePoint, bool], *, broken: bool) -> Verdict:
+    """Of what is new tonight, and of regressions that stand: nobody accepted or undid them.
+
+    broken: the tip fails where earlier revisions work, which is never green.
+    """
     fresh = [telling.worse(p) for p in telling.fresh if telling.acceptance(p) is None]
     still = [p for p in telling.known if p in kept and not kept[p]]
     harm = any(fresh) or any(telling.worse(p) and telling.acceptance(p) is None for p in still)
     if harm or fresh:
         return "mixed" if harm and not all(fresh) else "regression" if harm else "improvement"
-    settled = not telling.unclear and not telling.gone
+    settled = not telling.unclear and not telling.gone and not broken
     return "none" if job.search.enough_ and settled else "inconclusive"
 
 

@@ -9,6 +9,7 @@ from bot.flows.history.accepting import Accepted
 from bot.flows.nights.archive import Archive, alike, believed, displaced, same
 from bot.flows.nights.doubts import carriers
 from bot.flows.nights.search import NightSearch
+from bot.flows.nights.sight import seen_enough
 from bot.flows.ranges.telling import either, spoken, told_point
 from bot.model.change_points import ChangePoint as Found
 from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
@@ -187,12 +188,18 @@ class Telling:
             f"Compare the new tip with {self._name(self._earlier())} in configurations that were not tried"
             " yet: what tonight overlooked is looked at once more."
         )
-        if not self._search.enough_:
+        if not self._looked_closely():
             said.append(
                 f"Look more closely: tonight ended before {100 * self._search.aim:.0f} % would have been seen"
                 " in most options and pairs of options."
             )
         return said
+
+    def _looked_closely(self) -> bool:
+        """Whether the trials would have shown what is aimed at, though a cut night did not ask."""
+        search = self._search
+        cut = bool(self.unclear) and seen_enough(search.model_, search.window, search.aim)
+        return search.enough_ or cut
 
     def _earlier(self) -> int:
         """What the tip is compared with: where that does not work, what stood in for it tonight."""

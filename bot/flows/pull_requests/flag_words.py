@@ -10,6 +10,8 @@ from bot.model.subject import ChoiceOption, FlagOption, Subject, SubjectOption
 MOST_TOLD = 5
 SEEN = 0.5
 """Share of flags that stand in the program's files: from here on the others should, too. Arbitrary."""
+SHORTEST = 3
+"""Characters of a word that is looked for without its number: shorter ones stand everywhere."""
 _LONG = re.compile(r"(?<!\S)--(?:no-)?([A-Za-z][A-Za-z0-9_-]{2,})")
 """A word of a long flag; short ones stand everywhere."""
 
@@ -24,7 +26,7 @@ def unknown_flags(subject: Subject, unmentioned: Callable[[Collection[str]], Col
         for text in _texts(option):
             for match in _LONG.finditer(text):
                 flags.setdefault(match[1], match[0])
-    missing = unmentioned(tuple(flags)) if flags else ()
+    missing = _missing(flags, unmentioned) if flags else ()
     if not missing or len(missing) > (1.0 - SEEN) * len(flags):
         return []
     told = [
@@ -35,6 +37,17 @@ def unknown_flags(subject: Subject, unmentioned: Callable[[Collection[str]], Col
     ]
     more = [f"So it is with {len(told) - MOST_TOLD} more flags."] if len(told) > MOST_TOLD else []
     return [*told[:MOST_TOLD], *more]
+
+
+def _missing(
+    words: Collection[str], unmentioned: Callable[[Collection[str]], Collection[str]]
+) -> Collection[str]:
+    """Those that stand nowhere, with the number at their end or without: a pattern may read `--level9`."""
+    whole = unmentioned(tuple(words))
+    stems = {word: word.rstrip("0123456789") for word in whole}
+    numbered = {stem for word, stem in stems.items() if len(stem) >= SHORTEST and stem != word}
+    nowhere = unmentioned(tuple(sorted(numbered))) if numbered else ()
+    return [word for word in whole if stems[word] not in numbered or stems[word] in nowhere]
 
 
 def _texts(option: SubjectOption) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.model.report import BuildFailure, ChangePoint, Report
-from bot.model.trials import UNREAD, unread
+from bot.model.trials import TIP_FAILS, UNREAD, tip_fails, unread
 from bot.report import claims, doubts, words
 from bot.report.formats import (
     Listing,
@@ -37,9 +37,15 @@ DOUBTS = (
     UNEXPLAINED,
     FORGOTTEN,
     UNREAD.lower(),
+    TIP_FAILS.lower(),
 )
 """What the notes say that limits every figure: it is told above the fold, and only there."""
 AGAIN = prose("nothing yet: the next night asks again, first of all.")
+RUN_IT = prose(
+    "run the tip in one of these configurations; if it is meant to fail there, forbid that by ",
+    code("constraints"),
+    ".",
+)
 LOST = prose("mend the place of the history first: the next night knows nothing of what this one asked.")
 
 
@@ -88,7 +94,7 @@ def _found(report: Report) -> Headline:
 
 def _open(report: Report) -> bool:
     """Whether something may have become slower that is not told: a night's verdict knows."""
-    return bool(report.interrupted) or report.verdict == "inconclusive"
+    return bool(report.interrupted) or report.verdict == "inconclusive" or tip_fails(report.notes)
 
 
 def _nameless(report: Report) -> bool:
@@ -174,6 +180,9 @@ def _unclear(report: Report) -> Headline:
     why, action = "no change found before the search ended", _more(report)
     if unread(report.notes):
         why, action = doubts.IDLE, doubts.REPAIR
+    elif tip_fails(report.notes):
+        title = prose("The tip fails where earlier revisions work; no slow-down known elsewhere")
+        return Headline("bad", "🟠", title, (_searched(report),), RUN_IT)
     elif any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
     elif _nameless(report):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.repositories.git import Repository
-from bot.adapters.repositories.overlay import overlaid
+from bot.adapters.repositories.overlay import overlaid, overlay_source
 from bot.model.errors import UsageError
 from bot.model.revisions import Comparison, Revision
 from tests.repositories import commit, git, new_repository
@@ -69,7 +69,7 @@ def test_without_a_wish_nothing_is_asked_of_git(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["nothing", "bench/nothing", "*"])
 def test_a_path_that_head_lacks_is_one_line(tmp_path: Path, path: str) -> None:
     repository, found = compared(tmp_path)
-    with pytest.raises(UsageError, match=r"^overlay: there is no .* at "):
+    with pytest.raises(UsageError, match=r"^overlay: there is no .* at .*, or end at a revision that has it"):
         overlaid(repository, [found.base], found.head, [path])
 
 
@@ -86,3 +86,23 @@ def test_a_file_where_a_folder_has_to_be_gives_way(tmp_path: Path) -> None:
         "bench/run.sh": "new\n",
         "above/it/run.sh": "new\n",
     }
+
+
+def test_revisions_from_before_the_benchmark_get_that_of_what_is_checked_out(
+    tmp_path: Path,
+) -> None:
+    there = new_repository(tmp_path / "repository")
+    for number in (1, 2):
+        commit(there, {"program": f"{number}\n"})
+        git(there, "tag", f"v{number}")
+    commit(there, {"bench/run.sh": "new\n"})
+    repository = Repository(there, tmp_path / "private")
+    found = repository.resolve("v1", "v2", exact_base=True)
+    source, notes = overlay_source(repository, found.head, ["bench"])
+    _, head = overlaid(repository, [found.base, found.head], source, ["bench"])
+    assert files(repository, head, tmp_path / "head") == {"program": "2\n", "bench/run.sh": "new\n"}
+    assert head.id == found.head.id and notes[0].startswith(
+        "`overlay` is not at v2: all revisions have the files"
+    )
+    assert overlay_source(repository, source, ["bench"]) == (source, ())
+    assert overlay_source(repository, found.head, ["nothing"]) == (found.head, ())

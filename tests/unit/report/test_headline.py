@@ -171,6 +171,13 @@ def test_a_green_title_with_most_options_unseen_says_so() -> None:
     assert markdown(better.title).endswith("; 2 of 3 options could not be seen")
 
 
+def test_a_green_title_says_how_coarse_a_run_was_that_saw_no_option_well() -> None:
+    coarse = headline(report(visible=_seen(0.15, 0.075, None)))
+    told = "No slow-down found; nothing below +7.5 % could be seen on any option"
+    assert (coarse.tone, markdown(coarse.title)) == ("good", told)
+    assert markdown(headline(report(visible=_seen(0.15, 0.04, None))).title) == "No slow-down found"
+
+
 def test_a_green_title_with_half_of_the_options_seen_stays_short() -> None:
     assert markdown(headline(report(visible=_seen(0.02, None))).title) == "No slow-down found"
 

@@ -138,7 +138,7 @@ def test_a_rest_below_nothing_moved_the_other_way() -> None:
 def test_more_than_all_of_a_change_is_all_of_it() -> None:
     found = blaming(method("m", 1.29))
     assert "CPU time (all in `m`)" in title(found)
-    assert markdown(headline(found).lead[2]).startswith("**All** of it (121 to 136) is in `m`")
+    assert markdown(headline(found).lead[2]).startswith("**All** of it (121 to 136 %) is in `m`")
 
 
 def test_two_methods_are_in_the_headline_when_they_explain_at_most_all_of_it() -> None:

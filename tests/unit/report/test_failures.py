@@ -94,3 +94,10 @@ def test_an_exit_code_without_a_word_on_both_sides_comes_with_the_key_that_allow
     spent = builders.SPENT.model_copy(update={"failed_trials": 4})
     found = report(configurations=(changed(1.0, "same"), failed), spent=spent)
     assert "(if all is well then, list 1 under `ok_exit`)" in markdown(headline(found).caveats[0])
+
+
+def test_what_only_base_fails_with_is_not_said_to_work_nowhere() -> None:
+    rows = [row(one, *["base"] * two(one)) for one in ALL]
+    found = report(spent=builders.SPENT.model_copy(update={"failed_trials": 8}), configurations=tuple(rows))
+    told = markdown(headline(found).caveats[0])
+    assert "(base never works with `a` and `b` on, where head does)" in told
