@@ -60,6 +60,15 @@ def test_a_night_whose_trials_never_opened_their_input_is_not_green() -> None:
     assert "no trial opened its input" in markdown(range_headline(report).title)
 
 
+def test_what_the_budget_did_not_reach_is_named_tonight_where_the_trials_say_it() -> None:
+    program, store = Moving([(44, (), 0.1), (49, ("beta",), 0.12)]), MemoryStore()
+    night(job(program, store, 40, budget=90.0))
+    report = night(job(program, store, 52, number=1, budget=90.0))
+    assert told(report) == [("v44", ()), ("v49", ("beta",))]
+    assert "`beta` became" in items(report, "learnt") and "`beta` may be" not in items(report, "unclear")
+    assert "Ask again whether `beta`" not in items(report, "tomorrow")
+
+
 def test_a_pair_of_options_is_named_as_one_term() -> None:
     program, store = Moving([(45, ("beta", "gamma"), 0.25)]), MemoryStore()
     night(job(program, store, 40))

@@ -20,16 +20,15 @@ from bot.model.space import Term
 from bot.report.ranges.moves import courses
 
 
-def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[str]) -> Report:
-    """The report of what the job's search believes after tonight's trials."""
-    telling = Telling(
-        job.search,
-        job.revisions,
-        job.metric,
-        higher_is_better=job.higher_is_better,
-        accepted=job.accepted,
-        archive=job.archive,
-    )
+def concluded(
+    job: NightJob,
+    measured: Sequence[Observation],
+    *,
+    notes: Sequence[str],
+    again: Sequence[ChangePoint] = (),
+) -> Report:
+    """The report of what the job's search believes after tonight's trials, and `again`: on a second look."""
+    telling = _telling(job, again)
     nights = [*(n.observations for n in job.past), measured]
     all_nights = [o for observations in nights for o in observations]
     if job.partner is not None:
@@ -78,6 +77,18 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
         "verdict": _verdict(job, telling, kept),
     }
     return doubted(report.model_copy(update=told))
+
+
+def _telling(job: NightJob, again: Sequence[ChangePoint]) -> Telling:
+    return Telling(
+        job.search,
+        job.revisions,
+        job.metric,
+        higher_is_better=job.higher_is_better,
+        accepted=job.accepted,
+        archive=job.archive,
+        again=again,
+    )
 
 
 def _series(job: NightJob, measured: Sequence[Observation], terms: Sequence[Term]) -> tuple[Series, ...]:

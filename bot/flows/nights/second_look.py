@@ -1,0 +1,42 @@
+"""Tonight's trials read like those of earlier nights: what the next night would know is told tonight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bot.analysis.change_points.steps import Step
+from bot.flows.nights.search import NightSearch
+from bot.flows.ranges.chaining import Chain
+from bot.model.change_points import ChangePoint, Observation
+
+
+def second_look(search: NightSearch, nights: Sequence[Sequence[Observation]]) -> Sequence[ChangePoint]:
+    """What all trials show when nothing can be asked any more, in order of revision.
+
+    A night names what it asked about, and asks about one step after the other: what its budget did not reach,
+    or what only became clear when the other steps were known, it leaves unclear. Its trials may say it all
+    the same. nights: as they were measured, oldest first, tonight's last.
+    """
+    return search.afresh().remember([Chain().seconds(night) for night in nights]).recalled()
+
+
+def named_besides(shown: Sequence[ChangePoint], again: Iterable[ChangePoint]) -> list[ChangePoint]:
+    """Of a second look what is nowhere near a change that tonight's questions named: there, these count.
+
+    Two looks at one change may part it in different words ("slower with `a`", "slower with `a` and without
+    `b`"), which are no two changes.
+    """
+    return [point for point in again if not any(_overlap(point.interval, p.interval) for p in shown)]
+
+
+def still_unclear(steps: Iterable[Step], named: Sequence[ChangePoint]) -> list[Step]:
+    """Steps that no change may be which a second look named."""
+    return [step for step in steps if not any(_may_be(step, point) for point in named)]
+
+
+def _may_be(step: Step, point: ChangePoint) -> bool:
+    return _overlap((step.low, step.high), point.interval) and (step.size > 0) == (point.ratio > 1)
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]

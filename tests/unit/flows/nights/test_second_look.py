@@ -1,0 +1,25 @@
+"""A second look at all trials: what it names besides, and what stays unclear."""
+
+from __future__ import annotations
+
+from bot.analysis.change_points.steps import Step
+from bot.flows.nights.second_look import named_besides, still_unclear
+from bot.model.change_points import ChangePoint
+
+
+def point(term: tuple[str, ...], first: int, last: int, ratio: float = 1.1) -> ChangePoint:
+    return ChangePoint(last, (first, last), term, (), ratio, (ratio, ratio), 1.0)
+
+
+def test_where_tonights_questions_named_a_change_a_second_look_adds_no_other_words() -> None:
+    shown = [point(("!b", "a"), 7, 7)]
+    parted = [point(("a",), 7, 7), point(("a", "b"), 6, 8, ratio=0.9)]
+    elsewhere = point(("c",), 3, 5)
+    assert named_besides(shown, [*parted, elsewhere]) == [elsewhere]
+
+
+def test_a_step_that_a_second_look_names_is_not_unclear_any_more() -> None:
+    named = [point(("a",), 7, 7)]
+    same, faster = Step(("a",), 8, 5, 9, size=0.2), Step(("c",), 8, 5, 9, size=-0.2)
+    later = Step(("a",), 12, 10, 14, size=0.2)
+    assert still_unclear([same, faster, later], named) == [faster, later]
