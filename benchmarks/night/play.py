@@ -49,7 +49,7 @@ def nights(
         past.append(tonight)
         shown = search.change_points_
         again = second_look(search, past[-REMEMBERED - 1 :])
-        told.append([*shown, *named_besides(shown, again)])
+        told.append([*shown, *named_besides(shown, again.points)])
     return past, told, noted
 
 

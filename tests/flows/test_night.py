@@ -69,6 +69,15 @@ def test_what_the_budget_did_not_reach_is_named_tonight_where_the_trials_say_it(
     assert "Ask again whether `beta`" not in items(report, "tomorrow")
 
 
+def test_a_night_without_time_for_a_pair_still_tells_what_earlier_nights_know() -> None:
+    program, store = Moving([(47, ("alpha",), 0.2)]), MemoryStore()
+    night(job(program, store, 40))
+    night(job(program, store, 52, number=1))
+    third = night(job(program, store, 63, number=2, budget=1.0))
+    assert told(third) == [("v47", ("alpha",))] and third.verdict == "regression"
+    assert "Known from earlier nights' trials and not accepted: `alpha`" in items(third, "learnt")
+
+
 def test_a_pair_of_options_is_named_as_one_term() -> None:
     program, store = Moving([(45, ("beta", "gamma"), 0.25)]), MemoryStore()
     night(job(program, store, 40))

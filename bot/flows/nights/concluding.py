@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from bot.flows.machines import drift
 from bot.flows.nights.gone import gone
 from bot.flows.nights.job import NightJob, named
-from bot.flows.nights.telling import Telling
+from bot.flows.nights.second_look import SecondLook
+from bot.flows.nights.telling import NO_LOOK, Telling
 from bot.flows.ranges.chaining import Chain
 from bot.flows.ranges.failing_runs import broken_values, together, without_broken, without_value
 from bot.flows.ranges.series import series
@@ -25,7 +26,7 @@ def concluded(
     measured: Sequence[Observation],
     *,
     notes: Sequence[str],
-    again: Sequence[ChangePoint] = (),
+    again: SecondLook = NO_LOOK,
 ) -> Report:
     """The report of what the job's search believes after tonight's trials, and `again`: on a second look."""
     telling = _telling(job, again)
@@ -79,7 +80,7 @@ def concluded(
     return doubted(report.model_copy(update=told))
 
 
-def _telling(job: NightJob, again: Sequence[ChangePoint]) -> Telling:
+def _telling(job: NightJob, again: SecondLook) -> Telling:
     return Telling(
         job.search,
         job.revisions,

@@ -91,7 +91,7 @@ class NightSearch:
         self._earlier: Sequence[Sequence[Observation]] = ()
         self._tonight: list[Observation] = []  # the first trials, those at the anchor among them
         same = partial(NightSearch, space, window, solver, candidates=candidates, threshold=threshold)
-        self.afresh: Callable[[], NightSearch] = partial(same, rng=np.random.default_rng(0))
+        self.afresh: Callable[[], NightSearch] = partial(same, rng=rng)
         """The same night before its first trial, to recall what it measured: that draws nothing."""
         self._compared: Counter[Configuration] = Counter()
         """How often each configuration was compared tonight."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from bot.analysis.change_points.steps import Step
 from bot.flows.nights.search import NightSearch
@@ -10,14 +11,25 @@ from bot.flows.ranges.chaining import Chain
 from bot.model.change_points import ChangePoint, Observation
 
 
-def second_look(search: NightSearch, nights: Sequence[Sequence[Observation]]) -> Sequence[ChangePoint]:
-    """What all trials show when nothing can be asked any more, in order of revision.
+@dataclass(frozen=True)
+class SecondLook:
+    """What all trials show, and what those of earlier nights had shown alone, in order of revision."""
+
+    points: Sequence[ChangePoint] = ()
+    known: Sequence[ChangePoint] = ()
+
+
+def second_look(search: NightSearch, nights: Sequence[Sequence[Observation]]) -> SecondLook:
+    """What the trials show when nothing can be asked any more.
 
     A night names what it asked about, and asks about one step after the other: what its budget did not reach,
     or what only became clear when the other steps were known, it leaves unclear. Its trials may say it all
-    the same. nights: as they were measured, oldest first, tonight's last.
+    the same. A night that ended before its search began has not even recalled what is known: it does so here.
+    nights: as they were measured, oldest first, tonight's last.
     """
-    return search.afresh().remember([Chain().seconds(night) for night in nights]).recalled()
+    trials = [Chain().seconds(night) for night in nights]
+    points = search.afresh().remember(trials).recalled()
+    return SecondLook(points, search.known_ or search.afresh().remember(trials[:-1]).recalled())
 
 
 def named_besides(shown: Sequence[ChangePoint], again: Iterable[ChangePoint]) -> list[ChangePoint]:

@@ -9,7 +9,7 @@ from bot.flows.history.accepting import Accepted
 from bot.flows.nights.archive import Archive, alike, believed, displaced, same
 from bot.flows.nights.doubts import carriers
 from bot.flows.nights.search import NightSearch
-from bot.flows.nights.second_look import named_besides, still_unclear
+from bot.flows.nights.second_look import SecondLook, named_besides, still_unclear
 from bot.flows.ranges.telling import either, spoken, told_point
 from bot.model.change_points import ChangePoint as Found
 from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
@@ -17,6 +17,7 @@ from bot.model.revisions import Revision
 from bot.model.space import Space
 from bot.report.ranges.moves import Course
 
+NO_LOOK = SecondLook()
 MOST_PAIRS = 20
 """Pairs of levels that are named when they were not exercised."""
 MOST_LEVELS = 3
@@ -39,10 +40,10 @@ class Telling:
         higher_is_better: bool = False,
         accepted: Accepted | None = None,
         archive: Archive | None = None,
-        again: Sequence[Found] = (),
+        again: SecondLook = NO_LOOK,
     ) -> None:
         self._search, self._metric = search, metric
-        besides = named_besides(search.change_points_, again)
+        besides = named_besides(search.change_points_, again.points)
         self.unclear = still_unclear(search.unclear_, besides)
         """What stands out and is not settled: such a night is not green."""
         self.gone: list[Found] = []
@@ -55,7 +56,7 @@ class Telling:
         older = [displaced(point, -self._before) for point in archive.points]
         recent = archive.recent - self._before
         self._shown = believed([*search.change_points_, *besides], older, recent=recent)
-        known = believed(search.known_, older, recent=recent)
+        known = believed(search.known_ or again.known, older, recent=recent)
         self._passed = [k for k in known if not any(same(k, p) for p in self._shown)]
         told = (*self._shown, *self._passed)
         self._older = [p for p in older if not any(alike(p, other) for other in told)]
