@@ -69,6 +69,18 @@ def test_what_the_budget_did_not_reach_is_named_tonight_where_the_trials_say_it(
     assert "Ask again whether `beta`" not in items(report, "tomorrow")
 
 
+def test_a_night_that_ended_before_its_first_value_says_so() -> None:
+    program, store = Moving([(47, ("alpha",), 0.2)]), MemoryStore()
+    night(job(program, store, 40))
+    one = job(program, store, 52, number=1)
+    bench = Unbuildable(one.bench, [])
+    bench.measure = lambda probes: iter(())
+    report = night(replace(one, bench=bench))
+    assert report.verdict == "inconclusive"
+    assert any("ended before its first trial gave a value: give it more budget." in n for n in report.notes)
+    assert any("What earlier nights know is not told" in n for n in report.notes)
+
+
 def test_a_night_without_time_for_a_pair_still_tells_what_earlier_nights_know() -> None:
     program, store = Moving([(47, ("alpha",), 0.2)]), MemoryStore()
     night(job(program, store, 40))

@@ -115,7 +115,10 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
         notes += without_value(kept, job.revisions[job.partner].label)[1]
     tip = f"`{job.revisions[-1].label}`"
     there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
-    if there and not any(o.value > 0 for o in there):
+    if not measured and not job.bench.stopped():
+        known = " What earlier nights know is not told: it was not looked at." * bool(job.past)
+        notes.append(f"Tonight ended before its first trial gave a value: give it more budget.{known}")
+    elif there and not any(o.value > 0 for o in there):
         notes.append(f"Every trial at the tip {tip} failed: nothing can be said of what is new.")
     elif len(job.search.compared_) == 1:
         notes.append(f"No revision before {tip} could be measured: there is nothing to compare it with.")
