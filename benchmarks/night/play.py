@@ -49,7 +49,7 @@ def nights(
         past.append(tonight)
         shown = search.change_points_
         again = second_look(search, past[-REMEMBERED - 1 :])
-        told.append([*shown, *named_besides(shown, again.points)])
+        told.append([*shown, *named_besides(shown, search.unclear_, again)])
     return past, told, noted
 
 

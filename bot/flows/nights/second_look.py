@@ -13,7 +13,7 @@ from bot.model.change_points import ChangePoint, Observation
 
 @dataclass(frozen=True)
 class SecondLook:
-    """What all trials show, and what those of earlier nights had shown alone, in order of revision."""
+    """What all trials show, in order of revision; known: those of earlier nights, if tonight did not look."""
 
     points: Sequence[ChangePoint] = ()
     known: Sequence[ChangePoint] = ()
@@ -29,16 +29,25 @@ def second_look(search: NightSearch, nights: Sequence[Sequence[Observation]]) ->
     """
     trials = [Chain().seconds(night) for night in nights]
     points = search.afresh().remember(trials).recalled()
-    return SecondLook(points, search.known_ or search.afresh().remember(trials[:-1]).recalled())
+    looked = search.compared_ or search.known_
+    return SecondLook(points, () if looked else search.afresh().remember(trials[:-1]).recalled())
 
 
-def named_besides(shown: Sequence[ChangePoint], again: Iterable[ChangePoint]) -> list[ChangePoint]:
-    """Of a second look what is nowhere near a change that tonight's questions named: there, these count.
+def named_besides(
+    shown: Sequence[ChangePoint], unclear: Sequence[Step], again: SecondLook
+) -> list[ChangePoint]:
+    """Of a second look what tonight's questions left unclear, or did not come to.
 
-    Two looks at one change may part it in different words ("slower with `a`", "slower with `a` and without
-    `b`"), which are no two changes.
+    What both looks see move is hardly ever none; what only the second one sees is. And two looks at one
+    change may part it in different words ("slower with `a`", "slower with `a` and without `b`"), which are no
+    two changes: near one that tonight's questions named, these count.
     """
-    return [point for point in again if not any(_overlap(point.interval, p.interval) for p in shown)]
+    return [
+        point
+        for point in again.points
+        if not any(_overlap(point.interval, p.interval) for p in shown)
+        and (any(_may_be(step, point) for step in unclear) or any(_same(point, k) for k in again.known))
+    ]
 
 
 def still_unclear(steps: Iterable[Step], named: Sequence[ChangePoint]) -> list[Step]:
@@ -48,6 +57,10 @@ def still_unclear(steps: Iterable[Step], named: Sequence[ChangePoint]) -> list[S
 
 def _may_be(step: Step, point: ChangePoint) -> bool:
     return _overlap((step.low, step.high), point.interval) and (step.size > 0) == (point.ratio > 1)
+
+
+def _same(one: ChangePoint, other: ChangePoint) -> bool:
+    return one.term == other.term and _overlap(one.interval, other.interval)
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -43,8 +43,9 @@ class Telling:
         again: SecondLook = NO_LOOK,
     ) -> None:
         self._search, self._metric = search, metric
-        besides = named_besides(search.change_points_, again.points)
-        self.unclear = still_unclear(search.unclear_, besides)
+        unclear = search.unclear_
+        besides = named_besides(search.change_points_, unclear, again)
+        self.unclear = still_unclear(unclear, besides)
         """What stands out and is not settled: such a night is not green."""
         self.gone: list[Found] = []
         """Changes for the worse that tonight's pairs do not find at the tip: no alarm, and not green."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.analysis.change_points.steps import Step
-from bot.flows.nights.second_look import named_besides, still_unclear
+from bot.flows.nights.second_look import SecondLook, named_besides, still_unclear
 from bot.model.change_points import ChangePoint
 
 
@@ -15,7 +15,21 @@ def test_where_tonights_questions_named_a_change_a_second_look_adds_no_other_wor
     shown = [point(("!b", "a"), 7, 7)]
     parted = [point(("a",), 7, 7), point(("a", "b"), 6, 8, ratio=0.9)]
     elsewhere = point(("c",), 3, 5)
-    assert named_besides(shown, [*parted, elsewhere]) == [elsewhere]
+    unclear = [Step((), 8, 2, 9, size=size) for size in (0.1, -0.1)]
+    assert named_besides(shown, unclear, SecondLook([*parted, elsewhere])) == [elsewhere]
+
+
+def test_what_only_a_second_look_sees_move_is_not_told() -> None:
+    unclear = [Step(("c",), 20, 15, 22, size=0.1)]
+    assert named_besides([], unclear, SecondLook([point(("a",), 7, 7)])) == []
+    assert named_besides([], unclear, SecondLook([point(("a",), 16, 16, ratio=0.9)])) == []
+
+
+def test_a_night_that_did_not_look_tells_what_earlier_ones_know() -> None:
+    known = [point(("a",), 7, 7)]
+    assert named_besides([], [], SecondLook([point(("a",), 6, 7), point(("b",), 3, 3)], known)) == [
+        point(("a",), 6, 7)
+    ]
 
 
 def test_a_step_that_a_second_look_names_is_not_unclear_any_more() -> None:
