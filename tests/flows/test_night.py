@@ -73,9 +73,7 @@ def test_a_night_that_ended_before_its_first_value_says_so() -> None:
     program, store = Moving([(47, ("alpha",), 0.2)]), MemoryStore()
     night(job(program, store, 40))
     one = job(program, store, 52, number=1)
-    bench = Unbuildable(one.bench, [])
-    bench.measure = lambda probes: iter(())
-    report = night(replace(one, bench=bench))
+    report = night(replace(one, bench=Unfinished(one.bench, [])))
     assert report.verdict == "inconclusive"
     assert any("ended before its first trial gave a value: give it more budget." in n for n in report.notes)
     assert any("What earlier nights know is not told" in n for n in report.notes)
@@ -240,6 +238,13 @@ class Unbuildable:
                 yield Observation(probe, math.nan, built=False)
             else:
                 yield from self.bench.measure([probe])
+
+
+class Unfinished(Unbuildable):
+    """A bench whose time is over before its first value."""
+
+    def measure(self, probes: Sequence[Probe]) -> Iterator[Observation]:
+        return iter(())
 
 
 def test_a_change_among_unbuildable_revisions_is_an_interval() -> None:

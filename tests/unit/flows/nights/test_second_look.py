@@ -5,6 +5,9 @@ from __future__ import annotations
 from bot.analysis.change_points.steps import Step
 from bot.flows.nights.second_look import SecondLook, named_besides, still_unclear
 from bot.model.change_points import ChangePoint
+from bot.model.space import Level
+
+A, C = Level("a", "on", True), Level("c", "on", True)
 
 
 def point(term: tuple[str, ...], first: int, last: int, ratio: float = 1.1) -> ChangePoint:
@@ -20,7 +23,7 @@ def test_where_tonights_questions_named_a_change_a_second_look_adds_no_other_wor
 
 
 def test_what_only_a_second_look_sees_move_is_not_told() -> None:
-    unclear = [Step(("c",), 20, 15, 22, size=0.1)]
+    unclear = [Step((C,), 20, 15, 22, size=0.1)]
     assert named_besides([], unclear, SecondLook([point(("a",), 7, 7)])) == []
     assert named_besides([], unclear, SecondLook([point(("a",), 16, 16, ratio=0.9)])) == []
 
@@ -34,6 +37,6 @@ def test_a_night_that_did_not_look_tells_what_earlier_ones_know() -> None:
 
 def test_a_step_that_a_second_look_names_is_not_unclear_any_more() -> None:
     named = [point(("a",), 7, 7)]
-    same, faster = Step(("a",), 8, 5, 9, size=0.2), Step(("c",), 8, 5, 9, size=-0.2)
-    later = Step(("a",), 12, 10, 14, size=0.2)
+    same, faster = Step((A,), 8, 5, 9, size=0.2), Step((C,), 8, 5, 9, size=-0.2)
+    later = Step((A,), 12, 10, 14, size=0.2)
     assert still_unclear([same, faster, later], named) == [faster, later]
