@@ -13,6 +13,7 @@ from benchmarks.night.world import NIGHTS, World
 from bot.flows.machines import drift
 from bot.flows.nights.past import NIGHTS as REMEMBERED
 from bot.flows.nights.search import NightSearch
+from bot.flows.nights.second_look import named_besides, second_look
 from bot.flows.nights.window import Window
 from bot.model.change_points import ChangePoint, Observation
 
@@ -46,7 +47,9 @@ def nights(
             if drift.moved(now, then) is not None:
                 noted.append(night)
         past.append(tonight)
-        told.append(search.change_points_)
+        shown = search.change_points_
+        again = second_look(search, past[-REMEMBERED - 1 :])
+        told.append([*shown, *named_besides(shown, search.unclear_, again)])
     return past, told, noted
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,23 @@ class PastChange:
     def term(self) -> Term:
         """The likeliest term."""
         return max(self.shares, key=lambda term: self.shares[term], default=())
+
+
+@dataclass(frozen=True)
+class NamedChanges:
+    """Changes that nights named by asking which terms they are of.
+
+    first, last: the oldest and the newest place that these nights have looked at.
+    """
+
+    changes: tuple[PastChange, ...]
+    first: int
+    last: int
+
+    def among(self, others: Sequence[PastChange]) -> tuple[PastChange, ...]:
+        """These, and those of others that no night has looked at, in order of place."""
+        unseen = [c for c in others if c.place <= self.first or c.before >= self.last]
+        return tuple(sorted([*self.changes, *unseen], key=lambda change: change.place))
 
 
 @dataclass

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from bot.analysis.past_changes import PastChange
+from bot.analysis.past_changes import NamedChanges, PastChange
 from bot.model.space import Term
 
 SURE = 0.5
@@ -58,15 +58,19 @@ class _Course:
             self.size = self.size if self.undone else self.level
 
 
-def past_harms(changes: Sequence[PastChange], *, sign: float, margin: float) -> tuple[PastHarm, ...]:
+def past_harms(
+    changes: Sequence[PastChange], *, sign: float, margin: float, named: NamedChanges | None = None
+) -> tuple[PastHarm, ...]:
     """What changes (in order of place) did to their terms, the largest first.
 
     sign: 1 where more is worse, else -1. margin: a log ratio; a term is worse while it is further than that
-    from where it once was. A rise that a later fall may have taken back in other words is left out: what
+    from where it once was. named: what nights know better than the changes; of one place they tell several
+    changes apart. A rise that a later fall may have taken back in other words is left out: what
     three options do together looks like one pair on its way up, and like another one on its way down.
     """
     courses: list[_Course] = []
-    for change in _told_apart(changes):
+    known = _told_apart(changes)
+    for change in named.among(known) if named else known:
         moved = sign * change.size
         course = next((c for c in reversed(courses) if _same(c, change, moved, margin)), None)
         if course is None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from bot.analysis.pairs import Floats
+from bot.analysis.recorded_moves import SEVERAL, UNLIKE, scattered
 from bot.model.space import Configuration
 from bot.model.trials import RECORDED
 
@@ -22,9 +23,7 @@ FEWEST = 4
 MOVED = 0.25
 """Of all differences: so many at least are beyond what is exact where there is noise ..."""
 BOTH = 0.2
-"""... of either sign so many of these at least (around their middle) ..."""
-UNLIKE, SEVERAL = 0.6, 8
-"""... and of each comparison's so many (a share, at most a number) are unlike: a change moves many alike."""
+"""... of either sign so many of these at least (around their middle), enough of each comparison unlike."""
 WORTH = 0.3
 """Degrees of freedom of a robust scale, of each difference that it is learned from."""
 
@@ -73,9 +72,11 @@ def recorded(cells: Cells, base: int, head: int, *, margin: float, counted: bool
     shared = [c for r, c in logs if r == base and (head, c) in logs]
     dust = EXACT * margin
     repeated = np.concatenate([[], *(_steps(x) for (r, _), x in logs.items() if r in (base, head))])
-    noisy = partial(_noisy, dust=dust, coarse=_coarse(cells, base, head) > dust)
+    coarse = _coarse(cells, base, head) > dust
+    noisy = partial(_noisy, dust=dust, coarse=coarse)
     own = np.array([logs[head, c].mean() - logs[base, c].mean() for c in shared])
-    elsewhere = [d for d in _neighbours(logs, base, head) if len(d) >= FEWEST]
+    others = [(c, d) for c, d in _neighbours(logs, base, head) if len(d) >= FEWEST]
+    elsewhere = [d for _, d in others]
     noise, freedom, source = 0.0, 0.0, ""
     if len(repeated) >= FEWEST:
         noise, freedom = _scale(repeated), min(WORTH * len(repeated), float(len(own)))
@@ -83,11 +84,12 @@ def recorded(cells: Cells, base: int, head: int, *, margin: float, counted: bool
     elif counted:
         return None
     elif elsewhere:
-        if noisy([d - np.median(d) for d in elsewhere]):
+        if noisy([d - np.median(d) for d in elsewhere]) or _mostly_scattered(others, dust):
             noise = float(np.median([_spread(d, dust) for d in elsewhere if np.abs(d).max() > dust]))
-            freedom = WORTH * sum(len(d) - 1 for d in elsewhere)
+            again = [len(d) if coarse else int((d != 0.0).sum()) for d in elsewhere]
+            freedom = WORTH * sum(max(count - 1, 0) for count in again)
             source = "other neighbouring revisions"
-    elif noisy([own - np.median(own)] if len(own) else []):
+    elif noisy([own - np.median(own)] if len(own) else []) or scattered(shared, own, dust):
         noise = max(_spread(own, 0.0), 2.0 * dust)
     if noise <= dust:
         return None
@@ -105,14 +107,23 @@ def _steps(values: Floats) -> Floats:
     return np.asarray(values[1::2] - values[: len(values) // 2 * 2 : 2])
 
 
-def _neighbours(logs: Mapping[tuple[int, Configuration], Floats], base: int, head: int) -> Iterator[Floats]:
+def _mostly_scattered(others: Sequence[tuple[Sequence[Configuration], Floats]], dust: float) -> bool:
+    """Whether most of what moved between other neighbours moved here and there: few, by unlike amounts."""
+    moved = [(c, d) for c, d in others if np.abs(d).max() > dust]
+    count = sum(int((np.abs(d) > dust).sum()) for _, d in moved)
+    return count >= FEWEST and 2 * sum(scattered(c, d, dust) for c, d in moved) > len(moved)
+
+
+def _neighbours(
+    logs: Mapping[tuple[int, Configuration], Floats], base: int, head: int
+) -> Iterator[tuple[Sequence[Configuration], Floats]]:
     """What the configurations differ by between neighbouring revisions, before base and after head."""
     revisions = sorted({r for r, _ in logs})
     low, high = min(base, head), max(base, head)
     for one, two in pairwise(revisions):
         if two <= low or one >= high:
             both = [c for r, c in logs if r == one and (two, c) in logs]
-            yield np.array([logs[two, c][0] - logs[one, c][0] for c in both])
+            yield both, np.array([logs[two, c][0] - logs[one, c][0] for c in both])
 
 
 def _noisy(centred: Sequence[Floats], dust: float, *, coarse: bool) -> bool:

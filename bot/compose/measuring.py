@@ -27,6 +27,7 @@ from bot.compose.accepted import with_accepted_changes
 from bot.compose.asserted import with_assertions
 from bot.compose.estimators import estimator
 from bot.compose.machines import on_this_machine
+from bot.compose.named_changes import named_by_nights
 from bot.compose.opening import Opener
 from bot.compose.own_folders import build_folder
 from bot.compose.remembering import AskedHistory, opened_history
@@ -155,7 +156,8 @@ def remembering(asked: Asked, job: Job, stack: ExitStack, line: Callable[[], Seq
         folder=asked.repository,
     )
     store = stack.enter_context(opened_history(where))
-    return replace(job, memory=Memory(store, line, datetime.now(UTC)))
+    memory = Memory(store, line, datetime.now(UTC), partial(named_by_nights, job.subject))
+    return replace(job, memory=memory)
 
 
 @contextmanager

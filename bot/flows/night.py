@@ -10,6 +10,7 @@ from bot.flows.nights.concluding import concluded
 from bot.flows.nights.issues import announce
 from bot.flows.nights.job import NightJob, named
 from bot.flows.nights.proposing import earlier, offer
+from bot.flows.nights.second_look import second_look
 from bot.flows.nights.teaching import Taught
 from bot.flows.ports import Store
 from bot.flows.ranges.chaining import Chain
@@ -43,7 +44,9 @@ def night(job: NightJob) -> Report:
     if len(taught.durations):
         failure += _remembered(job, lambda store: store.append_durations(taught.durations.table(_run(job))))
     job.progress.stage("concluding")
-    report = concluded(job, measured, notes=[*failure, *taught.notes, *asserted.notes])
+    again = second_look(job.search, [*(n.observations for n in job.past), measured])
+    notes = [*failure, *taught.notes, *asserted.notes]
+    report = concluded(job, measured, notes=notes, again=again)
     report = report.model_copy(
         update={"influences": taught.influences, "proposed_assertions": asserted.proposed}
     )

@@ -60,6 +60,34 @@ def test_a_night_whose_trials_never_opened_their_input_is_not_green() -> None:
     assert "no trial opened its input" in markdown(range_headline(report).title)
 
 
+def test_what_the_budget_did_not_reach_is_named_tonight_where_the_trials_say_it() -> None:
+    program, store = Moving([(44, (), 0.1), (49, ("beta",), 0.12)]), MemoryStore()
+    night(job(program, store, 40, budget=90.0))
+    report = night(job(program, store, 52, number=1, budget=90.0))
+    assert told(report) == [("v44", ()), ("v49", ("beta",))]
+    assert "`beta` became" in items(report, "learnt") and "`beta` may be" not in items(report, "unclear")
+    assert "Ask again whether `beta`" not in items(report, "tomorrow")
+
+
+def test_a_night_that_ended_before_its_first_value_says_so() -> None:
+    program, store = Moving([(47, ("alpha",), 0.2)]), MemoryStore()
+    night(job(program, store, 40))
+    one = job(program, store, 52, number=1)
+    report = night(replace(one, bench=Unfinished(one.bench, [])))
+    assert report.verdict == "inconclusive"
+    assert any("ended before its first trial gave a value: give it more budget." in n for n in report.notes)
+    assert any("What earlier nights know is not told" in n for n in report.notes)
+
+
+def test_a_night_without_time_for_a_pair_still_tells_what_earlier_nights_know() -> None:
+    program, store = Moving([(47, ("alpha",), 0.2)]), MemoryStore()
+    night(job(program, store, 40))
+    night(job(program, store, 52, number=1))
+    third = night(job(program, store, 63, number=2, budget=1.0))
+    assert told(third) == [("v47", ("alpha",))] and third.verdict == "regression"
+    assert "Known from earlier nights' trials and not accepted: `alpha`" in items(third, "learnt")
+
+
 def test_a_pair_of_options_is_named_as_one_term() -> None:
     program, store = Moving([(45, ("beta", "gamma"), 0.25)]), MemoryStore()
     night(job(program, store, 40))
@@ -218,6 +246,13 @@ class Unbuildable:
                 yield Observation(probe, math.nan, built=False)
             else:
                 yield from self.bench.measure([probe])
+
+
+class Unfinished(Unbuildable):
+    """A bench whose time is over before its first value."""
+
+    def measure(self, probes: Sequence[Probe]) -> Iterator[Observation]:
+        return iter(())
 
 
 def test_a_change_among_unbuildable_revisions_is_an_interval() -> None:

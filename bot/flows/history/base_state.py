@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.analysis.diagnose import Rule
-from bot.analysis.past_changes import PastChange
+from bot.analysis.past_changes import NamedChanges, PastChange
 from bot.analysis.past_harm import PastHarm, past_harms
 from bot.flows.history.accepting import Accepted
 from bot.model.report import Effect
@@ -29,9 +29,16 @@ class BaseState:
     labels: Sequence[str]
 
     @classmethod
-    def of(cls, changes: Sequence[PastChange], rule: Rule, labels: Sequence[str]) -> BaseState:
-        """The state after these changes."""
-        harms = past_harms(changes, sign=_sign(rule), margin=math.log1p(rule.threshold))
+    def of(
+        cls,
+        changes: Sequence[PastChange],
+        rule: Rule,
+        labels: Sequence[str],
+        *,
+        named: NamedChanges | None = None,
+    ) -> BaseState:
+        """The state after these changes; named: what nights know better."""
+        harms = past_harms(changes, sign=_sign(rule), margin=math.log1p(rule.threshold), named=named)
         return cls(rule, harms, labels)
 
     def notes(self, accepted: Accepted | None) -> list[str]:

@@ -10,7 +10,7 @@ from bot.analysis.candidates import candidates
 from bot.analysis.diagnose import Rule
 from bot.analysis.experience import Expected, Experience
 from bot.analysis.hindsight import condensed, failures
-from bot.analysis.past_changes import past_changes
+from bot.analysis.past_changes import NamedChanges, past_changes
 from bot.analysis.reliability import doubts
 from bot.flows.history.accepting import Accepted
 from bot.flows.history.base_state import BaseState
@@ -34,11 +34,16 @@ NO_HISTORY = "No history was read: this run stands on its own pairs, and prior p
 
 @dataclass(frozen=True)
 class Memory:
-    """Where history is read: the store, the ids of base's first-parent line (oldest first), and the time."""
+    """Where history is read: the store, the ids of base's first-parent line (oldest first), and the time.
+
+    named: the changes of one metric on that line in the words of the nights among the measurements; None: no
+    night is among them.
+    """
 
     store: Store
     line: Callable[[], Sequence[str]]
     now: datetime
+    named: Callable[[Measurements, str, Sequence[str]], NamedChanges | None] = lambda *_: None
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,9 @@ def recall(
     states: list[BaseState] = []
     for rule in rules:
         metrics[rule.name] = expected(past, rule.name, subject.space, places=places, solver=solver)
-        states.append(BaseState.of(metrics[rule.name].changes, rule, [labels[r] for r in line]))
+        named = memory.named(past, rule.name, line)
+        changes = metrics[rule.name].changes
+        states.append(BaseState.of(changes, rule, [labels[r] for r in line], named=named))
         notes += states[-1].notes(accepted)
     notes += _reach([places[r.revision] for r in past.revisions if r.revision in places], line, labels)
     experience = Experience(metrics, failures(past, subject.space))

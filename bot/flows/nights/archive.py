@@ -51,7 +51,7 @@ class Archive:
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     """Nights that are read together: places of their trials, by night, and what these show."""
 
     places: Sequence[Sequence[int]]
@@ -79,7 +79,11 @@ def archived(
     `since` on is left to tonight's search, which has the same trials and more. Where two blocks name a
     change differently, the one counts that has more trials right beside it.
     """
-    blocks = _blocks(nights, search)
+    return agreed_on(blocks_of(nights, search), since=since)
+
+
+def agreed_on(blocks: Sequence[Block], *, since: int | None = None) -> tuple[tuple[ChangePoint, ...], int]:
+    """What blocks of nights (the newest first) show, as `archived` tells it."""
     agreed = [(block.beside(p), p) for block in blocks for p in block.points if _agreed(p, blocks)]
     agreed.sort(key=lambda counted: -counted[0])  # stable: of equal ones the newest block's
     kept = _distinct(p for _, p in agreed)
@@ -90,7 +94,7 @@ def archived(
     return tuple(sorted(older, key=lambda point: (point.revision, point.term))), doubtful
 
 
-def _blocks(nights: Sequence[Sequence[Observation]], search: Callable[[int], NightSearch]) -> list[_Block]:
+def blocks_of(nights: Sequence[Sequence[Observation]], search: Callable[[int], NightSearch]) -> list[Block]:
     """The newest first: they know best."""
     found = []
     for first in range(max(len(nights) - NIGHTS, 0), -STRIDE, -STRIDE):
@@ -100,16 +104,16 @@ def _blocks(nights: Sequence[Sequence[Observation]], search: Callable[[int], Nig
             start, end = min(map(min, places)), max(map(max, places))
             moved = [[_shifted(o, -start) for o in night] for night in block]
             shown = search(end - start + 1).remember(moved).recalled()
-            found.append(_Block(places, [displaced(point, start) for point in shown]))
+            found.append(Block(places, [displaced(point, start) for point in shown]))
     return found
 
 
-def _agreed(point: ChangePoint, blocks: Sequence[_Block]) -> bool:
+def _agreed(point: ChangePoint, blocks: Sequence[Block]) -> bool:
     able = [block for block in blocks if block.covers(point)]
     return len(able) < 2 or sum(any(same(point, p) for p in block.points) for block in able) > 1
 
 
-def _only(block: _Block | None, point: ChangePoint, blocks: Sequence[_Block]) -> bool:
+def _only(block: Block | None, point: ChangePoint, blocks: Sequence[Block]) -> bool:
     """Whether a block is the only one that can show a change."""
     return block is not None and [b for b in blocks if b.covers(point)] in ([], [block])
 

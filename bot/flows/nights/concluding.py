@@ -9,7 +9,8 @@ from bot.flows.machines import drift
 from bot.flows.nights.broken import broken_at_tip
 from bot.flows.nights.gone import gone
 from bot.flows.nights.job import NightJob, named
-from bot.flows.nights.telling import Telling
+from bot.flows.nights.second_look import SecondLook
+from bot.flows.nights.telling import NO_LOOK, Telling
 from bot.flows.ranges.chaining import Chain
 from bot.flows.ranges.failing_runs import broken_values, together, without_broken, without_value
 from bot.flows.ranges.series import series
@@ -21,16 +22,15 @@ from bot.model.space import Term
 from bot.report.ranges.moves import courses
 
 
-def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence[str]) -> Report:
-    """The report of what the job's search believes after tonight's trials."""
-    telling = Telling(
-        job.search,
-        job.revisions,
-        job.metric,
-        higher_is_better=job.higher_is_better,
-        accepted=job.accepted,
-        archive=job.archive,
-    )
+def concluded(
+    job: NightJob,
+    measured: Sequence[Observation],
+    *,
+    notes: Sequence[str],
+    again: SecondLook = NO_LOOK,
+) -> Report:
+    """The report of what the job's search believes after tonight's trials, and `again`: on a second look."""
+    telling = _telling(job, again)
     nights = [*(n.observations for n in job.past), measured]
     all_nights = [o for observations in nights for o in observations]
     if job.partner is not None:
@@ -83,6 +83,18 @@ def concluded(job: NightJob, measured: Sequence[Observation], *, notes: Sequence
     return doubted(report.model_copy(update=told))
 
 
+def _telling(job: NightJob, again: SecondLook) -> Telling:
+    return Telling(
+        job.search,
+        job.revisions,
+        job.metric,
+        higher_is_better=job.higher_is_better,
+        accepted=job.accepted,
+        archive=job.archive,
+        again=again,
+    )
+
+
 def _series(job: NightJob, measured: Sequence[Observation], terms: Sequence[Term]) -> tuple[Series, ...]:
     space, revisions = job.subject.space, job.revisions
     return series(space, revisions, measured, terms=terms, unit=job.unit, partner=job.partner)
@@ -115,7 +127,10 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
         notes += without_value(kept, job.revisions[job.partner].label)[1]
     tip = f"`{job.revisions[-1].label}`"
     there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
-    if there and not any(o.value > 0 for o in there):
+    if not measured and not job.bench.stopped():
+        known = " What earlier nights know is not told: it was not looked at." * bool(job.past)
+        notes.append(f"Tonight ended before its first trial gave a value: give it more budget.{known}")
+    elif there and not any(o.value > 0 for o in there):
         notes.append(f"Every trial at the tip {tip} failed: nothing can be said of what is new.")
     elif len(job.search.compared_) == 1:
         notes.append(f"No revision before {tip} could be measured: there is nothing to compare it with.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -54,10 +55,7 @@ class NightSearch:
     out, are those of a bisection; see docs/nightly.md.
 
     Args:
-        space: options and constraints.
         window: tonight's revisions.
-        solver: of the space.
-        rng: source of randomness.
         candidates: the only configurations that can be measured (a table's); None: all valid ones.
         threshold: the margin; smaller changes are not worth a reader's time.
     """
@@ -83,7 +81,7 @@ class NightSearch:
         self.looked_at_ = LookedAt()
         """What their trials leave open."""
         self.compared_: tuple[int, ...] = ()
-        """The revisions that could be compared: the tip and the one before; fewer when they do not work."""
+        """The tip and the revision it could be compared with; fewer when they do not work."""
         self.enough_ = False
         """Whether the tip was looked at closely enough."""
         self._choose = Configurator(space, solver, rng=rng, candidates=candidates)
@@ -91,8 +89,10 @@ class NightSearch:
         self._scan = Scan(self.model_, self._choose, window.revisions, rng=rng)
         self._rested: Sequence[Step] = ()
         self._earlier: Sequence[Sequence[Observation]] = ()
-        self._tonight: list[Observation] = []
-        """Tonight's first trials, those at the anchor among them."""
+        self._tonight: list[Observation] = []  # the first trials, those at the anchor among them
+        same = partial(NightSearch, space, window, solver, candidates=candidates, threshold=threshold)
+        self.afresh: Callable[[], NightSearch] = partial(same, rng=rng)
+        """The same night before its first trial, to recall what it measured: that draws nothing."""
         self._compared: Counter[Configuration] = Counter()
         """How often each configuration was compared tonight."""
         self._barren = False

@@ -9,6 +9,7 @@ from bot.flows.history.accepting import Accepted
 from bot.flows.nights.archive import Archive, alike, believed, displaced, same
 from bot.flows.nights.doubts import carriers
 from bot.flows.nights.search import NightSearch
+from bot.flows.nights.second_look import SecondLook, named_besides, still_unclear
 from bot.flows.nights.sight import seen_enough
 from bot.flows.ranges.telling import either, spoken, told_point
 from bot.model.change_points import ChangePoint as Found
@@ -17,6 +18,7 @@ from bot.model.revisions import Revision
 from bot.model.space import Space
 from bot.report.ranges.moves import Course
 
+NO_LOOK = SecondLook()
 MOST_PAIRS = 20
 """Pairs of levels that are named when they were not exercised."""
 MOST_LEVELS = 3
@@ -26,7 +28,8 @@ MOST_LEVELS = 3
 class Telling:
     """Sentences and parts of the report about one night's revisions, and what older nights had shown.
 
-    Places are those of the night's revisions; what is older has places below 0.
+    Places are those of the night's revisions; what is older has places below 0. again: what a second look at
+    all trials shows.
     """
 
     def __init__(
@@ -38,9 +41,12 @@ class Telling:
         higher_is_better: bool = False,
         accepted: Accepted | None = None,
         archive: Archive | None = None,
+        again: SecondLook = NO_LOOK,
     ) -> None:
         self._search, self._metric = search, metric
-        self.unclear = search.unclear_
+        unclear = search.unclear_
+        besides = named_besides(search.change_points_, unclear, again)
+        self.unclear = still_unclear(unclear, besides)
         """What stands out and is not settled: such a night is not green."""
         self.gone: list[Found] = []
         """Changes for the worse that tonight's pairs do not find at the tip: no alarm, and not green."""
@@ -51,8 +57,8 @@ class Telling:
         self._measured = [place - self._before for place in archive.measured]
         older = [displaced(point, -self._before) for point in archive.points]
         recent = archive.recent - self._before
-        self._shown = believed(search.change_points_, older, recent=recent)
-        known = believed(search.known_, older, recent=recent)
+        self._shown = believed([*search.change_points_, *besides], older, recent=recent)
+        known = believed(search.known_ or again.known, older, recent=recent)
         self._passed = [k for k in known if not any(same(k, p) for p in self._shown)]
         told = (*self._shown, *self._passed)
         self._older = [p for p in older if not any(alike(p, other) for other in told)]
@@ -160,7 +166,7 @@ class Telling:
     def _unclear(self) -> list[str]:
         old = [
             f"{self._doubt(step)[:-1]}: two nights did not settle it, and no later one asks."
-            for step in self._search.rested_
+            for step in still_unclear(self._search.rested_, self._shown)
         ]
         passed = [
             f"{self._changed(p)} since {self._where(p.interval)}, and seems to be gone: at the tip its"

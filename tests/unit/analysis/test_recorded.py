@@ -10,6 +10,7 @@ import pytest
 
 from bot.analysis.diagnose import Judgement, PairedEstimator
 from bot.analysis.recorded import Recorded, recorded
+from bot.analysis.recorded_moves import scattered
 from bot.model.space import Configuration, Space, Term
 from tests.unit.analysis.worlds import CPU, flags, never, planted, sample
 
@@ -166,3 +167,57 @@ def test_the_note_says_how_noisy_and_from_where() -> None:
     assert "nothing but this comparison shows how noisy perf is" in alone.note("perf")
     assert "other neighbouring revisions differ by" in beside.note("perf")
     assert "one value of each configuration and revision" in beside.note("perf")
+
+
+def carried_on(cells: Cells, share: float, seed: int) -> Cells:
+    """The same table where most values of each revision are those of the revision before."""
+    rng = np.random.default_rng(seed)
+    for revision, one in sorted(cells):
+        if revision and rng.random() < share:
+            cells[revision, one] = cells[revision - 1, one]
+    return cells
+
+
+@pytest.mark.parametrize("revisions", [2, 6])
+@pytest.mark.parametrize("share", [0.6, 0.85])
+def test_a_table_that_carries_most_noisy_values_on_alarms_nobody(revisions: int, share: float) -> None:
+    for seed in range(12):
+        cells = carried_on(table({}, noise=0.03, seed=seed, revisions=revisions), share, seed)
+        told = judged(cells, known_of(cells))
+        assert told.verdict in ("none", "inconclusive") and not told.options
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [
+        {("a", "b"): 0.03, ("c", "d"): -0.05},
+        {("a",): 0.03, ("b", "c"): -0.02},
+        {("a", "b", "c"): 0.05},
+    ],
+)
+def test_few_values_that_moved_are_a_change_where_they_are_those_of_one_or_two_terms(
+    effects: Mapping[Term, float],
+) -> None:
+    configurations = sample(SPACE, 32, np.random.default_rng(2))
+    moves = planted(SPACE, effects, configurations)
+    moves *= np.random.default_rng(1).uniform(0.5, 1.5, 32)  # as amounts are: another share in each
+    assert not scattered(configurations, moves, 0.002)
+    anywhere = np.random.default_rng(3).permutation(moves)
+    assert scattered(configurations, anywhere, 0.002)
+
+
+def test_what_moved_everywhere_or_everywhere_but_in_the_default_is_no_noise() -> None:
+    configurations = sample(SPACE, 32, np.random.default_rng(2))
+    moves = np.random.default_rng(1).uniform(0.02, 0.05, 32)
+    assert not scattered(configurations, moves, 0.002)
+    moves[configurations.index((False,) * 5)] = 0.0
+    assert not scattered(configurations, moves, 0.002)
+
+
+def test_two_values_of_a_small_table_that_moved_opposite_ways_are_noise() -> None:
+    configurations = sample(flags(3), 8, np.random.default_rng(2))
+    moves = np.zeros(8)
+    apart = [configurations.index(one) for one in ((True, False, False), (False, True, True))]
+    moves[apart] = 0.03, -0.05
+    assert scattered(configurations, moves, 0.002)
+    assert not scattered(configurations, np.abs(moves), 0.002)

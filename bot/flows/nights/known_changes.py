@@ -1,0 +1,47 @@
+"""What the newest nights know of a line: the changes that a pull request is told of its base."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from bot.analysis.past_changes import NamedChanges, PastChange
+from bot.flows.nights.archive import agreed_on, alike, believed, blocks_of
+from bot.flows.nights.gone import gone
+from bot.flows.nights.past import NIGHTS, Night
+from bot.flows.nights.search import NightSearch
+from bot.flows.ranges.chaining import Chain
+from bot.model.change_points import ChangePoint
+from bot.model.space import Space
+
+READ = 2 * NIGHTS
+"""Nights that are read: a pull request waits for them, and two blocks agree on most of what is older."""
+
+
+def known_changes(
+    nights: Sequence[Night], space: Space, search: Callable[[int], NightSearch]
+) -> NamedChanges | None:
+    """The changes that nights (oldest first, by places on a line) show, in the words of a night.
+
+    search: one that has asked nothing yet, for so many revisions. None: no night measured anything.
+    """
+    kept = [night for night in nights if any(o.value > 0 for o in night.observations)]
+    cut, kept = len(kept) > READ, kept[-READ:]
+    if not kept:
+        return None
+    trials = [Chain().seconds(night.observations) for night in kept]
+    blocks = blocks_of(trials, search)
+    since = min(o.probe.revision for night in trials[-NIGHTS:] for o in night)
+    older, _ = agreed_on(blocks, since=since)
+    recent = kept[-NIGHTS].tip if len(kept) > NIGHTS else -1
+    shown = believed(blocks[0].points, older, recent=recent)
+    shown += [point for point in older if not any(alike(point, other) for other in shown)]
+    passed = gone(shown, [night.observations for night in kept], space)
+    first = kept[0].tip if cut else min(o.probe.revision for night in kept for o in night.observations)
+    found = sorted((p for p in shown if p not in passed), key=lambda p: p.revision)
+    return NamedChanges(tuple(map(_past, found)), first, max(night.tip for night in kept))
+
+
+def _past(point: ChangePoint) -> PastChange:
+    first, last = point.interval
+    return PastChange(last, first - 1, math.log(point.ratio), {point.term: 1.0})
