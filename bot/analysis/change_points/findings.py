@@ -8,8 +8,7 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Protocol
 
-import numpy as np
-
+from bot.analysis.change_points.intervals import ratio
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term, Terms, in_order
 from bot.model.change_points import ChangePoint, Shape
@@ -19,7 +18,6 @@ EPISODE = 0.1
 """A step that another undoes within this share of the range was an episode."""
 UNDONE = 0.3
 """How far the sizes of both may differ, as a share."""
-QUANTILE = 1.645
 
 
 def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
@@ -30,11 +28,12 @@ def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
     model.fit()
     proven = [s for s in model.steps if s.settled and (model.exact or s.confirmed == (s.term, s.at))]
     steps = sorted(one_way(proven, model.terms), key=lambda s: (s.at, model.terms.named(s.term)))
+    shown = replace(model, steps=[*(s for s in model.steps if s not in proven), *steps])
     found = []
     for step in steps:
-        ratio, interval = _ratio(model, step)
+        size, interval = ratio(shown, step)
         shape = shape_of(step, steps, revisions)
-        found.append(change_point(step, model.terms, ratio=ratio, ratio_interval=interval, shape=shape))
+        found.append(change_point(step, model.terms, ratio=size, ratio_interval=interval, shape=shape))
     return tuple(found)
 
 
@@ -88,30 +87,6 @@ def change_point(
         probability=step.probability,
         shape=shape,
     )
-
-
-def _ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
-    """Median ratio over the configurations that hold a step, and its 90 % interval."""
-    reach = QUANTILE * (step.error if math.isfinite(step.error) else 0.0)
-    sizes = [step.size + d for d in (-reach, 0.0, reach)]
-    if model.log.logarithmic:
-        low, middle, high = map(math.exp, sizes)
-        return middle, (low, high)
-    c, r, y, _ = model.log.columns()
-    for other in model.steps:  # as if all trials were just before the step
-        moved = other.size * model.cover(other)[c]
-        y = y - np.where(other.at <= r, moved, 0.0) + (moved if _earlier(other, step) else 0.0)
-    holding = [y[c == k] for k in np.flatnonzero(model.cover(step))]
-    before = [float(np.median(values)) for values in holding if len(values)]
-    level = float(np.median([b for b in before if b > 0] or [0.0]))
-    if level <= 0.0:
-        return 1.0, (1.0, 1.0)
-    low, middle, high = (max(1.0 + size / level, 1e-3) for size in sizes)
-    return middle, (low, high)
-
-
-def _earlier(one: Step, other: Step) -> bool:
-    return one is not other and one.at < other.at
 
 
 class Placed(Protocol):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from bot.analysis.change_points.findings import QUANTILE, change_point, shape_of
+from bot.analysis.change_points.findings import change_point, shape_of
+from bot.analysis.change_points.intervals import QUANTILE
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
@@ -23,6 +25,24 @@ class Missed(NamedTuple):
     rows: Bools
 
 
+class _Size(NamedTuple):
+    """Ratio of the median configuration, how far it may be off, and how far those of others are from it."""
+
+    ratio: float
+    error: float
+    apart: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Within which the ratio is in 90 % of the configurations."""
+        reach = QUANTILE * math.hypot(self.error, self.apart)
+        return max(self.ratio - reach, 1e-3), max(self.ratio + reach, 1e-3)
+
+    def small(self, least: float) -> bool:
+        """Whether the change is surely smaller than a share: by half a point less, one would be lost."""
+        return abs(self.ratio - 1.0) + QUANTILE * self.error < least
+
+
 def told(
     found: Sequence[Found],
     evidence: Evidence,
@@ -31,33 +51,35 @@ def told(
     revisions: int,
     *,
     spared: Callable[[Sequence[int], float], Missed | None] = lambda _parts, _ratio: None,
+    least: float = 0.0,
 ) -> tuple[ChangePoint, ...]:
     """The steps that are probable and clear, as change points; spared: whom a step of this ratio misses.
 
     covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
     ratio: after over before in the median measured configuration that holds the term and is not missed.
+    least: changes that are surely smaller, as a share, are not told.
     """
     kept = [step for step in found if step.certain]
     points = []
     for step in {(s.at, s.term): s for s in kept}.values():
         # In seconds and as a share of the level at once: one change.
         parts = [k for k, s in enumerate(found) if (s.at, s.term) == (step.at, step.term) and s in kept]
-        middle, interval = _ratio(found, parts, evidence, covers, hit=covers[parts[0]] > 0)
-        missed = spared(parts, middle)
+        size = _size(found, parts, evidence, covers, hit=covers[parts[0]] > 0)
+        missed = spared(parts, size.ratio)
         if missed is not None:
-            middle, interval = _ratio(
-                found, parts, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed.rows
-            )
+            size = _size(found, parts, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed.rows)
+        if size.small(least):
+            continue
         shape = shape_of(step, kept, revisions)
-        point = change_point(step, terms, ratio=middle, ratio_interval=interval, shape=shape)
+        point = change_point(step, terms, ratio=size.ratio, ratio_interval=size.interval, shape=shape)
         points.append(point if missed is None else replace(point, spared=(terms.named(missed.term),)))
     return tuple(points)
 
 
-def _ratio(
+def _size(
     found: Sequence[Found], parts: Sequence[int], evidence: Evidence, covers: Floats, *, hit: Bools
-) -> tuple[float, tuple[float, float]]:
-    """Median ratio over the measured configurations among `hit`, and its 90 % interval."""
+) -> _Size:
+    """Of a step in the measured configurations among `hit`."""
     table, step = evidence.table, found[parts[0]]
     y = table.value / evidence.scales.unit
     level = evidence.levels()[table.configuration]
@@ -71,6 +93,5 @@ def _ratio(
         each = np.array([float(level[mine][0]) if found[k].share else 1.0 for k in parts]) / before
         moves.append(float(each @ [found[k].size for k in parts]))
     move = float(np.median(moves[1:] or moves))
-    reach = QUANTILE * abs(move) / step.clarity
-    low, middle, high = (max(1.0 + move + d, 1e-3) for d in (-reach, 0.0, reach))
-    return middle, (low, high)
+    apart = math.hypot(float(np.std(moves[1:] or moves)), evidence.scales.uneven * move)
+    return _Size(max(1.0 + move, 1e-3), abs(move) / step.clarity, apart)

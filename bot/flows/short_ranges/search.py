@@ -109,10 +109,8 @@ class ShortRangeFinder:
             holds=self._pool.holds,
             levels=self.terms_.levels,
         )
-        found = told(steps, evidence, covers, self.terms_, self.revisions, spared=missed)
-        # Only what is surely smaller is left out: by half a point less, an option's only step would be lost.
-        return tuple(
-            point for point in found if max(abs(end - 1.0) for end in point.ratio_interval) >= self._threshold
+        return told(
+            steps, evidence, covers, self.terms_, self.revisions, spared=missed, least=self._threshold
         )
 
     @property

@@ -1,0 +1,66 @@
+"""By how much a step changes a configuration, and between what that lies in most of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bot.analysis.change_points.noise import Floats, Ints
+from bot.analysis.change_points.steps import Step, StepModel
+
+QUANTILE = 1.645
+"""Standard errors of a 90 % interval."""
+TINY = 1e-9
+"""Of a ratio: less is not told apart."""
+
+
+def ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
+    """Seconds after over before in the median configuration that holds a step of a model's, and an interval.
+
+    In 90 % of the configurations the ratio is within it. Noise is the least of what makes it wide: a step is
+    neither quite the same seconds nor quite the same share in all of them, and their levels differ. So each
+    one's own ratio is looked at, drawn to their mean as far as noise moved it, whatever unit the model is in.
+    Source: DerSimonian and Laird, "Meta-analysis in clinical trials", 1986 (effects that differ by study).
+    """
+    rows, before = _levels(model, step)
+    if not len(rows):
+        return 1.0, (1.0, 1.0)
+    level = float(np.median(before))
+    moment, information = (x[rows, 0] for x in model.beside(step, math.inf))
+    both = information > 0.0
+    own = moment[both] / information[both] / before[both]
+    middle, error, apart = step.size / level, step.error / level, 0.0
+    if len(own) > 1:
+        noise = np.zeros(len(own)) if model.exact else 1.0 / (information[both] * before[both] ** 2)
+        apart = _apart(own, noise)
+        weight = 1.0 / (noise + max(apart, TINY) ** 2)
+        mean = float(np.average(own, weights=weight))
+        middle = float(np.median(mean + (own - mean) * weight * apart**2))
+        error = max(error, float(weight.sum()) ** -0.5)
+    reach = QUANTILE * math.hypot(error if math.isfinite(error) else 0.0, apart)
+    sizes = (middle + d for d in (-reach, 0.0, reach))
+    low, ratio_, high = (math.exp(x) if model.log.logarithmic else max(1.0 + x, 1e-3) for x in sizes)
+    return ratio_, (low, high)
+
+
+def _levels(model: StepModel, step: Step) -> tuple[Ints, Floats]:
+    """Numbers of the measured configurations that hold a step, and what each took right before (logs: 1)."""
+    c, r, y, _ = model.log.columns()
+    for other in model.steps:  # as if all trials were just before the step
+        moved = other.size * model.cover(other)[c]
+        y = y - np.where(other.at <= r, moved, 0.0) + (moved if other.at < step.at else 0.0)
+    rows = np.intersect1d(c, np.flatnonzero(model.cover(step)))
+    if model.log.logarithmic:
+        return rows, np.ones(len(rows))
+    before = np.array([float(np.median(y[c == k])) for k in rows], dtype=np.float64)
+    return rows[before > 0.0], before[before > 0.0]
+
+
+def _apart(own: Floats, noise: Floats) -> float:
+    """Standard deviation of the configurations' ratios beyond noise (its variance, of each)."""
+    if not noise.any():
+        return float(own.std(ddof=1))
+    weight = 1.0 / noise
+    beyond = float(weight @ (own - np.average(own, weights=weight)) ** 2) - (len(own) - 1)
+    return math.sqrt(max(beyond, 0.0) / float(weight.sum() - (weight**2).sum() / weight.sum()))
