@@ -23,7 +23,7 @@ UNDONE = 0.3
 def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
     """The steps that fresh trials confirmed (without noise: that were settled), in order of revision.
 
-    ratio: seconds after over seconds before, in the median measured configuration that holds the term.
+    ratio: seconds after over seconds before, in the mean measured configuration that holds the term.
     """
     model.fit()
     proven = [s for s in model.steps if s.settled and (model.exact or s.confirmed == (s.term, s.at))]

@@ -16,11 +16,11 @@ TINY = 1e-9
 
 
 def ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
-    """Seconds after over before in the median configuration that holds a step of a model's, and an interval.
+    """Seconds after over before in the mean configuration that holds a step of a model's, and an interval.
 
     In 90 % of the configurations the ratio is within it. Noise is the least of what makes it wide: a step is
     neither quite the same seconds nor quite the same share in all of them, and their levels differ. So each
-    one's own ratio is looked at, drawn to their mean as far as noise moved it, whatever unit the model is in.
+    one's own ratio is looked at, whatever unit the model is in.
     Source: DerSimonian and Laird, "Meta-analysis in clinical trials", 1986 (effects that differ by study).
     """
     rows, before = _levels(model, step)
@@ -35,8 +35,7 @@ def ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
         noise = np.zeros(len(own)) if model.exact else 1.0 / (information[both] * before[both] ** 2)
         apart = _apart(own, noise)
         weight = 1.0 / (noise + max(apart, TINY) ** 2)
-        mean = float(np.average(own, weights=weight))
-        middle = float(np.median(mean + (own - mean) * weight * apart**2))
+        middle = float(np.average(own, weights=weight))
         error = max(error, float(weight.sum()) ** -0.5)
     reach = QUANTILE * math.hypot(error if math.isfinite(error) else 0.0, apart)
     sizes = (middle + d for d in (-reach, 0.0, reach))
@@ -63,4 +62,5 @@ def _apart(own: Floats, noise: Floats) -> float:
         return float(own.std(ddof=1))
     weight = 1.0 / noise
     beyond = float(weight @ (own - np.average(own, weights=weight)) ** 2) - (len(own) - 1)
-    return math.sqrt(max(beyond, 0.0) / float(weight.sum() - (weight**2).sum() / weight.sum()))
+    several = float(weight.sum() - (weight**2).sum() / weight.sum())
+    return math.sqrt(beyond / several) if min(beyond, several) > 0.0 else 0.0

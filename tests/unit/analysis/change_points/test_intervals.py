@@ -60,6 +60,10 @@ def mostly_with_b(configuration: Configuration, before: float) -> float:
     return (0.2 if configuration[1] else 0.1) * before
 
 
+def only_with_b(configuration: Configuration, before: float) -> float:
+    return 0.3 * before if configuration[1] else 0.0
+
+
 @pytest.mark.parametrize("moved", [seconds, mostly_with_b])
 @pytest.mark.parametrize("logs", [False, True])
 def test_the_interval_holds_the_ratios_of_most_configurations(moved: Moved, logs: bool) -> None:
@@ -76,8 +80,13 @@ def test_where_all_configurations_move_by_the_same_share_the_interval_is_narrow(
 
 def test_without_noise_the_interval_is_what_configurations_differ_by() -> None:
     middle, interval = told(seconds, noise=0.0)
-    assert middle == pytest.approx(1.0 + 0.4 / np.median([level(c) for c in ALL]), abs=1e-3)
+    assert middle == pytest.approx(1.0 + np.mean([0.4 / level(c) for c in ALL]), abs=1e-3)
     assert within(seconds, interval) >= 0.85
+
+
+def test_where_half_of_the_configurations_move_the_ratio_is_their_mean_and_not_nothing() -> None:
+    middle, interval = told(only_with_b)
+    assert middle == pytest.approx(1.15, abs=0.02) and interval[0] < 1.0 and interval[1] > 1.3
 
 
 def test_more_noise_makes_the_interval_wider() -> None:
