@@ -27,6 +27,8 @@ CHUNK = 2000
 """Groups looked at at once, to bound memory."""
 CALMED, CALMER = 4, 0.8
 """So often what the changes found leave is looked at again, when it varies by so much less than thought."""
+ASTRAY = 3
+"""Places by which a change that trials alone place may be off what nights asked about."""
 KEPT = 0.02
 """Terms that carry a step with a smaller probability are left out."""
 
@@ -52,19 +54,21 @@ class PastChange:
 
 @dataclass(frozen=True)
 class NamedChanges:
-    """Changes that nights named by asking which terms they are of.
-
-    first, last: the oldest and the newest place that these nights have looked at.
-    """
+    """Changes that nights named by asking which terms they are of."""
 
     changes: tuple[PastChange, ...]
-    first: int
-    last: int
 
     def among(self, others: Sequence[PastChange]) -> tuple[PastChange, ...]:
-        """These, and those of others that no night has looked at, in order of place."""
-        unseen = [c for c in others if c.place <= self.first or c.before >= self.last]
-        return tuple(sorted([*self.changes, *unseen], key=lambda change: change.place))
+        """These, and of others those that are near none of them, in order of place.
+
+        What a night left unclear, or no night looked at, the trials may know all the same.
+        """
+        besides = [c for c in others if not any(_near(c, known) for known in self.changes)]
+        return tuple(sorted([*self.changes, *besides], key=lambda change: change.place))
+
+
+def _near(one: PastChange, other: PastChange) -> bool:
+    return one.before - ASTRAY < other.place and other.before < one.place + ASTRAY
 
 
 @dataclass

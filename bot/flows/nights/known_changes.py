@@ -38,7 +38,6 @@ def known_changes(
         return None
     sums = accumulate(len(night.observations) for night in reversed(able))
     kept = able[-max(1, min(READ, sum(total <= trials for total in sums))) :]
-    cut = len(kept) < len(able)
     seconds = [Chain().seconds(night.observations) for night in kept]
     blocks = blocks_of(seconds, search)
     since = min(o.probe.revision for night in seconds[-NIGHTS:] for o in night)
@@ -47,9 +46,8 @@ def known_changes(
     shown = believed(blocks[0].points, older, recent=recent)
     shown += [point for point in older if not any(alike(point, other) for other in shown)]
     passed = gone(shown, [night.observations for night in kept], space)
-    first = kept[0].tip if cut else min(o.probe.revision for night in kept for o in night.observations)
     found = sorted((p for p in shown if p not in passed), key=lambda p: p.revision)
-    return NamedChanges(tuple(map(_past, found)), first, max(night.tip for night in kept))
+    return NamedChanges(tuple(map(_past, found)))
 
 
 def _past(point: ChangePoint) -> PastChange:

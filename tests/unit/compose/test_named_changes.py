@@ -48,11 +48,10 @@ def test_what_made_base_worse_has_the_names_and_sizes_that_the_last_night_told()
     poorer, state = told(store.read())
     assert {term for term, _ in last} == {("alpha",), ("beta", "gamma")}
     assert {harm.raised.place for harm in poorer.harms} != {47}  # else this shows nothing
-    for harm in state.harms:
-        assert harm.term is not None
-        assert np.exp(harm.size) == pytest.approx(dict(last)[harm.term], rel=0.005)
-    assert {harm.term for harm in state.harms} == {term for term, _ in last}
-    assert all("since `id47`" in note for note in state.notes(None))
+    harms = {harm.term: harm for harm in state.harms}
+    for term, ratio in last:
+        assert np.exp(harms[term].size) == pytest.approx(ratio, rel=0.005)
+        assert harms[term].raised.place == 47
 
 
 def test_without_a_night_on_the_line_the_trials_alone_tell_it() -> None:
@@ -64,17 +63,17 @@ def test_without_a_night_on_the_line_the_trials_alone_tell_it() -> None:
     assert named_by_nights(SUBJECT, others, "cpu", LINE) is None
 
 
-def test_where_no_night_looked_other_changes_count() -> None:
+def test_what_nights_left_unclear_or_never_looked_at_other_changes_tell() -> None:
     def change(place: int, before: int) -> PastChange:
         return PastChange(place, before, 0.1, {("a",): 1.0})
 
-    named = NamedChanges((change(12, 11),), first=10, last=20)
-    old, seen, new = change(8, 7), change(15, 14), change(25, 22)
-    assert named.among([old, seen, new]) == (old, named.changes[0], new)
+    named = NamedChanges((change(12, 11),))
+    old, near, further, new = change(5, 4), change(13, 12), change(17, 16), change(25, 22)
+    assert named.among([old, near, further, new]) == (old, named.changes[0], further, new)
 
 
-@pytest.mark.parametrize(("trials", "first"), [(10**6, 10), (1, 63)])
-def test_of_nights_of_many_trials_the_newest_are_read(trials: int, first: int) -> None:
+@pytest.mark.parametrize(("trials", "told"), [(10**6, 1), (1, 0)])
+def test_of_nights_of_many_trials_the_newest_are_read(trials: int, told: int) -> None:
     store, _ = history(Moving([(47, ("alpha",), 0.3)]))
     solver, rng = ConstraintSolver(SUBJECT.space), np.random.default_rng(0)
     found = known_changes(
@@ -83,4 +82,4 @@ def test_of_nights_of_many_trials_the_newest_are_read(trials: int, first: int) -
         lambda count: NightSearch(SUBJECT.space, Window(count), solver, rng=rng),
         trials=trials,
     )
-    assert found is not None and (found.first, found.last) == (first, 63)
+    assert found is not None and len(found.changes) == told
