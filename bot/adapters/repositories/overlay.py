@@ -44,13 +44,14 @@ def overlay_source(
     """
     if not paths:
         return head, ()
+    repository.hold(head.id)
+    if all(_found(repository, head, path) for path in paths):
+        return head, ()
     try:
         here = repository.resolve("HEAD", "HEAD", exact_base=True).head
     except UsageError:  # nothing is checked out
         return head, ()
-    repository.hold(head.id, here.id)
-    if all(_found(repository, head, path) for path in paths):
-        return head, ()
+    repository.hold(here.id)
     if not all(_found(repository, here, path) for path in paths):
         return head, ()  # which says what is missing
     at = f"the commit that is checked out ({here.id[:SHOWN]})"

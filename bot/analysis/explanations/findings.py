@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -108,6 +109,16 @@ class Look:
         drawn = ensemble.explanations(COMPARED) if ensemble.best_ else []
         return cls(ensemble.best_, ensemble.mass_, drawn, evidence, terms, holds, usable, least)
 
+    def level(self, term: Term) -> float:
+        """Median level of the measured configurations that hold a term, in units (1: none was measured)."""
+        held = self.terms.cover(term, self.holds)
+        found = [level for c, level in self._levels.items() if held[c]]
+        return float(np.median(found)) if found else 1.0
+
+    @cached_property
+    def _levels(self) -> Mapping[int, float]:
+        return {c: float(self.evidence.levels()[c]) for c in self.evidence.table.levels()}
+
 
 def agreed(look: Look) -> list[Found]:
     """The steps of the best explanation, in the words of the others where more can be told in these.
@@ -136,7 +147,6 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
         return []
     evidence, terms, holds, usable = look.evidence, look.terms, look.holds, look.usable
     mean, _ = evidence.sizes(chosen)
-    levels = {c: float(evidence.levels()[c]) for c in evidence.table.levels()}
     same = agreement(chosen, look.drawn, evidence, usable=usable, least=look.least)
     kin = kinship(chosen, look.drawn, evidence, terms)
     mass = look.mass.reshape(len(evidence.kinds), evidence.places)
@@ -156,7 +166,7 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
         chosen,
         evidence,
         [plainest for plainest, _ in words],
-        lambda number: _middle(levels, terms.cover(terms.term(number, evidence.kinds.grown), holds)),
+        lambda number: look.level(terms.term(number, evidence.kinds.grown)),
     )
     found = []
     for k, (candidate, (plainest, alike)) in enumerate(zip(chosen, words, strict=True)):
@@ -178,7 +188,7 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
                 kinship=float(kin[k]),
             )
         )
-    plainer = _plainer(found, lambda term: _middle(levels, terms.cover(term, holds)))
+    plainer = _plainer(found, look.level)
     return sorted(plainer, key=lambda s: (s.at, terms.named(s.term)))
 
 
@@ -233,12 +243,6 @@ def _clarity(
         whole = factor * ((terms == term) & (places == place))
         found.append(float(abs(whole @ mean) / np.sqrt(whole @ covariance @ whole)))
     return found
-
-
-def _middle(levels: Mapping[int, float], held: Bools) -> float:
-    """Median level of the measured configurations that hold a term, in units."""
-    found = [level for c, level in levels.items() if held[c]]
-    return float(np.median(found)) if found else 1.0
 
 
 def _plainer(found: Sequence[Found], level: Callable[[Term], float]) -> list[Found]:

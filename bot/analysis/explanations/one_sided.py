@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from bot.analysis.change_points.findings import complementary
 from bot.analysis.change_points.terms import Term, Terms, in_order
 from bot.analysis.explanations.findings import Found, Look
@@ -47,6 +45,4 @@ def _without(term: Term, wider: Term, terms: Terms) -> Term | None:
 
 def _moved(step: Found, term: Term, look: Look) -> float:
     """Units by which a step moves the median configuration of a term."""
-    held = look.terms.cover(term, look.holds)
-    levels = look.evidence.levels()[held & np.isin(np.arange(len(held)), look.evidence.table.configuration)]
-    return step.size * (float(np.median(levels)) if step.share and len(levels) else 1.0)
+    return step.size * (look.level(term) if step.share else 1.0)
