@@ -69,12 +69,13 @@ def bisect(job: RangeJob) -> Report:
         wishes = job.search.wishes()
         finished = not wishes
         taken, missing = earlier.answer(wishes)
+        leading = _leader(job.search)
         for observation in job.bench.measure(missing):
             job.journal.append(observation)
             fresh.append(observation)
             taken.append(observation)
             done = len(observations) + len(taken)
-            job.progress.trials(done, job.bench.elapsed(), job.budget, _leader(job.search))
+            job.progress.trials(done, job.bench.elapsed(), job.budget, leading)
         observations += taken
         job.search.partial_fit(taken)
         if len(taken) < len(wishes):

@@ -150,6 +150,23 @@ def test_a_change_point_is_reported_with_the_ids_of_its_revisions() -> None:
     assert any("failed at 1 revision: v3" in note for note in report.notes)
 
 
+def test_progress_asks_what_was_found_once_for_all_trials_of_a_wish() -> None:
+    class Costly(EveryRevision):
+        """Counts how often it is asked what it found."""
+
+        asked_for = 0
+
+        @property
+        def change_points_(self) -> Sequence[ChangePoint]:
+            self.asked_for += 1
+            return super().change_points_
+
+    few, many = Costly(len(REVISIONS), batch=10), Costly(len(REVISIONS), batch=1)
+    for search in (few, many):
+        bisect(replace(job(), search=search))
+    assert many.asked_for - few.asked_for == 9, "nine wishes more"
+
+
 def test_a_search_that_runs_out_of_trials_says_so() -> None:
     report = bisect(job(trials=4))
     assert report.spent.trials == 4 and report.interrupted == "budget" and report.verdict == "inconclusive"

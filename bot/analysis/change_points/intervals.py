@@ -52,7 +52,8 @@ def _levels(model: StepModel, step: Step) -> tuple[Ints, Floats]:
     rows = np.intersect1d(c, np.flatnonzero(model.cover(step)))
     if model.log.logarithmic:
         return rows, np.ones(len(rows))
-    before = np.array([float(np.median(y[c == k])) for k in rows], dtype=np.float64)
+    ends = np.searchsorted(c, rows), np.searchsorted(c, rows, side="right")  # sorted by configuration
+    before = np.array([float(np.median(y[a:b])) for a, b in zip(*ends, strict=True)], dtype=np.float64)
     return rows[before > 0.0], before[before > 0.0]
 
 

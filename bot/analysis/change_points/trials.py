@@ -13,8 +13,11 @@ from bot.analysis.change_points.weighing import Columns
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
 
-NO_NOISE = 1e-7
-"""Relative scale that stands for "exactly repeatable"."""
+NO_NOISE, QUIET = 1e-7, 3e-4
+"""Relative scale that stands for "exactly repeatable"; with any noise it counts as so much at least, for no
+program's changes are alike to more than that."""
+REPEATABLE = 1e-6
+"""Below this relative scale of repetitions a trial has no noise."""
 ODD = 4.0
 """... and from which on it is worth repeating."""
 POOLED = 8.0
@@ -44,6 +47,8 @@ class TrialLog:
         self.scale = NO_NOISE
         self.frozen = False
         """Whether repeating a trial gives the same value again, though values are noisy."""
+        self.uneven = 0.0
+        """Relative standard deviation of trials around a sum of steps that they have without noise, too."""
         self.walk = 0.0
         """Relative standard deviation of what each revision moves values by; 0: they do not walk."""
         self.relative = False
@@ -262,9 +267,11 @@ class TrialLog:
             signed = (step * np.sign(np.diff(y)))[apart]
             own, self.walk = walking(r[:-1][apart], r[1:][apart], signed, ~np.isin(r[1:][apart], list(moved)))
             beside = own or beside
-        self.frozen = exact and beside > EXACT and len(repeated) > 0
+        self.frozen = exact and max(beside, self.uneven) > EXACT and len(repeated) > 0
         # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
-        self.scale = max(beside if exact else again, NO_NOISE)
+        self.scale = max(beside if exact else again, again, self.uneven, NO_NOISE)
+        if self.scale > REPEATABLE:
+            self.scale = max(self.scale, QUIET)
         self._own = self._scales(c, y)
         self.forget()
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.trials import SHORT
+from bot.analysis.change_points.units import unit_of
 from bot.model.change_points import Probe
 from bot.model.space import Configuration
 from bot.sampling.contrast import Configurator
@@ -165,6 +166,23 @@ class Scan:
             elif not any(a < after and before < b for _, a, b in gaps):
                 gaps.append((self._log.configurations[int(c[i])], before, after))
         return gaps, list(placed)
+
+    def choose_exact_unit(self, uneven: float) -> bool:
+        """Without noise: seconds or shares, whichever are alike; whether neither is, and trials count as noisy.
+
+        uneven: their relative scale then.
+        """
+        unit = unit_of(*self._log.since(0)[:3])
+        if unit == "neither":
+            self._log.uneven = uneven
+            self._log.learn_scale()
+        if unit is not None and self._log.relative != (unit == "shares"):
+            self._use(unit == "shares", [])
+        return unit == "neither"
+
+    def uneven(self) -> Iterator[list[Probe]]:
+        """Scans again, now that trials count as noisy."""
+        yield from self._round(0)
 
     def choose_unit(self, look: Callable[[list[Step]], None], known: Sequence[Step] = ()) -> bool:
         """Seconds or shares: whichever leaves less to explain after a look at each; whether it changed.

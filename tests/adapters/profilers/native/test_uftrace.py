@@ -55,7 +55,7 @@ def test_each_call_has_a_duration_and_its_callers(forge: Forge, tracer: Uftrace,
     # Every second call of the leaf has twice the work of the one before.
     ratios = leaf.durations[1::2] / leaf.durations[::2]
     assert np.median(ratios) == pytest.approx(2, rel=0.25)
-    # Nearly all of a call of `middle` is its own two leaves; between them another process may have had the core.
+    # Nearly all of a call of `middle` is its own two leaves; between calls another process may have run.
     own = leaf.durations.reshape(-1, 2).sum(axis=1) / middle.durations
     assert np.median(own) == pytest.approx(1, rel=0.2)
     assert leaf.seconds == pytest.approx(leaf.durations.sum())

@@ -24,21 +24,35 @@ def flags(count: int, *constraints: str) -> Space:
 
 
 class System:
-    """Half a second for each option, one for the program, and steps; noise is relative to the whole."""
+    """Half a second for each option, one for the program, and steps; noise is relative to the whole.
 
-    def __init__(self, space: Space, steps: Steps, *, noise: float = 0.0, seed: int = 0) -> None:
+    shares: steps are a share of what a configuration took before. uneven: so far is each configuration's own
+    step off that of the others, as a share.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        steps: Steps,
+        *,
+        noise: float = 0.0,
+        seed: int = 0,
+        shares: bool = False,
+        uneven: float = 0.0,
+    ) -> None:
         self.space, self.steps, self.noise = space, steps, noise
+        self.shares, self.uneven = shares, uneven
         self.rng = np.random.default_rng(seed)
         self.asked: list[Probe] = []
 
     def seconds(self, probe: Probe) -> float:
         on = sum(value is True for value in probe.configuration)
-        moved = sum(
-            size
-            for (at, term), size in self.steps.items()
-            if probe.revision >= at and all(self.holds(t, probe.configuration) for t in term)
-        )
-        return (1.0 + 0.5 * on + moved) * (1.0 + self.noise * float(self.rng.standard_normal()))
+        taken = 1.0 + 0.5 * on
+        for (at, term), size in self.steps.items():
+            if probe.revision >= at and all(self.holds(t, probe.configuration) for t in term):
+                own = np.random.default_rng([at, *map(bool, probe.configuration)]).standard_normal()
+                taken += size * (1.0 + self.uneven * float(own)) * (taken if self.shares else 1.0)
+        return taken * (1.0 + self.noise * float(self.rng.standard_normal()))
 
     def holds(self, level: str, configuration: Configuration) -> bool:
         return self.space.holds(self.space.level_of[level], configuration)
@@ -89,6 +103,17 @@ def test_without_noise_every_step_is_found_at_its_revision_with_its_term(steps: 
     system = System(flags(8), steps)
     assert told(search(system)) == set(steps)
     assert len(system.asked) < 400
+
+
+@pytest.mark.parametrize("shares", [False, True])
+@pytest.mark.parametrize("noise", [0.0, 1e-5, 1e-4])
+def test_with_next_to_no_noise_nothing_but_the_steps_is_told_in_seconds_or_shares(
+    noise: float, shares: bool
+) -> None:
+    steps: Steps = {(60, ("o1",)): 0.2, (140, ()): -0.1, (240, ("o1", "o4")): 0.3}
+    system = System(flags(8), steps, noise=noise, shares=shares)
+    assert told(search(system)) == set(steps)
+    assert len(system.asked) < (1500 if noise else 400)
 
 
 @pytest.mark.parametrize("seed", range(3))
