@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,13 +31,20 @@ class KeptFolders:
     def lay_out(self, home: Path, tree: Path) -> None:
         """Copies what earlier builds left to where this one looks for it; it can be written by its owner, us.
 
+        The checkout's files are dated now then. They are dated as their commit otherwise, which is earlier than
+        what another revision's build left: make and cargo would take its objects, and its program, for these.
+
         Raises:
             OSError: it cannot be copied, or the checkout has something else in its place.
         """
+        dated = False
         for path in self._paths:
             with self._locked(path, fcntl.LOCK_SH) as kept:
                 if not kept.is_dir():
                     continue
+                if not dated:
+                    _date(tree, time.time_ns())
+                    dated = True
                 target = _target(path, home, tree)
                 if target.exists():
                     raise OSError(f"program.cache: {path} is in the checkout already")
@@ -73,6 +82,13 @@ class KeptFolders:
         with (self._place / f"{name}.lock").open("a") as lock:
             fcntl.flock(lock, kind)
             yield self._place / name
+
+
+def _date(tree: Path, date: int) -> None:
+    """One date (nanoseconds) for all of a tree: differences between its files would make `make` rebuild some."""
+    for folder, folders, names in os.walk(tree, topdown=False):
+        for name in (*names, *folders):
+            os.utime(Path(folder, name), ns=(date, date), follow_symlinks=False)
 
 
 def _root(path: str, home: Path, tree: Path) -> Path:
