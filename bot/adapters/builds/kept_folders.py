@@ -31,8 +31,8 @@ class KeptFolders:
     def lay_out(self, home: Path, tree: Path) -> None:
         """Copies what earlier builds left to where this one looks for it; it can be written by its owner, us.
 
-        The checkout's files are dated now then. They are dated as their commit otherwise, which is earlier than
-        what another revision's build left: make and cargo would take its objects, and its program, for these.
+        The checkout's files are dated now then. They are dated as their commit otherwise, which is earlier
+        than what another revision's build left: make and cargo would take its program for this one's.
 
         Raises:
             OSError: it cannot be copied, or the checkout has something else in its place.
@@ -85,7 +85,7 @@ class KeptFolders:
 
 
 def _date(tree: Path, date: int) -> None:
-    """One date (nanoseconds) for all of a tree: differences between its files would make `make` rebuild some."""
+    """One date (nanoseconds) for all of a tree: differences within it would make `make` rebuild some."""
     for folder, folders, names in os.walk(tree, topdown=False):
         for name in (*names, *folders):
             os.utime(Path(folder, name), ns=(date, date), follow_symlinks=False)

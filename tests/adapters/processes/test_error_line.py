@@ -103,7 +103,7 @@ def test_without_a_line_that_names_an_error_the_end_is_told() -> None:
 
 
 def test_what_valgrind_says_around_a_program_is_not_its_error() -> None:
-    banner = b"==71== Callgrind, a call-graph generating cache profiler\n==71== Command: ./md --math\n==71== \n"
+    banner = b"==71== Callgrind, a call-graph profiler\n==71== Command: ./md --math\n==71== \n"
     counts = b"==71== \n==71== Events    : Ir\n==71== Collected : 148222\n"
     assert error_line(banner + b"Unknown option '--math'.\n" + counts) == "Unknown option '--math'."
     assert error_line(banner) == banner.decode().strip()

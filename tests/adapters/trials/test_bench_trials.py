@@ -117,7 +117,7 @@ def test_instructions_are_counted_exactly(workbench: Workbench) -> None:
 
 
 def test_go_programs_keep_their_goroutines_while_they_are_counted(workbench: Workbench) -> None:
-    workbench.program('#!/bin/sh\ncase ,$GODEBUG, in *,asyncpreemptoff=1,*) exit 0;; esac\nexit 3\n')
+    workbench.program("#!/bin/sh\ncase ,$GODEBUG, in *,asyncpreemptoff=1,*) exit 0;; esac\nexit 3\n")
     wish = Wish((False,), track="instructions")
     assert workbench.pair(wish=wish).ok
     with workbench.bench(Program(run="./program", env={"GODEBUG": "http2debug=1"})) as bench:

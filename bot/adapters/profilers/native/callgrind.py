@@ -26,6 +26,7 @@ _BLIND = (
     "Instructions are not time: they do not wait for memory or for the kernel.",
 )
 
+
 class Callgrind:
     """Fits the port `Profiler`; what it counts is the same in every run of a deterministic program."""
 
