@@ -37,20 +37,20 @@ class KeptFolders:
         Raises:
             OSError: it cannot be copied, or the checkout has something else in its place.
         """
-        dated = False
+        laid: list[Path] = []
         for path in self._paths:
             with self._locked(path, fcntl.LOCK_SH) as kept:
                 if not kept.is_dir():
                     continue
-                if not dated:
-                    _date(tree, time.time_ns())
-                    dated = True
                 target = _target(path, home, tree)
                 if target.exists():
                     raise OSError(f"program.cache: {path} is in the checkout already")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 checkout.copy(kept, target)
             checkout.unseal(target, None)
+            laid.append(target)
+        if laid:  # last, for another build may have replaced one of them meanwhile
+            _date(tree.resolve(), time.time_ns(), laid)
 
     def keep(self, home: Path, tree: Path, account: Account | None) -> None:
         """Replaces what is kept by what a trusted build left.
@@ -84,9 +84,10 @@ class KeptFolders:
             yield self._place / name
 
 
-def _date(tree: Path, date: int) -> None:
+def _date(tree: Path, date: int, but: Sequence[Path]) -> None:
     """One date (nanoseconds) for all of a tree: differences within it would make `make` rebuild some."""
-    for folder, folders, names in os.walk(tree, topdown=False):
+    for folder, folders, names in os.walk(tree):
+        folders[:] = [name for name in folders if Path(folder, name) not in but]
         for name in (*names, *folders):
             os.utime(Path(folder, name), ns=(date, date), follow_symlinks=False)
 
