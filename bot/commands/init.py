@@ -91,6 +91,7 @@ def configuration(found: Found) -> str:
         hint=recipe.hint,
         build=_yaml(build) if build else "",
         network=recipe.network,
+        cache=", ".join(map(_yaml, recipe.cache)),
         run=_yaml(run),
         env={name: _yaml(value) for name, value in recipe.env.items()},
         workload=_yaml(TODO_WORKLOAD),

@@ -38,7 +38,9 @@ def default(report: Report) -> Prose:
         reason = sentence((found.failure or "no pair of runs ended well").rstrip(". "), limit=120)
         return prose("The default configuration ", strong("failed"), ": ", reason, ".")
     if found.state in ("same", "unclear"):
-        said = _unproven(report, found) if found.state == "same" else "is unclear"
+        # One pair's interval is how pairs spread as a rule: whether this one was disturbed, nobody knows.
+        unclear = "is unclear, of a single pair of runs" if found.pairs == 1 else "is unclear"
+        said = _unproven(report, found) if found.state == "same" else unclear
         return prose(f"The default configuration {said}: ", words.amount(found), ".")
     return prose("Default configuration: ", words.amount(found, emphasised=True), ".")
 

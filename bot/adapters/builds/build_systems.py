@@ -40,6 +40,7 @@ def _cargo(root: Path) -> Recipe:
         build="cargo build --release --offline",
         run=name and f"target/release/{name}",
         hint=f"{NO_NETWORK} vendor the crates (cargo vendor).",
+        cache=("target",),
     )
 
 
@@ -47,7 +48,7 @@ def _go(root: Path) -> Recipe:
     module = re.search(r"^module\s+(\S+)", read(root / "go.mod"), re.MULTILINE)
     name = _safe(re.sub(r"/v\d+$", "", module[1]).rpartition("/")[2]) if module else None
     package = "."
-    if not (root / "main.go").is_file():
+    if not _go_command(root):
         commands = sorted(p.parent.name for p in root.glob("cmd/*/main.go"))
         name = _safe(commands[0]) if commands else None
         package = f"./cmd/{name}"
@@ -59,7 +60,14 @@ def _go(root: Path) -> Recipe:
         build=name and f"go build -buildvcs=false -o {program} {package}",
         run=name and f"./{program}",
         hint=f"{NO_NETWORK} vendor the modules (go mod vendor).",
+        cache=("~/.cache/go-build",),
     )
+
+
+def _go_command(root: Path) -> bool:
+    """Whether a folder's package is a program, whatever its files are called."""
+    files = [path for path in sorted(root.glob("*.go")) if not path.name.endswith("_test.go")]
+    return any(re.search(r"^package main\b", read(path), re.MULTILINE) for path in files)
 
 
 def _cmake(root: Path) -> Recipe:

@@ -26,7 +26,7 @@ from bot.model.sites import Account
 from bot.model.subject import Program, Subject
 from bot.model.trials import Side
 
-RECIPE_VERSION = 2
+RECIPE_VERSION = 3
 """Changes with the way we build, so that trees built otherwise are not taken from a cache."""
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,9 +31,13 @@ class KeptFolders:
     def lay_out(self, home: Path, tree: Path) -> None:
         """Copies what earlier builds left to where this one looks for it; it can be written by its owner, us.
 
+        The checkout's files are dated now then. They are dated as their commit otherwise, which is earlier
+        than what another revision's build left: make and cargo would take its program for this one's.
+
         Raises:
             OSError: it cannot be copied, or the checkout has something else in its place.
         """
+        laid: list[Path] = []
         for path in self._paths:
             with self._locked(path, fcntl.LOCK_SH) as kept:
                 if not kept.is_dir():
@@ -42,6 +48,9 @@ class KeptFolders:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 checkout.copy(kept, target)
             checkout.unseal(target, None)
+            laid.append(target)
+        if laid:  # last, for another build may have replaced one of them meanwhile
+            _date(tree.resolve(), time.time_ns(), laid)
 
     def keep(self, home: Path, tree: Path, account: Account | None) -> None:
         """Replaces what is kept by what a trusted build left.
@@ -73,6 +82,14 @@ class KeptFolders:
         with (self._place / f"{name}.lock").open("a") as lock:
             fcntl.flock(lock, kind)
             yield self._place / name
+
+
+def _date(tree: Path, date: int, but: Sequence[Path]) -> None:
+    """One date (nanoseconds) for all of a tree: differences within it would make `make` rebuild some."""
+    for folder, folders, names in os.walk(tree):
+        folders[:] = [name for name in folders if Path(folder, name) not in but]
+        for name in (*names, *folders):
+            os.utime(Path(folder, name), ns=(date, date), follow_symlinks=False)
 
 
 def _root(path: str, home: Path, tree: Path) -> Path:

@@ -18,7 +18,7 @@ from bot.adapters.builds.inputs import Inputs, Kitchen
 from bot.adapters.repositories.git import Repository
 from bot.model.revisions import Build, Revision
 from bot.model.sites import Account, Site
-from bot.model.subject import Subject
+from bot.model.subject import Program, Subject
 from bot.model.trials import Side
 
 State: TypeAlias = Literal["building", "built", "failed", "cut"]
@@ -115,6 +115,8 @@ class RangeWorkshop:
             else "1 revision that trials waited for was"
         )
         said = f"{which} not built in time: a larger --budget makes room for builds."
+        if isinstance(program := self._subject.program, Program) and not program.cache:
+            said = f"{said[:-1]}, and `program.cache` keeps what they can share."
         return (*self._builder.notes, *self._inputs.notes, *self._notes, *([said] * bool(late)))
 
     def anchor(self) -> int | None:

@@ -19,7 +19,7 @@ class Recipe:
 
     `build`: a shell command for a fresh checkout, "" when nothing has to be built. `run`: the words of the
     program, without options. `hint`: what a person must know about this build system. `network`: whether the
-    build downloads something.
+    build downloads something. `cache`: folders that later builds find again.
     """
 
     system: str
@@ -29,6 +29,7 @@ class Recipe:
     env: dict[str, str] = field(default_factory=dict)
     hint: str = ""
     network: bool = False
+    cache: tuple[str, ...] = ()
 
 
 def read(path: Path) -> str:

@@ -29,6 +29,9 @@ _OURS = re.compile(r"(?:/[^\s/:'\"]+)*/suspects-run-\w+/(?:suspects-\w+/)?")
 ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 """What steers a terminal: colours, the cursor, titles."""
 
+VALGRIND = re.compile(r"^==\d+==.*\n?", re.MULTILINE)
+"""What Valgrind says around a program that runs under it."""
+
 
 def error_line(output: bytes | bytearray) -> str:
     """The last line that names an error, of some in a row the first, whatever follows; else the end.
@@ -37,6 +40,7 @@ def error_line(output: bytes | bytearray) -> str:
     only that.
     """
     text = ESCAPE.sub("", output[-SEARCHED:].decode(errors="replace"))
+    text = VALGRIND.sub("", text).strip() or text  # where it failed itself, that is all there is
     text = _OURS.sub("", text).strip()
     lines = ["", *text.splitlines()]
     named = [

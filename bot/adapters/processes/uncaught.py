@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from bot.adapters.processes.error_line import ESCAPE
+from bot.adapters.processes.error_line import ESCAPE, VALGRIND
 
 SEARCHED = 1 << 16
 """First and last bytes of the output that are looked through: traces of the JVM are long."""
@@ -20,7 +20,6 @@ _NODE_END = re.compile(r"Node\.js v\d+\.\S+$")
 _GO = re.compile(r"^(?:panic|fatal error): .*\n(?:.*\n)*?\ngoroutine \d+ \[", re.MULTILINE)
 _GO_END = re.compile(r"\t\S+:\d+(?: \+0x[0-9a-f]+)?$")
 _RUST = re.compile(r"^thread '.*' .*panicked at ", re.MULTILINE)
-_VALGRIND = re.compile(r"^==\d+==.*\n?", re.MULTILINE)
 
 
 def uncaught(output: bytes | bytearray, code: int) -> bool:
@@ -43,7 +42,7 @@ def uncaught(output: bytes | bytearray, code: int) -> bool:
 
 def _text(some: bytes | bytearray) -> str:
     text = ESCAPE.sub("", some.decode(errors="replace"))
-    return _VALGRIND.sub("", text).strip("\r\n ")
+    return VALGRIND.sub("", text).strip("\r\n ")
 
 
 def _python(start: str, end: str) -> bool:

@@ -111,7 +111,10 @@ class DuetRange:
         if self._track == "wall":
             said = f"Each trial ran in turn with one of {anchor}: values are ratios to {anchor}."
         if self._alone:
-            said = "Instructions were counted, which are the same at any time: each trial ran alone."
+            varies = "but for some 1 % where threads or a garbage collector run, as in Go, Java and Node"
+            said = (
+                f"Instructions were counted, which are the same at any time ({varies}): each trial ran alone."
+            )
         return (said, *self._workshop.notes(), *self._pairs.notes(), *([self._failure] * bool(self._failure)))
 
     def environment(self) -> Environment:

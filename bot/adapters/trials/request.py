@@ -10,7 +10,7 @@ from bot.adapters.processes.process import PATH
 from bot.adapters.processes.readable import files_of, readable
 from bot.adapters.trials.seats import Request, Slot
 from bot.adapters.trials.starting import Place, Start, Starter
-from bot.adapters.trials.valgrind import FOLLOWING
+from bot.adapters.trials.valgrind import FOLLOWING, steadied
 from bot.model.invocation import Invocation
 from bot.model.sites import Site
 from bot.model.subject import Program, Subject
@@ -99,7 +99,7 @@ class RequestMaker:
         return {
             **request,
             "words": [*tool, *words],
-            "env": {"PYTHONHASHSEED": "0", **env},
+            "env": {**env, **steadied(env)},
             "patterns": {"instructions": (_COLLECTED, "sum")},
             "capture": True,
             "timeout": self._program.timeout * CALLGRIND_FACTOR,

@@ -37,6 +37,30 @@ def test_later_builds_find_what_base_left_and_never_what_head_left(downloading: 
         assert (site.root / "product").read_text() == "of base\nobjects of base\n"
 
 
+MADE = """\
+mkdir -p target
+if [ target/program -nt version ]; then touch stale; else cp version target/program; fi
+[ configure -nt version ] && touch uneven
+cp target/program product
+"""
+
+
+@pytest.mark.parametrize("cache", [("target",), ("~/.kept", "target")])
+def test_what_another_revision_built_is_older_than_every_file_of_a_checkout(
+    yard: Yard, cache: tuple[str, ...]
+) -> None:
+    of_base = {"build.sh": MADE, "version": "base\n", "configure": "made of version\n"}
+    yard.commits(of_base, {"version": "head\n"})
+    workshop = yard.workshop(kept=cache)
+    assert all(b.ok for b in workshop.build(yard.comparison()).values())
+    workshop.close()
+    again = yard.workshop(kept=cache, env={"OTHER": "key"})  # built once more, with what base left
+    assert all(b.ok and not b.cached for b in again.build(yard.comparison()).values())
+    for side, site in again.sites().items():
+        assert (site.root / "product").read_text() == f"{side}\n"
+        assert not (site.root / "stale").exists() and not (site.root / "uneven").exists()
+
+
 def test_what_is_kept_is_sealed_and_without_set_uid_bits(downloading: Yard) -> None:
     workshop = downloading.workshop(kept=CACHE)
     workshop.build(downloading.comparison())

@@ -128,6 +128,7 @@ def test_what_is_still_building_at_the_end_is_told_for_trials_waited_for_it(shop
     workshop.want([0])
     (said,) = workshop.notes()
     assert said.startswith("1 revision that trials waited for was not built in time")
+    assert said.endswith("makes room for builds, and `program.cache` keeps what they can share.")
     assert doubtful(said)
     workshop.close()
 

@@ -102,6 +102,13 @@ def test_without_a_line_that_names_an_error_the_end_is_told() -> None:
     assert error_line(b"") == ""
 
 
+def test_what_valgrind_says_around_a_program_is_not_its_error() -> None:
+    banner = b"==71== Callgrind, a call-graph profiler\n==71== Command: ./md --math\n==71== \n"
+    counts = b"==71== \n==71== Events    : Ir\n==71== Collected : 148222\n"
+    assert error_line(banner + b"Unknown option '--math'.\n" + counts) == "Unknown option '--math'."
+    assert error_line(banner) == banner.decode().strip()
+
+
 def test_the_folder_of_a_run_is_not_told() -> None:
     output = b"cannot read '/var/tmp/suspects-run-a1_b2/checkout/in.txt' or /tmp/suspects-run-x/suspects-y/b"
     assert error_line(output) == "cannot read 'checkout/in.txt' or b"

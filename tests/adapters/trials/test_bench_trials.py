@@ -116,6 +116,14 @@ def test_instructions_are_counted_exactly(workbench: Workbench) -> None:
     assert pair.first.metrics["instructions"] > 10_000
 
 
+def test_go_programs_keep_their_goroutines_while_they_are_counted(workbench: Workbench) -> None:
+    workbench.program("#!/bin/sh\ncase ,$GODEBUG, in *,asyncpreemptoff=1,*) exit 0;; esac\nexit 3\n")
+    wish = Wish((False,), track="instructions")
+    assert workbench.pair(wish=wish).ok
+    with workbench.bench(Program(run="./program", env={"GODEBUG": "http2debug=1"})) as bench:
+        assert next(iter(bench.measure(iter([wish])))).ok
+
+
 def test_what_was_counted_exactly_is_not_counted_again(workbench: Workbench) -> None:
     log = workbench.output("runs")
     workbench.program(f"#!/bin/sh\necho run >> {log}\n")

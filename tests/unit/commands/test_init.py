@@ -32,6 +32,17 @@ PROJECTS: dict[str, tuple[dict[str, str], str, str, str | None]] = {
         "./yq",
         "go build -buildvcs=false -o yq .",
     ),
+    "a Go program that is not in main.go": (
+        {
+            "go.mod": "module example.org/jane/awk\n",
+            "awk.go": "// Package main is awk.\npackage main\n",
+            "awk_test.go": "package main_test\n",
+            "lexer/lexer.go": "package lexer\n",
+        },
+        "native",
+        "./awk",
+        "go build -buildvcs=false -o awk .",
+    ),
     "a Go module with commands": (
         {"go.mod": "module example.org/jane/tools\n", "cmd/sorter/main.go": "package main\n"},
         "native",
@@ -280,6 +291,15 @@ def test_a_build_that_downloads_what_it_needs_may_use_the_network_and_no_other(t
         program = filled(tmp_path / name).program
         assert isinstance(program, Program)
         assert ("build" in program.network) == allowed
+
+
+def test_slow_builds_find_again_what_their_compiler_keeps(tmp_path: Path) -> None:
+    kept = {"a crate": ["target"], "a Go module": ["~/.cache/go-build"], "make": []}
+    for name, folders in kept.items():
+        init(stranger(tmp_path / name, PROJECTS[name][0]))
+        program = filled(tmp_path / name).program
+        assert isinstance(program, Program)
+        assert list(program.cache) == folders
 
 
 def test_a_maven_project_of_modules_has_no_jar_of_its_own(tmp_path: Path) -> None:

@@ -129,6 +129,10 @@ def test_the_default_configuration_leads() -> None:
     assert lead(configurations=(changed(1.02, "unclear"),))[0].startswith(
         "The default configuration is unclear"
     )
+    once = changed(0.64, "unclear").model_copy(update={"pairs": 1})
+    assert lead(configurations=(once,))[0].startswith(
+        "The default configuration is unclear, of a single pair of runs: -36 %"
+    )
     assert lead(configurations=())[0] == "The default configuration was not measured."
     crash = changed(None, "failed").model_copy(update={"failure": "exit code 3"})
     assert lead(configurations=(crash,))[0] == "The default configuration **failed**: exit code 3."

@@ -16,7 +16,7 @@ from bot.adapters.profilers.launching import Launched, launch
 from bot.adapters.profilers.native.callgrind_file import MOST_FILES, Counts, Place, read_profiles
 from bot.adapters.profilers.native.functions import Functions, Known, Seen, without_names
 from bot.adapters.trials.request import CALLGRIND_FACTOR
-from bot.adapters.trials.valgrind import FOLLOWING
+from bot.adapters.trials.valgrind import FOLLOWING, steadied
 from bot.model.profiles import EdgeCost, Method, MethodCost, Profile, Target, Tool
 
 SLOWDOWN = 12.0
@@ -25,9 +25,6 @@ _BLIND = (
     "What a process did before it replaced itself by another program (exec) is not counted.",
     "Instructions are not time: they do not wait for memory or for the kernel.",
 )
-
-_STEADY = "asyncpreemptoff=1"
-"""For Go programs: signals that take a goroutine off its thread end callgrind (its own assertion)."""
 
 
 class Callgrind:
@@ -87,11 +84,7 @@ class Callgrind:
             *(f"--dump-before={name}" for name in ("fork", "__fork", "__libc_fork", "_Fork")),
             *target.words,
         ]
-        env = {
-            "VALGRIND_OPTS": "",
-            "PYTHONHASHSEED": target.env.get("PYTHONHASHSEED", "0"),
-            "GODEBUG": ",".join(filter(None, (target.env.get("GODEBUG"), _STEADY))),
-        }
+        env = {"VALGRIND_OPTS": "", **steadied(target.env)}
         return launch(target, words, env=env, slowdown=CALLGRIND_FACTOR)
 
 
