@@ -10,7 +10,7 @@ from bot.adapters.documents.assertion_file import assertion_text, read_assertion
 from bot.adapters.github.proposals import GithubProposals
 from bot.compose.asserted import ASSERTIONS
 from bot.compose.nights import AskedNight
-from bot.compose.ranging import Opened
+from bot.compose.ranging import Opened, measuring_seconds
 from bot.flows.influences.profiles import PROFILING_SHARE
 from bot.flows.nights.asserting import MINING_SHARE, Asserting, AssertionFile
 from bot.flows.nights.job import NightJob
@@ -41,6 +41,7 @@ def with_asserting(asked: AskedNight, opened: Opened, job: NightJob) -> NightJob
         file,
         seconds=MINING_SHARE * PROFILING_SHARE * job.budget,
         overhead=job.subject.overhead,
+        ends=measuring_seconds(job.budget),
     )
     return replace(job, asserting=asserting, proposals=_proposals(asked, opened.run.stack))
 

@@ -170,7 +170,7 @@ def _job(
                 remembered, subject, metric, rng=planning, tip=revisions[-1], profiler=profiler, budget=budget
             ),
             begins=seconds,
-            ends=budget,
+            ends=measuring_seconds(budget),
         ),
     )
 

@@ -21,6 +21,9 @@ from bot.model.history import Measurements, RunRecord
 from bot.model.report import Report
 from bot.model.space import Configuration
 
+LEAST_TRIALS = 4
+"""For which there is time where profiles or assertions are begun: with fewer neither has a result."""
+
 
 def night(job: NightJob) -> Report:
     """Runs the whole night; what the subject program does, and a history that fails, end in the report.
@@ -38,7 +41,7 @@ def night(job: NightJob) -> Report:
         failure += _remembered(job, lambda store: store.append(trials)) if len(trials) else []
     began = job.bench.elapsed()
     taught = _taught(job, measured, trials)
-    asserted = _asserted(job, taught, began)
+    asserted = _asserted(job, taught, began, measured)
     if len(taught.profiles):
         failure += _remembered(job, lambda store: store.append_profiles(taught.profiles))
     if len(taught.durations):
@@ -113,7 +116,7 @@ def _remembered(job: NightJob, write: Callable[[Store], str]) -> list[str]:
 
 def _taught(job: NightJob, measured: Sequence[Observation], trials: Measurements) -> Taught:
     """Profiles of the tip, and the influences that all nights show."""
-    if job.teaching is None or job.bench.stopped():
+    if job.teaching is None or job.bench.stopped() or not _room(job, measured):
         return Taught()
     job.progress.stage("profiling the tip")
     seconds: dict[Configuration, list[float]] = defaultdict(list)
@@ -127,9 +130,15 @@ def _taught(job: NightJob, measured: Sequence[Observation], trials: Measurements
     )
 
 
-def _asserted(job: NightJob, taught: Taught, began: float) -> Asserted:
+def _room(job: NightJob, measured: Sequence[Observation]) -> bool:
+    """Whether some more trials end within the budget; where tonight's first did not, none does."""
+    spent = job.bench.elapsed()
+    return bool(measured) and spent + LEAST_TRIALS * spent / len(measured) <= job.budget
+
+
+def _asserted(job: NightJob, taught: Taught, began: float, measured: Sequence[Observation]) -> Asserted:
     """What the tip's call paths show, in its own time and what teaching, which `began` then, left over."""
-    if job.asserting is None or job.bench.stopped():
+    if job.asserting is None or job.bench.stopped() or not _room(job, measured):
         return Asserted()
     job.progress.stage("mining assertions")
     taught_by = began + (job.teaching.seconds if job.teaching else 0.0)
@@ -138,7 +147,7 @@ def _asserted(job: NightJob, taught: Taught, began: float) -> Asserted:
         job.subject.space,
         taught.durations,
         clock=job.bench.elapsed,
-        until=max(taught_by, job.bench.elapsed()) + job.asserting.seconds,
+        until=min(max(taught_by, job.bench.elapsed()) + job.asserting.seconds, job.asserting.ends),
         earlier=earlier(job.proposals, job.asserting.file.text),
         tell=job.progress.stage,
     )

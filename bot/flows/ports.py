@@ -253,7 +253,7 @@ class ProfileBench(Protocol):
         ...
 
     def bodies(self, side: Side, methods: Iterable[Method]) -> Mapping[Method, str]:
-        """Source texts of a side's methods, as far as they are found."""
+        """Source texts of a side's methods, as far as found; without a line, where its file has one such."""
         ...
 
 

@@ -11,6 +11,7 @@ from bot.model.report_assertions import AssertionOutcome, ProposedAssertions
 from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.model.report_part import Part
 from bot.model.report_resources import CountedResources, ResourceSuspect
+from bot.model.trials import untried
 
 OptionValue: TypeAlias = bool | int | float | str
 Verdict: TypeAlias = Literal["regression", "improvement", "mixed", "none", "inconclusive"]
@@ -31,10 +32,7 @@ class RevisionRef(Part):
 
 
 class Acceptance(Part):
-    """That people live with a change: an entry of the accepted file says so, or the pull request's label.
-
-    until: the last day of an entry, as YYYY-MM-DD (null: the label has none).
-    """
+    """People live with a change, by the accepted file or a label. until: an entry's last day, YYYY-MM-DD."""
 
     source: Literal["file", "label"]
     until: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
@@ -289,12 +287,12 @@ class Report(Part):
     @property
     def broken_at_head(self) -> tuple[ConfigurationChange, ...]:
         """Configurations in which head always failed and base did not; none when that may be chance."""
-        failed = [c for c in self.configurations if c.metric == self.primary_metric and c.state == "failed"]
-        found = [c for c in failed if c.failed_sides == ("head",)]
-        return tuple(found) if sum(c.failed_pairs for c in found) >= LEAST_FAILED_PAIRS else ()
+        primary = (c for c in self.configurations if c.metric == self.primary_metric)
+        found = tuple(c for c in primary if c.state == "failed" and c.failed_sides == ("head",))
+        return found if sum(c.failed_pairs for c in found) >= LEAST_FAILED_PAIRS else ()
 
     @property
     def measured(self) -> bool:
-        """Whether at least one pair was completed (of a range or a night: one trial, now or before)."""
+        """Whether a pair was completed (of a range: a trial, now or before; of a night: beside its tip's)."""
         tried = self.spent.trials > self.spent.failed_trials or bool(self.series)
-        return self.spent.pairs > 0 or (self.mode != "pull_request" and tried)
+        return not untried(self.notes) and (self.spent.pairs > 0 or (self.mode != "pull_request" and tried))

@@ -26,8 +26,10 @@ class MethodSuspect(Part):
     it calls; interval: its 90 % interval. change: `new` and `vanished` ones were seen on one side only; one
     with `calls` costs no more by itself, and makes the additional calls of one that does. callers: the path
     to it, outermost first, over who calls more than before, else the hottest at head. owner: of a method that
-    is not the repository's, the nearest caller on that path that is. was: its name at base, when that was
-    another. same_text: whether its text is known to be the same at both. restored: the share of the
+    is not the repository's, the nearest caller on that path that is. stands: of `new` and `vanished` ones,
+    whether a function of that name stands in its file at both: one side alone calls it, or (`perhaps
+    inlined`: native programs) it is inlined on the other. was: its name at base, when that was another.
+    same_text: whether its text is known to be the same at both. restored: the share of the
     configuration's change that went away in a build of head without the change of this method's text (null:
     not tried), with a 90 % interval. assertion: the id of the performance assertion that it violates, where
     that alone makes it a suspect; seconds are then of its calls over the paths that moved, and
@@ -48,6 +50,7 @@ class MethodSuspect(Part):
     callers: tuple[str, ...] = ()
     owner: CodePlace | None = None
     was: str | None = None
+    stands: Literal["", "called", "perhaps inlined"] = ""
     same_text: bool = False
     with_callees: bool = False
     restored: float | None = None

@@ -23,6 +23,8 @@ RECORDED = "The table has"
 
 TIP_FAILS = "The tip fails"
 """How a night's note begins that names what a commit broke: earlier revisions run it."""
+UNTRIED = "Tonight ended before its first trial gave a value"
+"""How a night's note begins whose budget was too small for one comparison."""
 COSTLY = "A few configurations take most of the time"
 """How a note begins that names them, where a budget ended before all configurations were measured."""
 
@@ -40,6 +42,11 @@ def noisy_table(notes: Iterable[str]) -> bool:
 def costly(notes: Iterable[str]) -> list[str]:
     """Those of some notes that name configurations which left no time for the others."""
     return [note for note in notes if note.startswith(COSTLY)]
+
+
+def untried(notes: Iterable[str]) -> bool:
+    """Whether some notes tell that a night's budget was too small for one comparison."""
+    return any(note.startswith(UNTRIED) for note in notes)
 
 
 def tip_fails(notes: Iterable[str]) -> bool:

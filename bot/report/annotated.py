@@ -8,6 +8,7 @@ from bot.model.report_methods import MethodSuspect
 from bot.report import methods, words
 from bot.report.formats import code, join, prose
 from bot.report.links import inside
+from bot.report.method_states import state
 
 MOST_ANNOTATED = 200
 """Methods with a line, those first that the report blames first; GitHub takes 50 at once."""
@@ -35,6 +36,10 @@ def _annotation(method: MethodSuspect, file: str, line: int) -> Annotation:
         path=file,
         line=line,
         level="notice" if method.change == "faster" else "warning",
-        title=str(prose(code(method.method), " ", _SAID[method.change])),
+        title=str(prose(code(method.method), " ", _said(method))),
         message=str(prose(methods.cost(method), where, ".")),
     )
+
+
+def _said(method: MethodSuspect) -> str:
+    return f"is {state(method)}, and costs" if method.stands else _SAID[method.change]

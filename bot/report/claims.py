@@ -22,6 +22,10 @@ from bot.report.formats import (
 from bot.report.hints import opening
 from bot.report.ranges.moves import holds
 
+LEAST_HIDDEN, THRESHOLDS = 0.03, 3.0
+"""A slow-down that no verdict passes over, and in thresholds."""
+FEWEST, MOSTLY = 4, 0.75
+"""Configurations, and the share of them, from which on a title tells that they are not clear. Arbitrary."""
 COARSE = 0.05
 """Smallest slow-down that is seen on no option, from which on a green title says so. Arbitrary."""
 LONGEST_ACCEPTED = 200
@@ -201,6 +205,27 @@ def mostly_unseen(report: Report) -> str:
     if found or least <= COARSE:
         return ""
     return f"; nothing below {percent(1 + least)} could be seen on any option"
+
+
+def hardly_clear(report: Report) -> str:
+    """How many configurations may each hide a slow-down that a verdict would not pass over, where most do.
+
+    Options are judged by all of them together, and may be clear all the same. Empty: they are not the most.
+    """
+    primary = [c for c in report.configurations if c.metric == report.primary_metric]
+    margin = max(LEAST_HIDDEN, THRESHOLDS * report.threshold)
+    hidden = [c for c in primary if c.state == "unclear" and _may_hide(report, c, margin)]
+    if len(primary) < FEWEST or len(hidden) <= MOSTLY * len(primary):
+        return ""
+    return f"; {len(hidden)} of {count(len(primary), 'configuration')} not clear by themselves"
+
+
+def _may_hide(report: Report, one: ConfigurationChange, margin: float) -> bool:
+    if one.interval is None:
+        return True
+    low, high = one.interval
+    higher_is_better = one.metric in report.higher_is_better
+    return bool(1.0 / low - 1.0 > margin) if higher_is_better and low > 0 else high - 1.0 > margin
 
 
 def unexercised(report: Report) -> str:

@@ -128,7 +128,9 @@ def _none(report: Report) -> Headline:
         )
     failed = " where trials ended well" if report.spent.failed_trials else ""
     said = "Nothing slower but what was accepted" if claims.accepted(report) else "No slow-down found"
-    return Headline("good", "🟢", prose(f"{said}{failed}{claims.mostly_unseen(report)}"), lead)
+    unseen = claims.mostly_unseen(report) or claims.hardly_clear(report)
+    action = hints.more_time(report, "nothing; to see more, ") if unseen else None
+    return Headline("good", "🟢", prose(f"{said}{failed}{unseen}"), lead, action)
 
 
 def _broken(report: Report, lead: Sequence[Prose], elsewhere: str) -> Headline:

@@ -26,6 +26,7 @@ from bot.report.formats import (
 )
 from bot.report.hints import nobody_to_blame
 from bot.report.links import place
+from bot.report.method_states import state
 from bot.report.parts import Block, Bullets, Section, Table
 from bot.report.ranges.moves import holds
 
@@ -39,7 +40,6 @@ LEAST_BLAMED, LEAST_ALSO = 0.25, 0.1
 """A headline names a method that explains so much of the change; and a second one. Arbitrary."""
 ALL = 0.995
 _CHANGES = {"slower": "slower", "faster": "faster", "new": "new", "vanished": "gone", "calls": "calling more"}
-_ONE_SIDED = {"new": ("new", "not seen at base"), "vanished": ("gone", "not seen at head")}
 _TIMES = ("cpu", "wall")
 """Metrics of which a method's seconds can be a share."""
 
@@ -110,11 +110,11 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
 
 
 def _located(report: Report, method: MethodSuspect) -> Prose:
-    state = f"which is {_state(method)}" if _state(method) else "whose text did not change" * method.same_text
+    only = f"which is {state(method)}" if state(method) else "whose text did not change" * method.same_text
     ours = prose("")
     if (owner := method.owner) is not None:
         ours = prose("reached from ", code(owner.method), " in ", place(report, owner.file, owner.line))
-    more = join([p for p in (_place(report, method), prose(state), ours) if p.spans], ", ")
+    more = join([p for p in (_place(report, method), prose(only), ours) if p.spans], ", ")
     called = " and what it calls" if method.with_callees else ""
     return prose(code(method.method), called, *((" (", more, ")") if more.spans else ()))
 
@@ -136,7 +136,7 @@ def methods(report: Report, rows: int) -> Section | None:
     left = sum(len(several) for several in alike[MOST_BULLETS:])
     lines += [prose(f"{count(left, 'more configuration')}, in the report")] if left else []
     blocks += [*([Bullets(tuple(lines))] if lines else []), *_remarks(report, found, short)]
-    unique = {(m.method, m.file, _state(m) or _CHANGES[m.change]) for g in flagged for m in g.methods}
+    unique = {(m.method, m.file, state(m) or _CHANGES[m.change]) for g in flagged for m in g.methods}
     counted = Counter(said for _, _, said in sorted(unique, key=str))
     order = dict.fromkeys((*_CHANGES.values(), *counted))
     title = ", ".join(f"{counted[said]:,} {said}" for said in order if counted[said])
@@ -249,15 +249,9 @@ def _remarks(report: Report, found: list[Group], short: bool) -> list[Block]:
 
 
 def _name(method: MethodSuspect) -> Prose:
-    state = _state(method) or "calls more" * (method.change == "calls")
+    what = state(method) or "calls more" * (method.change == "calls")
     was = prose(" (was ", code(method.was), ")") if method.was else ""
-    return prose(code(method.method), f" ({state})" if state else "", was)
-
-
-def _state(method: MethodSuspect) -> str:
-    """What one side alone has; where calls are not counted it is only that no sample met it on the other."""
-    unknown = (method.file is None and method.owner is None) or None in method.calls
-    return _ONE_SIDED.get(method.change, ("", ""))[unknown]
+    return prose(code(method.method), f" ({what})" if what else "", was)
 
 
 def _place(report: Report, method: MethodSuspect) -> Prose:

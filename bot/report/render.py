@@ -55,7 +55,7 @@ def page(report: Report, *, fork: bool = False) -> str:
         for key, svgs in pictures.items()
         if any(svgs)
     }
-    return template.render(view=told, pictures=shown, data=data)
+    return template.render(view=told, pictures=shown, data=data, moved=bool(report.change_points))
 
 
 def rendered(template: str, medium: Callable[[object], str], **values: object) -> str:

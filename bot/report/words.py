@@ -114,6 +114,8 @@ def configuration(options: Mapping[str, Value], default: Mapping[str, Value] | N
 
 def around(method: MethodSuspect) -> Prose:
     """Where to look for what moved a blamed method."""
+    if method.change == "new" and method.stands == "called" and method.callers:
+        return prose("and around ", code(method.callers[-1]), ", which calls ", code(method.method), " now")
     if method.same_text:
         return prose(
             "what ", code(method.method), " calls (that may be inlined into it), what calls it, or what it "

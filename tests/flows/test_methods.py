@@ -66,6 +66,23 @@ def test_the_guilty_method_is_named_with_its_share_and_place() -> None:
     assert {node.method for node in flagged.flame} == {"find", "write", "read"}
 
 
+@pytest.mark.parametrize(("runtime", "said"), [("python", "called"), ("native", "perhaps inlined")])
+def test_a_method_that_is_called_at_one_side_only_is_known_to_stand_at_both(runtime: str, said: str) -> None:
+    def another(side: Side, configuration: Configuration) -> Mapping[str, float]:
+        slow = side == "head" and configuration[0]
+        return {"write": 0.5, "read": 0.2, **({"careful": 0.5} if slow else {"quick": 0.3})}
+
+    made, _ = job(another, text="def careful(): return 1")
+    made = replace(made, subject=with_runtime(made.subject, runtime))
+    assert {s.method: s.stands for s in pull_request(made).suspects.methods}["careful"] == said
+    made, _ = job(another)
+    assert {s.stands for s in pull_request(made).suspects.methods} == {""}
+
+
+def with_runtime(subject: Subject, runtime: str) -> Subject:
+    return subject.model_copy(update={"program": subject.program.model_copy(update={"runtime": runtime})})
+
+
 def test_nothing_is_profiled_when_nothing_changed() -> None:
     made, profiles = job(truth=lambda _c: 1.0)
     report = pull_request(made)

@@ -9,15 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bot.flows.influences.known_costs import Known
 from bot.flows.night import night
 from bot.flows.nights.job import NightJob
+from bot.flows.nights.teaching import Teaching
 from bot.flows.ports import RevisionBench
 from bot.model.change_points import Observation, Probe
 from bot.model.errors import UsageError
-from bot.model.report import Report
+from bot.model.report import Report, Spent
 from bot.model.trials import UNREAD
 from bot.report.media import markdown
 from bot.report.ranges.headline import range_headline
+from tests.fakes import RecordingProgress
 from tests.flows.nights import FLAGS, MemoryStore, Moving, job
 
 
@@ -77,6 +80,20 @@ def test_a_night_that_ended_before_its_first_value_says_so() -> None:
     assert report.verdict == "inconclusive"
     assert any("ended before its first trial gave a value: give it more budget." in n for n in report.notes)
     assert any("What earlier nights know is not told" in n for n in report.notes)
+
+
+def test_a_night_too_small_for_one_comparison_measured_nothing_says_so_and_begins_nothing_else() -> None:
+    one = job(Moving(), MemoryStore(), 40)
+    progress, teaching = RecordingProgress(), Teaching(Known(), np.random.default_rng(0))
+    bench = Unfinished(one.bench, [])
+    bench.elapsed = lambda: 2.0
+    bench.spent = lambda: Spent(seconds=2.0, trials=2, pairs=1)
+    report = night(replace(one, bench=bench, progress=progress, teaching=teaching))
+    assert not report.measured and "profiling the tip" not in progress.stages
+    found = range_headline(report)
+    assert markdown(found.title) == "Nothing was measured: the budget ended before the first comparison"
+    assert "About 1 min would do for a first look." in markdown(found.lead[0])
+    assert "raise `budget.nightly`" in markdown(found.action)
 
 
 def test_a_night_without_time_for_a_pair_still_tells_what_earlier_nights_know() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +31,9 @@ _BEFORE_FUNCTION = re.compile(r"\bfunction\b[\s*]*$")
 _JAVASCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _FUNCTION_BEHIND = r"""['"]?\s*[:=,]\s*(?:async\b\s*)?(?:function\b|\(|[\w$]+\s*=>)"""
 """What follows the name of a function that is a value: assigned, of a key, or handed over with it."""
+_PYTHON_BLOCK = re.compile(r"(\s*)(?:async\s+)?(?:def|class)\s+(\w+)")
+_CALLED = re.compile(r"[^(){};=]*\([^(){}]*\)[ \t]*\n\s*(?:if|for|while|switch|return|try|do|else)\b")
+"""A call without a semicolon behind it, and the next statement."""
 # What braces in it do not count: comments, strings, characters.
 _OPAQUE = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,8}'|`(?:\\.|[^`\\])*`", re.DOTALL
@@ -40,11 +43,12 @@ _OPAQUE = re.compile(
 def bodies(root: Path, methods: Iterable[Method]) -> Mapping[Method, str]:
     """Texts of the methods whose file, line and name are found in the checkout; others are left out.
 
-    Languages with braces, and Python. The text begins with the line that names the method.
+    Languages with braces, and Python. The text begins with the line that names the method. One without a line
+    is found where the whole file has one function of its name (in Python: and of its class).
     """
     by_file: dict[str, list[Method]] = defaultdict(list)
     for method in methods:
-        if method.file is not None and method.line is not None:
+        if method.file is not None:
             by_file[method.file].append(method)
     found: dict[Method, str] = {}
     for file, several in by_file.items():
@@ -97,13 +101,54 @@ def tell_extent(root: Path, asked: ToldMethod) -> tuple[_Line, _Line]:
 
 def _placed(lines: Sequence[str], method: Method) -> tuple[int, str] | None:
     """The line, from 0, at which a method's text begins, and that text."""
+    if method.line is None:
+        return _only(lines, method)
     named = _named_at(lines, method)
-    if named is None:
-        return None
-    begin, column = named
+    return None if named is None else _text_at(lines, method, *named)
+
+
+def _text_at(lines: Sequence[str], method: Method, begin: int, column: int) -> tuple[int, str] | None:
     python = (method.file or "").endswith(".py")
     text = _indented(lines[begin:]) if python else _braced(lines[begin:], column)
     return (begin, text) if text else None
+
+
+def _only(lines: Sequence[str], method: Method) -> tuple[int, str] | None:
+    """Where a file has one function of a method's name; a text that may be a call's is none."""
+    found = []
+    named = _naming(method)
+    for begin, line in enumerate(lines):
+        column = named(line)
+        if column is None or not _defines(lines, method, begin, column):
+            continue
+        if (placed := _text_at(lines, method, begin, column)) is not None:
+            found.append(placed)
+    return found[0] if len(found) == 1 else None
+
+
+def _defines(lines: Sequence[str], method: Method, begin: int, column: int) -> bool:
+    """Whether a name is that of a function here: by `def` and its class, or by what comes behind it."""
+    if (method.file or "").endswith(".py"):
+        return _qualified(lines, begin) == method.name.partition(":")[2].replace(".<locals>", "")
+    behind = "\n".join(lines[begin : begin + LINES_BEFORE])[column:]
+    return _CALLED.match(behind) is None
+
+
+def _qualified(lines: Sequence[str], begin: int) -> str:
+    """The name of a Python function with those of the blocks that it stands in; empty: it is none."""
+    names: list[str] = []
+    depth = 1 << 31
+    for line in reversed(lines[: begin + 1]):
+        block = _PYTHON_BLOCK.match(line)
+        if block is None or (indented := len(block[1])) >= depth:
+            if not names:
+                return ""
+            continue
+        names.append(block[2])
+        depth = indented
+        if not depth:
+            break
+    return ".".join(reversed(names))
 
 
 def _lines(root: Path, file: str) -> Sequence[str]:
@@ -118,24 +163,36 @@ def _lines(root: Path, file: str) -> Sequence[str]:
 
 def _named_at(lines: Sequence[str], method: Method) -> tuple[int, int] | None:
     """The line, at or shortly before where the method begins, that names it, and the name's column."""
+    if method.line is None or not 0 < method.line <= len(lines):
+        return None
+    named = _naming(method)
+    for number in range(method.line - 1, max(-1, method.line - 1 - LINES_BEFORE), -1):
+        if (column := named(lines[number])) is not None:
+            return number, column
+    return None
+
+
+def _naming(method: Method) -> Callable[[str], int | None]:
+    """What finds the column at which a line names the method; None: it does not."""
     plain = method.name
     while (shorter := _INNERMOST.sub("", plain)) != plain:
         plain = shorter
     word = _LAST_WORD.search(plain)
-    if word is None or method.line is None or not 0 < method.line <= len(lines):
-        return None
+    if word is None:
+        return lambda _: None
     javascript = _JAVASCRIPT.search(method.file or "") is not None
     quoted = r"(?:['\"]\s*\]?)?" if javascript else ""  # a key of a class or literal that is no identifier
     name = re.compile(rf"(?<!\w){re.escape(word[0])}{quoted}\s*(?:<[^<>()]*>\s*)?\(")
     value = re.compile(rf"(?<![\w$]){re.escape(word[0])}{_FUNCTION_BEHIND}")
-    for number in range(method.line - 1, max(-1, method.line - 1 - LINES_BEFORE), -1):
-        match = name.search(lines[number])
-        if match is not None and not _calls(lines[number][: match.start()]):
-            return number, match.start()
-        match = value.search(lines[number]) if javascript else None
-        if match is not None:
-            return number, match.start()
-    return None
+
+    def column(line: str) -> int | None:
+        match = name.search(line)
+        if match is not None and not _calls(line[: match.start()]):
+            return match.start()
+        match = value.search(line) if javascript else None
+        return None if match is None else match.start()
+
+    return column
 
 
 def _calls(before: str) -> bool:

@@ -12,6 +12,8 @@ from bot.model.assertions import CallObservation, Floats, NamedPath
 
 EXTREME = 0.05
 """Share of calls at either end that count as if they were no further out: who waits for a core is chance."""
+DOUBTED = 2.0
+"""So many times as many calls, or as few, might as well count so: what hangs on that is chance. Arbitrary."""
 LEAST_CALLS = 2
 """A trial with fewer calls says nothing of how they vary."""
 
@@ -99,13 +101,15 @@ def calls_by_path(trials: Sequence[LoggedCalls]) -> dict[NamedPath, int]:
 class _Cut:
     """Calls of a trial over some paths, ascending logarithms and weights, (n,), that sum to one.
 
-    below: share of calls below each border, (n_borders,).
+    below: share of calls below each border, (n_borders,). otherwise: the same calls, were fewer drawn in at
+    the ends, and more.
     """
 
     logs: Floats
     weight: Floats
     borders: Floats
     below: Floats
+    otherwise: tuple[_Cut, ...] = ()
 
     def clusters(self) -> tuple[Floats, Floats, Floats]:
         """Of each cluster, (n_clusters,): its share, its mean and the mean's variance; NaN: too few calls."""
@@ -153,18 +157,45 @@ def _cut(
     logs, weight = logs[order], weight[order] / weight.sum()
     upto = np.cumsum(weight)
     below = np.append(0.0, upto)[np.searchsorted(logs, borders, side="left")]
-    ends = np.searchsorted(upto, [EXTREME, 1.0 - EXTREME]).clip(max=len(logs) - 1)
-    return _Cut(np.clip(logs, logs[ends[0]], logs[ends[1]]), weight, borders, below)
+
+    def drawn(extreme: float) -> Floats:
+        ends = np.searchsorted(upto, [extreme, 1.0 - extreme]).clip(max=len(logs) - 1)
+        return np.clip(logs, logs[ends[0]], logs[ends[1]])
+
+    other = tuple(_Cut(drawn(extreme), weight, borders, below) for extreme in _doubted(weight))
+    return _Cut(drawn(EXTREME), weight, borders, below, other)
+
+
+def _doubted(weight: Floats) -> tuple[float, float]:
+    """The least and the most share of calls that might as well be drawn in at an end, chance included."""
+    fewer, more = EXTREME / DOUBTED, EXTREME * DOUBTED
+    squares = float(weight @ weight)
+    return max(fewer - np.sqrt(fewer * squares), 0.0), min(more + np.sqrt(more * squares), 0.5)
+
+
+def _lengths(cut: _Cut, levels: Levels) -> Floats:
+    """How long a call takes, in three ways: `OTHERS`."""
+    typical = float(cut.weight @ cut.logs)
+    mean = float(cut.weight @ np.exp(cut.logs - typical))
+    return np.array([typical, typical + np.log(mean), levels.deviation(cut)[0]])
 
 
 def _row(cut: _Cut, levels: Levels) -> tuple[Floats, Floats]:
-    """Values and noise of one trial."""
+    """Values and noise of one trial.
+
+    Part of the noise of how long calls take is what hangs on where their ends are drawn in: of forty calls,
+    two that had to wait for a core would change nothing, and three make ten times the mean.
+    """
     count = 1.0 / float(cut.weight @ cut.weight)
-    typical = float(cut.weight @ cut.logs)
-    relative = np.exp(cut.logs - typical)
-    mean = float(cut.weight @ relative)
+    lengths = _lengths(cut, levels)
+    relative = np.exp(cut.logs - lengths[0])
     smooth = (cut.below * count + 0.5) / (count + 1.0)
-    within, error = levels.deviation(cut)
-    spread = [cut.weight @ (cut.logs - typical) ** 2, cut.weight @ (relative / mean - 1.0) ** 2]
+    spread = [
+        cut.weight @ (cut.logs - lengths[0]) ** 2,
+        cut.weight @ (relative / (cut.weight @ relative) - 1.0) ** 2,
+    ]
     noise = np.array([*(smooth * (1.0 - smooth)), *spread]) / max(count - 1.0, 0.5)
-    return np.array([*cut.below, typical, typical + np.log(mean), within]), np.append(noise, error)
+    noise = np.append(noise, levels.deviation(cut)[1])
+    fewer, more = (_lengths(other, levels) for other in cut.otherwise)
+    noise[TYPICAL:] += ((fewer - more) / 2.0) ** 2
+    return np.array([*cut.below, *lengths]), noise

@@ -18,6 +18,7 @@ from bot.flows.run.job import Job
 from bot.model.profiles import Method, Profile
 from bot.model.report_methods import CodePlace, ComparedProfile, MethodSuspect
 from bot.model.space import Configuration
+from bot.model.subject import Program
 from bot.model.trials import Side
 
 METRICS = ("cpu", "wall")
@@ -110,7 +111,7 @@ class MethodInquiry:
                 suspects += [self._suspect(one, change) for change in found.changes]
             compared.append(self._compared(profiles, one, found))
         if suspects:
-            suspects = self._driven(suspects)
+            suspects = self._standing(profiles, self._driven(suspects))
             suspects[0], note = self._proved(suspects[0])
             said += [note] if note else []
         return MethodFindings(tuple(suspects), tuple(compared), tuple(dict.fromkeys(said)))
@@ -179,6 +180,19 @@ class MethodInquiry:
         methods = {suspect.method: Method(suspect.method, suspect.file) for suspect in suspects}
         terms = recall_terms(self.job.memory, self.job.subject, list(methods.values()), self.job.rng)
         return [s.model_copy(update={"terms": terms.get(methods[s.method], ())}) for s in suspects]
+
+    def _standing(self, profiles: ProfileBench, suspects: Sequence[MethodSuspect]) -> list[MethodSuspect]:
+        """With whether those that one side alone called stand in both checkouts."""
+        program = self.job.subject.program
+        native = isinstance(program, Program) and program.runtime == "native"
+        said = {"stands": "perhaps inlined" if native else "called"}
+
+        def stands(suspect: MethodSuspect) -> bool:
+            method = Method(suspect.method, suspect.file)
+            one_sided = suspect.change in ("new", "vanished") and suspect.file is not None
+            return one_sided and all(profiles.bodies(side, [method]) for side in ("base", "head"))
+
+        return [suspect.model_copy(update=said) if stands(suspect) else suspect for suspect in suspects]
 
     def _proved(self, suspect: MethodSuspect) -> tuple[MethodSuspect, str]:
         """The first suspect with what reverting its change alone restores, or why that is not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -50,13 +51,17 @@ class Asserted:
 
 @dataclass(frozen=True)
 class Asserting:
-    """Mines one configuration. seconds: wall time for it. overhead: see `Mining`."""
+    """Mines one configuration. seconds: wall time for it. overhead: see `Mining`.
+
+    ends: until when on the night's clock, however late it begins.
+    """
 
     profiler: ProfileBench
     configuration: Configuration
     file: AssertionFile
     seconds: float
     overhead: float = 0.1
+    ends: float = math.inf
 
     def mine(
         self,

@@ -19,7 +19,12 @@ from bot.model.at_fault import held
 from bot.model.change_points import ChangePoint, Observation
 from bot.model.report import Report, Series, Verdict
 from bot.model.space import Term
+from bot.model.trials import UNTRIED
+from bot.report.formats import seconds
 from bot.report.ranges.moves import courses
+
+FIRST_LOOK = 30
+"""Pairs that a first look takes: the anchor's, and eight of tip and reference, in seven tenths of a night."""
 
 
 def concluded(
@@ -129,7 +134,8 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
     if not measured and not job.bench.stopped():
         known = " What earlier nights know is not told: it was not looked at." * bool(job.past)
-        notes.append(f"Tonight ended before its first trial gave a value: give it more budget.{known}")
+        enough = f" About {seconds(FIRST_LOOK * job.bench.elapsed())} would do for a first look."
+        notes.append(f"{UNTRIED}: give it more budget.{enough * (job.bench.elapsed() > 0)}{known}")
     elif there and not any(o.value > 0 for o in there):
         notes.append(f"Every trial at the tip {tip} failed: nothing can be said of what is new.")
     elif len(job.search.compared_) == 1:

@@ -51,7 +51,7 @@ class Teaching:
     profiler: None: the subject has no methods, or none can be profiled. wanted: what it shall profile, given
     what was measured tonight. seconds: wall seconds for that and for learning. begins: when they begin on the
     night's clock, at the latest; what the search for changes left over until then may go into profiles, too.
-    ends: until when on that clock the program's own influences are learnt where no method is profiled.
+    ends: until when on that clock all of it ends at the latest.
     sample: random configurations whose trials at the tip teach what the program's options cost, when nothing
     else is left to ask. relearns: whether what was watched tonight is learnt from tonight. watcher: makes
     ready what watches single calls, once it is needed; None: the profiler does. rng: for what is held out, as
@@ -86,7 +86,7 @@ class Teaching:
         trials: tonight's. seconds: CPU seconds of the tip's, by configuration.
         """
         profiles, notes = ProfileTable.empty(), tuple[str, ...]()
-        end, rest = clock() + self.seconds, (LEARNING_SHARE + WATCHING_SHARE) * self.seconds
+        end, rest = min(clock() + self.seconds, self.ends), (LEARNING_SHARE + WATCHING_SHARE) * self.seconds
         if self.profiler is not None:
             past = self.known.profiles
             job = Profiling(
@@ -100,7 +100,7 @@ class Teaching:
             )
             notes = job.run(tip, subject.space, seconds)
             profiles = job.recorder.table(run)
-            end = max(end, clock() + rest)
+            end = min(max(end, clock() + rest), self.ends)
         known = replace(
             self.known,
             profiles=ProfileTable.concatenated([self.known.profiles, profiles]),

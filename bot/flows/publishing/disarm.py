@@ -146,6 +146,7 @@ def _method(suspect: MethodSuspect) -> MethodSuspect:
         callers=tuple(name(caller) for caller in suspect.callers[-_MOST_CALLERS:]),
         owner=suspect.owner and _place(suspect.owner),
         was=suspect.was and name(suspect.was),
+        stands=suspect.stands,
         same_text=suspect.same_text,
         with_callees=suspect.with_callees,
         restored=suspect.restored,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.model.report import BuildFailure, ChangePoint, Report
-from bot.model.trials import TIP_FAILS, UNREAD, tip_fails, unread
+from bot.model.trials import TIP_FAILS, UNREAD, UNTRIED, tip_fails, unread
 from bot.report import claims, doubts, words
 from bot.report.formats import (
     Listing,
@@ -200,6 +200,10 @@ def _unmeasured(report: Report) -> Headline:
         told = [sentence(note) for note in report.notes if "nothing to measure" in note]
         lead = told or [prose("In this range there was nothing to compare.")]
         return Headline("neutral", "⚪", prose("Nothing to measure"), tuple(lead[:1]))
+    untried = [sentence(note) for note in report.notes if note.startswith(UNTRIED)]
+    if untried and not spent.failed_trials:
+        title = prose("Nothing was measured: the budget ended before the first comparison")
+        return Headline("broken", "⛔", title, tuple(untried[:1]), _more(report))
     why = ": every trial failed" if spent.failed_trials and spent.failed_trials >= spent.trials else ""
     return Headline(
         "broken",

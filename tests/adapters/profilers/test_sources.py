@@ -123,6 +123,29 @@ def test_a_python_function_is_its_indented_block(tmp_path: Path) -> None:
     }
 
 
+def test_a_method_without_a_line_is_found_where_its_file_has_one_function_of_its_name(tmp_path: Path) -> None:
+    python = (
+        PYTHON
+        + "\n\nclass Row(Base):\n    def run(self): return 2\n\n\ndef main():\n    run(1)\n    other()\n"
+    )
+    calls = "void f(int);\nint g(void) { f(1); if (f(2)) { return 1; } return f(3); }\n"
+    script = "function f(a) { return a; }\nf(1)\nif (x) { f(2) }\n"
+    classes = "int A::f(int n) { return n; }\nint B::f(int n) { return -n; }\n"
+    for file, content, name, found in [
+        ("a.py", python, "a:Table.run", "\n".join(PYTHON.split("\n")[1:8])),
+        ("a.py", python, "a:Row.run", "    def run(self): return 2"),
+        ("a.py", python, "a:run", None),
+        ("a.py", python, "a:Row.other", None),
+        ("a.c", C, "ns::work", "\n".join(C.split("\n")[2:8])),
+        ("a.c", calls, "f", None),
+        ("a.js", script, "a:f", "function f(a) { return a; }"),
+        ("a.js", "f(1)\nif (x) { f(2) }\n", "a:f", None),
+        ("a.cc", classes, "A::f", None),
+    ]:
+        (tmp_path / file).write_text(content)
+        assert bodies(tmp_path, [Method(name, file)]).get(Method(name, file)) == found, (file, name)
+
+
 def test_no_file_outside_of_the_checkout_is_read(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
     (tmp_path / "secret.c").write_text(C)

@@ -5,6 +5,7 @@ from bot.model.trials import COSTLY, UNREAD
 from bot.report.claims import acceptance, power
 from bot.report.headline import headline
 from bot.report.media import markdown
+from bot.report.parts import Headline
 from bot.report.render import comment
 from tests.unit.report import builders
 from tests.unit.report.builders import changed, effect, report
@@ -180,6 +181,22 @@ def test_a_green_title_says_how_coarse_a_run_was_that_saw_no_option_well() -> No
     told = "No slow-down found; nothing below +7.5 % could be seen on any option"
     assert (coarse.tone, markdown(coarse.title)) == ("good", told)
     assert markdown(headline(report(visible=_seen(0.15, 0.04, None))).title) == "No slow-down found"
+
+
+def test_a_green_title_says_that_most_configurations_were_not_clear_and_what_would_make_them_clear() -> None:
+    def among(wide: int, narrow: int) -> Headline:
+        wider = {"interval": (0.9, 1.12)}
+        shown = [changed(1.01, "unclear", n=n).model_copy(update=wider) for n in range(wide)]
+        shown += [changed(1.0, "unclear", n=-n - 1) for n in range(narrow)]
+        return headline(report(configurations=tuple(shown)))
+
+    most = among(15, 1)
+    assert most.tone == "good"
+    assert markdown(most.title) == "No slow-down found; 15 of 16 configurations not clear by themselves"
+    assert most.action is not None and markdown(most.action).startswith(
+        "nothing; to see more, give it more time: comment `/suspects rerun"
+    )
+    assert markdown(among(12, 4).title) == markdown(among(3, 0).title) == "No slow-down found"
 
 
 def test_a_green_title_with_half_of_the_options_seen_stays_short() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from bot.model.report import OptionValue, Report
 from bot.model.report_methods import ComparedProfile, MethodSuspect
+from bot.report.annotated import line_annotations
 from bot.report.headline import headline
 from bot.report.media import html, markdown
 from bot.report.methods import methods
@@ -152,6 +153,28 @@ def test_new_vanished_and_renamed_methods_are_said_to_be_so() -> None:
     assert (new["Method"], new["Own time"]) == ("`mf_skip_raw` (new)", "nothing to 190 ms")
     assert renamed["Method"] == "`lzma_mf_hc4_find` (was `lzma_mf_hc_find`)"
     assert (gone["Method"], gone["Own time"]) == ("`mf_fill` (gone)", "20 ms to nothing")
+
+
+def test_a_method_that_stands_in_both_checkouts_is_called_now_or_no_longer_and_neither_new_nor_gone() -> None:
+    called = {"stands": "called", "file": "a.py"}
+    inlined = {"stands": "perhaps inlined", "file": "a.c"}
+    found = blaming(
+        method("now", 0.6, change="new", calls=(0, 5), callers=("main", "page"), **called),
+        method("was", -0.1, change="vanished", calls=(5, 0), **called),
+        method("small", 0.3, change="new", calls=(0, 5), **inlined),
+        method("tiny", -0.1, change="vanished", calls=(5, 0), **inlined),
+        method("unknown", -0.1, change="vanished", calls=(None, None), **called),
+    )
+    assert [row["Method"] for row in table(found)][:5] == [
+        "`now` (called now)",
+        "`was` (no longer called)",
+        "`small` (called now, or inlined at base)",
+        "`tiny` (no longer called, or inlined at head)",
+        "`unknown` (not seen at head)",
+    ]
+    assert "changed in and around `page`, which calls `now` now." in markdown(headline(found).action)
+    annotated = [one.title for one in line_annotations(found)]
+    assert annotated == ["now is called now, and costs", "small is called now, or inlined at base, and costs"]
 
 
 def test_a_method_is_linked_at_head_and_a_vanished_one_at_base() -> None:

@@ -23,6 +23,16 @@ from tests.unit.analysis.assertions.checking_calls import (
     trials,
 )
 
+ONE_EACH = replace(
+    TWO,
+    places=(0.6,),
+    groups=tuple(
+        replace(group, expected=shares)
+        for group, shares in zip(TWO.groups, ((1.0, 0.0), (0.0, 1.0)), strict=True)
+    ),
+)
+"""Read is fast, write is slow in each call."""
+
 
 def checked(
     head: list[CallObservation], base: list[CallObservation] | None = None, *, assertion: Assertion = TWO
@@ -130,6 +140,24 @@ def test_a_disturbance_of_the_machine_does_not_hide_a_group_that_moved_against_t
     ]
     found = checked(head)
     assert [g.moved for g in found.groups] == ["slower", None]
+
+
+def test_calls_that_now_and_then_wait_for_a_core_move_no_group() -> None:
+    rng = np.random.default_rng(0)
+
+    def waiting(n: int, fast: float, slow: float) -> CallObservation:
+        # Two or three of forty slow calls wait: the longest 5 % count as if they were no further out.
+        calls = {READ: np.full(60, fast), WRITE: np.full(40, slow) + 0.1 * (rng.random(40) < 0.06)}
+        return CallObservation(n, n + 1, calls)
+
+    told = []
+    for _ in range(50):
+        base = [waiting(n, 3e-5, 7e-4) for n in range(4)]
+        head = [waiting(n, 2e-4, 7e-4) for n in range(4)]
+        found = check(ONE_EACH, base, head, false_alarms=0.01)
+        told.append([group.outcome for group in found.groups])
+    assert all(read == "violated" for read, _ in told)
+    assert not any(write == "violated" for _, write in told)
 
 
 def test_a_path_that_moved_within_its_group_is_named() -> None:

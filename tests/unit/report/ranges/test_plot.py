@@ -92,3 +92,10 @@ def test_labels_without_room_are_left_out_but_each_row_keeps_apart() -> None:
 def test_nothing_to_draw_draws_nothing(report: Report) -> None:
     assert plots(report) == ()
     assert "<svg" not in page(report)
+
+
+def test_a_picture_without_change_points_is_not_explained_by_them() -> None:
+    slow = move(12, "extreme", ratio=1.23)
+    found = bisection(change_points=(slow,), series=(series(slow, extreme=True),))
+    assert "Lines are the change points" in page(found)
+    assert "Lines are the change points" not in page(found.model_copy(update={"change_points": ()}))
