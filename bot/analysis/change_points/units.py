@@ -1,4 +1,4 @@
-"""Without noise: whether steps are the same seconds in all configurations that they move, or the same share."""
+"""Without noise: whether steps are the same seconds in all configurations that they move, or a share."""
 
 from __future__ import annotations
 

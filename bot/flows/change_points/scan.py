@@ -168,7 +168,7 @@ class Scan:
         return gaps, list(placed)
 
     def choose_exact_unit(self, uneven: float) -> bool:
-        """Without noise: seconds or shares, whichever are alike; whether neither is, and trials count as noisy.
+        """Without noise: seconds or shares, whichever are alike; true: neither is, and trials count as noisy.
 
         uneven: their relative scale then.
         """

@@ -30,7 +30,7 @@ NOISE_PER_ROUND, MOST_ROUNDS = 0.005, 3
 UNIT_AGAIN = 1.5
 """Seconds or factors is asked again with so many times the trials: in the wrong one small steps never end."""
 UNEVEN = 0.01
-"""Relative scale of trials that have no noise, where steps are uneven: neither the same seconds nor the same share."""
+"""Relative scale of trials without noise where steps are neither the same seconds nor the same share."""
 CHEAP = 1600
 """A round of so many trials that shows nothing new is the last one; with much noise a smaller one is not."""
 

@@ -15,8 +15,8 @@ LEVELS = np.array([1.0, 2.0, 3.0, 5.0, 9.0, 12.0])
     [
         (LEVELS + 0.3, "seconds"),
         (LEVELS * 1.1, "shares"),
-        (LEVELS + [0.1, 0.3, 0.2, 0.7, 0.5, 0.4], "neither"),
-        (LEVELS + [0.1, 0.0, 0.0, 0.0, 0.0, 0.0], None),
+        (LEVELS + np.array([0.1, 0.3, 0.2, 0.7, 0.5, 0.4]), "neither"),
+        (LEVELS + 0.1 * (LEVELS == 1.0), None),
         (LEVELS, None),
     ],
     ids=str,
