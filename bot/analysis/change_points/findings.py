@@ -16,6 +16,8 @@ from bot.model.space import Level
 
 EPISODE = 0.1
 """A step that another undoes within this share of the range was an episode."""
+ECHO = 0.4
+"""Where steps are uneven, smaller ones of the same revision (as a share of the largest) are not told."""
 UNDONE = 0.3
 """How far the sizes of both may differ, as a share."""
 
@@ -27,6 +29,8 @@ def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
     """
     model.fit()
     proven = [s for s in model.steps if s.settled and (model.exact or s.confirmed == (s.term, s.at))]
+    if model.log.blurred:
+        proven = [step for step in proven if not _echo(step, proven)]
     steps = sorted(one_way(proven, model.terms), key=lambda s: (s.at, model.terms.named(s.term)))
     shown = replace(model, steps=[*(s for s in model.steps if s not in proven), *steps])
     found = []
@@ -35,6 +39,11 @@ def told(model: StepModel, revisions: int) -> tuple[ChangePoint, ...]:
         shape = shape_of(step, steps, revisions)
         found.append(change_point(step, model.terms, ratio=size, ratio_interval=interval, shape=shape))
     return tuple(found)
+
+
+def _echo(step: Step, steps: Sequence[Step]) -> bool:
+    """Whether a step is so small beside another one of its revision that this may be how uneven that is."""
+    return any(other.at == step.at and abs(step.size) < ECHO * abs(other.size) for other in steps)
 
 
 def one_way(steps: Sequence[Step], terms: Terms) -> Sequence[Step]:

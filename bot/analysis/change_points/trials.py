@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,6 @@ class TrialLog:
         self.scale = NO_NOISE
         self.frozen = False
         """Whether repeating a trial gives the same value again, though values are noisy."""
-        self.uneven = 0.0
-        """Relative standard deviation of trials around a sum of steps that they have without noise, too."""
         self.walk = 0.0
         """Relative standard deviation of what each revision moves values by; 0: they do not walk."""
         self.relative = False
@@ -76,6 +74,10 @@ class TrialLog:
         """Revisions that gave any value."""
         self._cache: Columns | None = None
         self._means: Floats | None = None
+        self.blurred = False
+        """Whether trials were made noisier than they are."""
+        self._blur: Callable[[int], Floats] = np.ones
+        """Factors of so many trials that do so."""
         self._own: Floats = np.zeros(0)
         """Relative scale of each configuration that was known when scales were learned."""
 
@@ -87,6 +89,7 @@ class TrialLog:
         fresh: list[tuple[int, int, float]] = []
         for o in observations:
             key = (self.row(o.probe.configuration), o.probe.revision)
+            seconds = o.value * float(self._blur(1)[0])
             self.paired |= o.anchor != 1.0
             if not o.built:
                 self.unbuilt.add(o.probe.revision)
@@ -95,12 +98,12 @@ class TrialLog:
                 self._failed[key[0]].add(key)
                 if not o.anchor:
                     self._valueless.add(key[0])
-            elif self.scale > EXACT and self._carried(*key, o.value):
+            elif self.scale > EXACT and self._carried(*key, seconds):
                 self.unusable.add(key)  # a repetition of the same record: nothing new
             else:
-                fresh.append((*key, o.value))
-                self._last[key] = o.value
-                self._seen.setdefault((key[0], o.value), key[1])
+                fresh.append((*key, seconds))
+                self._last[key] = seconds
+                self._seen.setdefault((key[0], seconds), key[1])
                 self._working.add(key[1])
         if fresh:
             c, r, y = zip(*fresh, strict=True)
@@ -110,6 +113,16 @@ class TrialLog:
         else:
             self.unbuilt |= self._dead()
         self.forget()
+
+    def blur(self, scale: float, rng: np.random.Generator) -> None:
+        """Makes all trials noisier, those to come, too: what is no sum of steps must not look certain.
+
+        scale: relative standard deviation of what is added.
+        """
+        self.blurred = True
+        self._blur = lambda count: np.maximum(1.0 + scale * rng.standard_normal(count), scale)
+        self._y = self._y * self._blur(len(self._y))
+        self.learn_scale()
 
     def _carried(self, row: int, revision: int, value: float) -> bool:
         """Whether a value is one carried on from (or back to) another revision; what lies between is, too."""
@@ -267,9 +280,9 @@ class TrialLog:
             signed = (step * np.sign(np.diff(y)))[apart]
             own, self.walk = walking(r[:-1][apart], r[1:][apart], signed, ~np.isin(r[1:][apart], list(moved)))
             beside = own or beside
-        self.frozen = exact and max(beside, self.uneven) > EXACT and len(repeated) > 0
+        self.frozen = exact and beside > EXACT and len(repeated) > 0
         # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
-        self.scale = max(beside if exact else again, again, self.uneven, NO_NOISE)
+        self.scale = max(beside if exact else again, again, NO_NOISE)
         if self.scale > REPEATABLE:
             self.scale = max(self.scale, QUIET)
         self._own = self._scales(c, y)

@@ -40,6 +40,8 @@ COMPARED, END = (1.0, 16, 96), 0.02
 """The same for those compared at both ends alone; how near these, as a share of the range."""
 BALANCED = (0.8, 16, 64)
 """Random configurations of a round: for each two levels, at least and at most."""
+CALM, BLUR = 3e-3, 0.01
+"""Relative noise up to which steps are seen to be uneven, and what is added to it then."""
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 """Multiples of it, modulo 1, fill [0, 1) evenly, however many there are (Weyl; the three-gap theorem)."""
 
@@ -167,22 +169,20 @@ class Scan:
                 gaps.append((self._log.configurations[int(c[i])], before, after))
         return gaps, list(placed)
 
-    def choose_exact_unit(self, uneven: float) -> bool:
-        """Without noise: seconds or shares, whichever are alike; true: neither is, and trials count as noisy.
+    def choose_exact_unit(self) -> Iterator[list[Probe]]:
+        """With next to no noise: seconds or shares, whichever are alike; if neither, scans blurred trials.
 
-        uneven: their relative scale then.
+        Steps that are found in the wrong unit go.
         """
-        unit = unit_of(*self._log.since(0)[:3])
+        if self._log.scale > CALM:
+            return
+        unit = unit_of(*self._log.since(0)[:3], noise=self._log.scale)
         if unit == "neither":
-            self._log.uneven = uneven
-            self._log.learn_scale()
-        if unit is not None and self._log.relative != (unit == "shares"):
+            self._log.blur(BLUR, self._rng)
+            self._use(False, [])
+            yield from self._round(0)
+        elif self._model.exact and unit is not None and self._log.relative != (unit == "shares"):
             self._use(unit == "shares", [])
-        return unit == "neither"
-
-    def uneven(self) -> Iterator[list[Probe]]:
-        """Scans again, now that trials count as noisy."""
-        yield from self._round(0)
 
     def choose_unit(self, look: Callable[[list[Step]], None], known: Sequence[Step] = ()) -> bool:
         """Seconds or shares: whichever leaves less to explain after a look at each; whether it changed.

@@ -29,8 +29,6 @@ NOISE_PER_ROUND, MOST_ROUNDS = 0.005, 3
 """Rounds of further scanning: one for each 0.5 % of noise, at most three."""
 UNIT_AGAIN = 1.5
 """Seconds or factors is asked again with so many times the trials: in the wrong one small steps never end."""
-UNEVEN = 0.01
-"""Relative scale of trials without noise where steps are neither the same seconds nor the same share."""
 CHEAP = 1600
 """A round of so many trials that shows nothing new is the last one; with much noise a smaller one is not."""
 
@@ -135,9 +133,7 @@ class ChangePointFinder:
         weighed = len(self.log_)
         before: set[tuple[object, int]] | None = None
         for sweep in range(SWEEPS):
-            if self.model_.exact and self._scan.choose_exact_unit(UNEVEN):
-                yield from self._scan.uneven()
-                self._scan.choose_unit(lambda _: self._sweep())
+            yield from self._scan.choose_exact_unit()
             self._sweep()
             state: set[tuple[object, int]] = {(s.term, s.at) for s in self.model_.steps}
             more = len(self.log_) > UNIT_AGAIN * weighed
