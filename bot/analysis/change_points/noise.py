@@ -19,6 +19,9 @@ FEWEST = 8
 """So many differences of revisions next to each other tell how large these are."""
 FAR = 5
 """Where values walk, those so far apart do not agree exactly."""
+POOLED, MEASURED = 8.0, 4
+"""A configuration's own scale counts against the pooled one like its trials against so many, from so many
+neighbours in time on."""
 NORMAL = 0.6745**2
 """Median square of a standard normal."""
 WALKS = 8.0
@@ -60,6 +63,28 @@ def spread(steps: Floats) -> float:
     if len(steps) < 12:
         return float(np.sqrt(np.mean(steps**2) / 2.0))
     return float(1.4826 * np.median(steps) / np.sqrt(2.0))
+
+
+def own_scales(c: Ints, y: Floats, count: int, scale: float) -> Floats:
+    """Relative scale of each configuration's trials, drawn to the pooled one, (count,).
+
+    c, y: configurations and seconds in order of both configuration and revision, (n,).
+    """
+    # Their own means: against a larger one a quick configuration's trials would look quiet.
+    level = np.bincount(c, np.abs(y), count) / np.maximum(np.bincount(c, minlength=count), 1)
+    found: Floats = np.full(count, scale)
+    if scale <= EXACT:
+        return found
+    inside = c[1:] == c[:-1]
+    step = (np.abs(np.diff(y)) / np.maximum(level[c[1:]], 1e-300))[inside]
+    bounds = np.searchsorted(c[1:][inside], np.arange(count + 1))
+    for k in range(count):
+        mine = step[bounds[k] : bounds[k + 1]]
+        if (m := len(mine)) >= MEASURED:
+            own = float(1.4826 * np.median(mine) / np.sqrt(2.0))
+            found[k] = np.sqrt((m * own**2 + POOLED * scale**2) / (m + POOLED))
+    limited: Floats = np.clip(found, scale / 3.0, scale * 3.0)
+    return limited
 
 
 def walking(before: Ints, after: Ints, moved: Floats, still: NDArray[np.bool_]) -> tuple[float, float]:

@@ -8,7 +8,17 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.noise import EXACT, FAR, Floats, Ints, agreeing, odd_ones, spread, walking
+from bot.analysis.change_points.noise import (
+    EXACT,
+    FAR,
+    Floats,
+    Ints,
+    agreeing,
+    odd_ones,
+    own_scales,
+    spread,
+    walking,
+)
 from bot.analysis.change_points.weighing import Columns
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
@@ -20,8 +30,6 @@ REPEATABLE = 1e-6
 """Below this relative scale of repetitions a trial has no noise."""
 ODD = 4.0
 """... and from which on it is worth repeating."""
-POOLED = 8.0
-"""A configuration's own scale counts against the pooled one like its trials against so many."""
 HOPELESS = 3
 """A configuration (at any revision), revision or level with so many failures and no success is left alone."""
 FLOOR = 1e-3
@@ -75,9 +83,8 @@ class TrialLog:
         self._cache: Columns | None = None
         self._means: Floats | None = None
         self.blurred = False
-        """Whether trials were made noisier than they are."""
         self._blur: Callable[[int], Floats] = np.ones
-        """Factors of so many trials that do so."""
+        """Factors of so many trials that make them noisier than they are."""
         self._own: Floats = np.zeros(0)
         """Relative scale of each configuration that was known when scales were learned."""
 
@@ -289,22 +296,4 @@ class TrialLog:
         self.forget()
 
     def _scales(self, c: Ints, y: Floats) -> Floats:
-        """Relative scale of each configuration's trials (in order of both), drawn to the pooled one."""
-        n = len(self.configurations)
-        # Their own means: against a larger one (FLOOR) a quick configuration's trials would look quiet.
-        level = np.bincount(c, np.abs(y), n) / np.maximum(np.bincount(c, minlength=n), 1)
-        found: Floats = np.full(n, self.scale)
-        if self.scale <= EXACT:
-            return found
-        inside = c[1:] == c[:-1]
-        step = (np.abs(np.diff(y)) / np.maximum(level[c[1:]], 1e-300))[inside]
-        home = c[1:][inside]
-        bounds = np.searchsorted(home, np.arange(n + 1))
-        for k in range(n):
-            mine = step[bounds[k] : bounds[k + 1]]
-            if len(mine) >= 4:
-                own = float(1.4826 * np.median(mine) / np.sqrt(2.0))
-                m = len(mine)
-                found[k] = np.sqrt((m * own**2 + POOLED * self.scale**2) / (m + POOLED))
-        limited: Floats = np.clip(found, self.scale / 3.0, self.scale * 3.0)
-        return limited
+        return own_scales(c, y, len(self.configurations), self.scale)

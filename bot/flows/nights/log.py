@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.noise import EXACT, Floats, Ints
-from bot.analysis.change_points.trials import HOPELESS, POOLED, TrialLog
+from bot.analysis.change_points.noise import EXACT, POOLED, Floats, Ints
+from bot.analysis.change_points.trials import HOPELESS, TrialLog
 from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space

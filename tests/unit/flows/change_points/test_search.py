@@ -116,6 +116,14 @@ def test_with_next_to_no_noise_nothing_but_the_steps_is_told_in_seconds_or_share
     assert len(system.asked) < (1500 if noise else 400)
 
 
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_without_noise_uneven_steps_are_told_and_not_how_uneven_they_are(seed: int) -> None:
+    at = seed * 10  # what a configuration's own move is depends on the revision
+    steps: Steps = {(at, ("o1",)): 0.5, (140, ()): -0.4, (200 + at, ("o1", "o4")): 0.7}
+    system = System(flags(8), steps, uneven=0.2)
+    assert told(search(system, most=10_000)) == set(steps)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_with_noise_the_steps_are_found_and_no_other(seed: int) -> None:
     steps = {(90, ("o2",)): 0.4, (210, ("o1", "o5")): 0.8}
