@@ -22,8 +22,8 @@ from bot.report.formats import (
 from bot.report.hints import opening
 from bot.report.ranges.moves import holds
 
-LEAST_HIDDEN, THRESHOLDS = 0.03, 3.0
-"""A slow-down that no verdict passes over, and in thresholds."""
+LEAST_SLOWER, THRESHOLDS = 0.03, 3.0
+"""A configuration's slow-down that leaves no report green, and in thresholds: the bounds of the verdict."""
 FEWEST, MOSTLY = 4, 0.75
 """Configurations, and the share of them, from which on a title tells that they are not clear. Arbitrary."""
 COARSE = 0.05
@@ -207,14 +207,18 @@ def mostly_unseen(report: Report) -> str:
     return f"; nothing below {percent(1 + least)} could be seen on any option"
 
 
+def too_slow(report: Report) -> float:
+    """The slow-down, as a share, that a green report rules out."""
+    return max(LEAST_SLOWER, THRESHOLDS * report.threshold)
+
+
 def hardly_clear(report: Report) -> str:
     """How many configurations may each hide a slow-down that a verdict would not pass over, where most do.
 
     Options are judged by all of them together, and may be clear all the same. Empty: they are not the most.
     """
     primary = [c for c in report.configurations if c.metric == report.primary_metric]
-    margin = max(LEAST_HIDDEN, THRESHOLDS * report.threshold)
-    hidden = [c for c in primary if c.state == "unclear" and _may_hide(report, c, margin)]
+    hidden = [c for c in primary if c.state == "unclear" and _may_hide(report, c, too_slow(report))]
     if len(primary) < FEWEST or len(hidden) <= MOSTLY * len(primary):
         return ""
     return f"; {len(hidden)} of {count(len(primary), 'configuration')} not clear by themselves"

@@ -11,8 +11,6 @@ from bot.report import claims, words
 from bot.report.formats import Prose, code, count, prose
 from bot.report.ranges.moves import holds
 
-LEAST_ODD, THRESHOLDS = 0.03, 3.0
-"""A configuration's slow-down that leaves no report green, and in thresholds: the bounds of the verdict."""
 WIDER = 2.5
 """How far beyond its 90 % interval one configuration may lie by chance: of dozens, some do. Arbitrary."""
 LEAST_PAIRS = 2
@@ -67,7 +65,7 @@ def far_off(report: Report, one: ConfigurationChange) -> bool:
         return False
     low, high = (math.log(end) for end in one.interval)
     surely = abs(math.log(one.ratio)) - WIDER * (high - low) / 2.0
-    return surely > math.log1p(max(LEAST_ODD, THRESHOLDS * report.threshold))
+    return surely > math.log1p(claims.too_slow(report))
 
 
 def _better(report: Report) -> tuple[Prose, ...]:

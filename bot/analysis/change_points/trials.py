@@ -23,11 +23,9 @@ from bot.analysis.change_points.weighing import Columns
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
 
-NO_NOISE, QUIET = 1e-7, 3e-4
-"""Relative scale that stands for "exactly repeatable"; with any noise it counts as so much at least, for no
-program's changes are alike to more than that."""
-REPEATABLE = 1e-6
-"""Below this relative scale of repetitions a trial has no noise."""
+NO_NOISE, REPEATABLE, QUIET = 1e-7, 1e-6, 3e-4
+"""Relative scale that stands for "exactly repeatable", and up to which repetitions are; any larger one counts
+as so much at least, for no program's changes are alike to more than that."""
 ODD = 4.0
 """... and from which on it is worth repeating."""
 HOPELESS = 3
@@ -82,8 +80,7 @@ class TrialLog:
         """Revisions that gave any value."""
         self._cache: Columns | None = None
         self._means: Floats | None = None
-        self.blurred = False
-        self._blur: Callable[[int], Floats] = np.ones
+        self._blur: Callable[[int], Floats] | None = None
         """Factors of so many trials that make them noisier than they are."""
         self._own: Floats = np.zeros(0)
         """Relative scale of each configuration that was known when scales were learned."""
@@ -96,7 +93,7 @@ class TrialLog:
         fresh: list[tuple[int, int, float]] = []
         for o in observations:
             key = (self.row(o.probe.configuration), o.probe.revision)
-            seconds = o.value * float(self._blur(1)[0])
+            seconds = o.value if self._blur is None else o.value * float(self._blur(1)[0])
             self.paired |= o.anchor != 1.0
             if not o.built:
                 self.unbuilt.add(o.probe.revision)
@@ -126,10 +123,14 @@ class TrialLog:
 
         scale: relative standard deviation of what is added.
         """
-        self.blurred = True
         self._blur = lambda count: np.maximum(1.0 + scale * rng.standard_normal(count), scale)
         self._y = self._y * self._blur(len(self._y))
         self.learn_scale()
+
+    @property
+    def blurred(self) -> bool:
+        """Whether trials were made noisier than they are."""
+        return self._blur is not None
 
     def _carried(self, row: int, revision: int, value: float) -> bool:
         """Whether a value is one carried on from (or back to) another revision; what lies between is, too."""
@@ -289,7 +290,7 @@ class TrialLog:
             beside = own or beside
         self.frozen = exact and beside > EXACT and len(repeated) > 0
         # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
-        self.scale = max(beside if exact else again, again, NO_NOISE)
+        self.scale = max(again, beside if exact else 0.0, NO_NOISE)
         if self.scale > REPEATABLE:
             self.scale = max(self.scale, QUIET)
         self._own = self._scales(c, y)

@@ -186,13 +186,11 @@ class MethodInquiry:
         program = self.job.subject.program
         native = isinstance(program, Program) and program.runtime == "native"
         said = {"stands": "perhaps inlined" if native else "called"}
-
-        def stands(suspect: MethodSuspect) -> bool:
-            method = Method(suspect.method, suspect.file)
-            one_sided = suspect.change in ("new", "vanished") and suspect.file is not None
-            return one_sided and all(profiles.bodies(side, [method]) for side in ("base", "head"))
-
-        return [suspect.model_copy(update=said) if stands(suspect) else suspect for suspect in suspects]
+        one_sided = [s for s in suspects if s.change in ("new", "vanished") and s.file is not None]
+        methods = [Method(s.method, s.file) for s in one_sided]
+        found = [profiles.bodies(side, methods) if methods else {} for side in ("base", "head")]
+        stands = [s for s, m in zip(one_sided, methods, strict=True) if all(m in texts for texts in found)]
+        return [s.model_copy(update=said) if s in stands else s for s in suspects]
 
     def _proved(self, suspect: MethodSuspect) -> tuple[MethodSuspect, str]:
         """The first suspect with what reverting its change alone restores, or why that is not known."""
