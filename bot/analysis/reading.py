@@ -59,6 +59,7 @@ class Reading:
                 and abs(effect.size) > self.watch.margin
                 and not effect.takes_back
                 and effect.top not in taken
+                and abs(self.seen(effect)[0]) > self.watch.margin
             ):
                 taken.add(effect.top)
                 found.append(effect)
@@ -93,10 +94,16 @@ class Reading:
         return [self.found.told(top).term for top in self._sparing(effect)]
 
     def seen(self, effect: SingleEffect) -> tuple[float, tuple[float, float]]:
-        """Size and interval of a named effect where it is told: without those that another one spares."""
+        """Size and interval of a named effect where it is told: without those that another one spares.
+
+        Where the middle one of those is not worth telling, their mean is meant: it is what alarms.
+        """
         rows = self.shows(effect)
-        sparing = not effect.around and len(self._sparing(effect)) > 0
-        return effect.among(rows) if sparing and rows.any() else (effect.size, effect.interval)
+        if effect.around or not self._sparing(effect) or not rows.any():
+            return effect.size, effect.interval
+        typical = effect.among(rows)
+        worth = abs(typical[0]) > self.watch.margin
+        return typical if worth else effect.among(rows, middle=np.mean)
 
     def shows(self, effect: SingleEffect) -> NDArray[np.bool_]:
         """Measured configurations that hold a named effect and are not spared, (n_configurations,)."""

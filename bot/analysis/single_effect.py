@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -52,13 +52,15 @@ class SingleEffect:
         """Whether it only makes an effect of the other direction smaller."""
         return self.own * self.size <= 0.0
 
-    def among(self, rows: NDArray[np.bool_]) -> tuple[float, tuple[float, float]]:
+    def among(
+        self, rows: NDArray[np.bool_], *, middle: Callable[..., Floats] = np.median
+    ) -> tuple[float, tuple[float, float]]:
         """Size and interval in some of the configurations that hold it; rows: which, (n_configurations,).
 
         The same amount is quite another share where trials are short.
         """
-        low, high = map(float, np.median(self.bounds[rows], axis=0))
-        return float(np.median(self.each[rows])), (low, high)
+        low, high = map(float, middle(self.bounds[rows], axis=0))
+        return float(middle(self.each[rows])), (low, high)
 
 
 @dataclass(frozen=True)

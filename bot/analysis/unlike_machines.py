@@ -107,7 +107,8 @@ class MachinesEstimator(PairedEstimator):
         if len(changes) < 2:
             return effect
         rule = next(rule for rule in self.rules if rule.name == effect.metric)
-        only = only_on(changes, margin=math.log1p(rule.threshold))
+        margin = math.log1p(rule.threshold)
+        only = only_on(changes, margin=margin)
         term = "+".join(effect.term) or "everything"
         shown = "; ".join(f"{_percent(combined([c], level=SHOWN))} on {c.kind}" for c in changes)
         if only:
@@ -115,8 +116,10 @@ class MachinesEstimator(PairedEstimator):
             return _sized(effect, [c for c in changes if c.kind in only])
         if combined(changes).alike >= UNLIKE and not self._kinds(first.term):
             return effect
-        notes.append(f"{effect.metric} of {term} is not the same on all kinds of machines: {shown}.")
-        return _sized(effect, changes)
+        told = _worth_telling(changes, math.log(effect.ratio), margin)
+        of = f"; told is that of {' and '.join(c.kind for c in told)}" if 0 < len(told) < len(changes) else ""
+        notes.append(f"{effect.metric} of {term} is not the same on all kinds of machines: {shown}{of}.")
+        return _sized(effect, told)
 
     def changes(self, metric: str, term: Term, named: Sequence[Effect]) -> list[RunnerChange]:
         """What the pairs of each kind of machine say of a term, without what other named effects explain.
@@ -190,8 +193,21 @@ class MachinesEstimator(PairedEstimator):
         )
 
 
+def _worth_telling(changes: Sequence[RunnerChange], named: float, margin: float) -> Sequence[RunnerChange]:
+    """The kinds whose mean is told: all, unless they cancel out to less than is worth telling.
+
+    Then those that have the change that alarmed. named: its log ratio over all pairs.
+    """
+    direction = math.copysign(1.0, named)
+    if math.log(_size(changes)[0]) * direction > margin:
+        return changes
+    return [one for one in changes if one.change * direction > margin]
+
+
 def _sized(effect: Effect, changes: Sequence[RunnerChange]) -> Effect:
-    """The effect with the random-effects size."""
+    """The effect with the random-effects size; of no kinds: as it is."""
+    if not changes:
+        return effect
     ratio, interval = _size(changes)
     return effect.model_copy(update={"ratio": ratio, "interval": interval})
 

@@ -115,3 +115,20 @@ def test_the_same_amount_in_everything_is_told_by_those_whom_nothing_spares(
         assert ("!a",) not in told[()].aliases, "which says the same"
     low, high = next(effect for term, effect in told.items() if term != ("a",)).interval
     assert low < np.exp(0.04) < high
+
+
+def test_where_the_middle_of_those_not_spared_is_not_worth_telling_their_mean_is_told() -> None:
+    rng = np.random.default_rng(0)
+    space = flags(5)
+    configurations = sample(space, 32, rng)
+    seconds = np.where(holds(space, ("b",), configurations), 1.0, 3.2)
+    truth = np.log1p(0.027 / seconds) * ~holds(space, ("a", "b"), configurations)
+    found = estimator(space, configurations)
+    for _ in range(8):
+        for i, (size, base) in enumerate(zip(truth, seconds, strict=True)):
+            noise = 0.003 * rng.standard_t(5)
+            found.partial_fit(i, {"cpu": float(size + noise)}, {"cpu": float(base)})
+    told = named(found.judge())
+    assert told[()].spared == (("a", "b"),)
+    mean = np.exp(truth[truth > 0.0].mean())
+    assert told[()].ratio == pytest.approx(mean, abs=0.002), "the middle one is +0.8 %, of a 1 % threshold"
