@@ -25,11 +25,14 @@ def scattered(configurations: Sequence[Configuration], moves: Floats, dust: floa
     """Whether what moved moved by unlike amounts, and is not what one or two terms hold in.
 
     Where most values are carried on from the revision before, the few that were measured again are anywhere;
-    a change moves all the configurations between those that it moves, mostly one way. moves: log ratios,
-    (n,). dust: what is no move.
+    a change moves all the configurations between those that it moves, mostly one way. One alone is more
+    likely measured again than hit by a change of three options at once. moves: log ratios, (n,). dust: what
+    is no move.
     """
     moved = np.abs(moves) > dust
     count = int(moved.sum())
+    if count == 1:
+        return len(moves) > 2 and not _short_term(_numbered(configurations), moved)
     opposite = len(np.unique(np.sign(moves[moved]))) > 1
     unlike = len(np.unique(np.floor(moves[moved] / dust)))
     if count < FEWEST - opposite or unlike < min(UNLIKE * count, SEVERAL):
@@ -59,6 +62,11 @@ def _between(table: NDArray[np.intp], moved: Bools) -> Bools:
     for column in table.T:
         found &= np.isin(column, column[moved])
     return found
+
+
+def _short_term(table: NDArray[np.intp], moved: Bools) -> bool:
+    """Whether a level, or a pair of levels, holds just there."""
+    return any(bool((held == moved).all()) for held in _terms(table))
 
 
 def _two_terms(table: NDArray[np.intp], moved: Bools) -> bool:

@@ -221,3 +221,22 @@ def test_two_values_of_a_small_table_that_moved_opposite_ways_are_noise() -> Non
     moves[apart] = 0.03, -0.05
     assert scattered(configurations, moves, 0.002)
     assert not scattered(configurations, np.abs(moves), 0.002)
+
+
+def test_a_value_that_was_measured_again_where_all_others_are_carried_on_alarms_nobody() -> None:
+    cells = carried_on(table({}, noise=0.0, seed=1, size=8, space=flags(3)), 1.0, 1)
+    alone = (1, (True, False, False))
+    cells[alone] = [cells[alone][0] * 1.053]
+    told = judged(cells, known_of(cells), rounds=60, space=flags(3))
+    assert told.verdict in ("none", "inconclusive") and not told.options
+
+
+def test_one_value_that_moved_is_a_change_where_it_alone_holds_a_pair_of_levels() -> None:
+    configurations = [(False, False, False), (True, False, False), (False, True, False), (True, True, False)]
+    moves = np.array([0.0, 0.0, 0.0, 0.05])
+    assert not scattered(configurations, moves, 0.002)
+
+
+def test_one_value_that_moved_is_a_change_where_other_revisions_are_exact() -> None:
+    cells = table({("a", "b", "c"): 0.05}, noise=0.0, seed=1, size=8, space=flags(3), revisions=4)
+    assert known_of(cells) is None
