@@ -17,6 +17,7 @@ from bot.analysis.settling import doubts, none_bound
 from bot.analysis.single_effect import SingleEffect
 from bot.analysis.terms import credible
 from bot.analysis.visible import visible
+from bot.analysis.watch import Watch
 from bot.model.report import ConfigurationChange, Effect, State, Verdict, Visible
 from bot.model.space import Configuration, Space, Term
 
@@ -26,6 +27,9 @@ ALIASES = 12
 """Aliases told at most."""
 UNEQUAL = 1.5
 """Shares that differ by this factor are worth a word."""
+WILD, FEWEST_KNOWN = 0.99, 20
+"""Of all pairs that have others beside them, so many at least, a single pair may be as far off as this share
+of them: whoever reads of it does so because it stands out."""
 
 
 @dataclass(frozen=True)
@@ -222,10 +226,14 @@ def _amounts(reading: Reading) -> list[str]:
 def _changes(
     space: Space, configurations: Sequence[Configuration], reading: Reading
 ) -> list[ConfigurationChange]:
-    """Each configuration's own change, with a 90 % interval (Student's t with the pairs behind its scale)."""
+    """Each configuration's own change, with a 90 % interval (Student's t with the pairs behind its scale).
+
+    Of a single pair nothing tells whether it was disturbed: it may have been as much as any other.
+    """
     margin = reading.watch.margin
     limit = none_bound(margin)
     counts = reading.watch.log.counts
+    alone = _wild(reading.watch) * reading.watch.scale * (counts == 1)
     quantile = student_quantile(0.95, np.maximum(counts + PRIOR_PAIRS - 1.0, 1.0))
     found = []
     for i, configuration in enumerate(configurations):
@@ -233,7 +241,8 @@ def _changes(
         ratio = interval = None
         state: State = "unclear"
         if pairs:
-            size, half = float(reading.location[i]), float(quantile[i] * math.sqrt(reading.variance[i]))
+            size = float(reading.location[i])
+            half = max(float(quantile[i] * math.sqrt(reading.variance[i])), float(alone[i]))
             ratio, interval = _ratios(reading, size, (size - half, size + half))
             state = _state(size - half, size + half, margin=margin, limit=limit, alarms=reading.alarms)
         found.append(
@@ -247,6 +256,17 @@ def _changes(
             )
         )
     return found
+
+
+def _wild(watch: Watch) -> float:
+    """Scales that pairs with others beside them lie from these at most, but for a few; 0: unknown."""
+    values, counts = watch.log.values, watch.log.counts
+    several = counts > 1
+    if counts[several].sum() < FEWEST_KNOWN:
+        return 0.0
+    place, _ = watch.summary()
+    away = np.abs(values - place[:, None])[several] / watch.scale[several, None]
+    return float(np.nanquantile(away, WILD))
 
 
 def _state(low: float, high: float, *, margin: float, limit: float, alarms: NDArray[np.bool_]) -> State:

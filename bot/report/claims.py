@@ -42,7 +42,7 @@ def default(report: Report) -> Prose:
         reason = sentence((found.failure or "no pair of runs ended well").rstrip(". "), limit=120)
         return prose("The default configuration ", strong("failed"), ": ", reason, ".")
     if found.state in ("same", "unclear"):
-        # One pair's interval is how pairs spread as a rule: whether this one was disturbed, nobody knows.
+        # One pair's interval is how other pairs spread: whether this one was disturbed, nobody knows.
         unclear = "is unclear, of a single pair of runs" if found.pairs == 1 else "is unclear"
         said = _unproven(report, found) if found.state == "same" else unclear
         return prose(f"The default configuration {said}: ", words.amount(found), ".")

@@ -315,3 +315,31 @@ def test_whom_a_configuration_that_holds_it_surely_speaks_against_is_not_suspect
     assert judged.verdict == "inconclusive"
     wrong = {("e", "h"), ("b", "h"), ("b", "g"), ("e", "g")}  # each held by one that did not move at all
     assert not wrong & {effect.term for effect in judged.suspected}
+
+
+def test_a_single_pair_is_told_to_be_as_unsure_as_the_wildest_pairs_of_others_are() -> None:
+    rng = np.random.default_rng(5)
+    space = flags(4)
+    found = estimator(space, sample(space, 16, rng))
+    for turn in range(8):
+        for c in range(15):
+            disturbed = rng.choice([-0.4, 0.4]) if (turn, c % 4) == (3, 1) else 0.0
+            found.partial_fit(c, {"cpu": 0.005 * rng.standard_normal() + disturbed})
+    found.partial_fit(15, {"cpu": -0.36})
+    *others, alone = found.judge().configurations
+    assert (alone.pairs, alone.state) == (1, "unclear")
+    assert alone.interval is not None
+    assert alone.interval[0] < math.exp(-0.36) < 1.0 < alone.interval[1]
+    assert all(one.interval is not None and one.interval[1] < 1.03 for one in others)
+
+
+def test_single_pairs_among_quiet_ones_keep_an_interval_of_their_noise() -> None:
+    rng = np.random.default_rng(6)
+    space = flags(4)
+    found = estimator(space, sample(space, 16, rng))
+    for _ in range(8):
+        for c in range(15):
+            found.partial_fit(c, {"cpu": 0.005 * rng.standard_normal()})
+    found.partial_fit(15, {"cpu": -0.36})
+    alone = found.judge().configurations[-1]
+    assert alone.interval is not None and alone.interval[1] < math.exp(-0.3)
