@@ -23,6 +23,8 @@ RECORDED = "The table has"
 
 TIP_FAILS = "The tip fails"
 """How a night's note begins that names what a commit broke: earlier revisions run it."""
+BESIDE = "beside which all trials run"
+"""What a range's note says of configurations that fail at its anchor: nothing is known of them anywhere."""
 UNTRIED = "Tonight ended before its first trial gave a value"
 """How a night's note begins whose budget was too small for one comparison."""
 COSTLY = "A few configurations take most of the time"

@@ -65,3 +65,10 @@ def test_beside_a_tip_that_fails_earlier_nights_know_what_it_broke() -> None:
     assert not broken(night(job(BreakingLater(), store, 40, duets=True)).notes)
     report = night(job(BreakingLater(), store, 52, number=1, duets=True))
     assert broken(report.notes) and report.verdict != "none"
+
+
+def test_a_first_night_whose_tip_fails_in_some_configurations_says_so_above_the_fold() -> None:
+    report = night(job(Breaking(), MemoryStore(), 40, duets=True))
+    found = range_headline(report)
+    assert any("configurations fail at v40, beside which all" in markdown(one) for one in found.caveats)
+    assert markdown(found.title).endswith(" where trials ended well")

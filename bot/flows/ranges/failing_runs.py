@@ -11,6 +11,7 @@ from itertools import combinations, groupby
 from bot.model.at_fault import at_fault, held
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space, Term, Value
+from bot.model.trials import BESIDE
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def without_value(observations: Sequence[Observation], anchor: str) -> tuple[lis
         else (f"{len(failed)} configurations fail", "they have")
     )
     return [o for o in observations if o.anchor], [
-        f"{who} at {anchor}, beside which all trials run: {have} no value at any revision. Mend how it is"
+        f"{who} at {anchor}, {BESIDE}: {have} no value at any revision. Mend how it is"
         " run, or forbid what fails by a constraint."
     ]
 

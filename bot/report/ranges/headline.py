@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.model.report import BuildFailure, ChangePoint, Report
-from bot.model.trials import TIP_FAILS, UNREAD, UNTRIED, tip_fails, unread
+from bot.model.trials import BESIDE, TIP_FAILS, UNREAD, UNTRIED, tip_fails, unread
 from bot.report import claims, doubts, words
 from bot.report.formats import (
     Listing,
@@ -38,6 +38,7 @@ DOUBTS = (
     FORGOTTEN,
     UNREAD.lower(),
     TIP_FAILS.lower(),
+    BESIDE,
 )
 """What the notes say that limits every figure: it is told above the fold, and only there."""
 AGAIN = prose("nothing yet: the next night asks again, first of all.")
@@ -172,7 +173,9 @@ def _more(report: Report) -> Prose:
 
 
 def _nothing(report: Report) -> Headline:
-    title = prose("No change found", f" among {count(report.revisions, 'revision')}" * bool(report.revisions))
+    among = f" among {count(report.revisions, 'revision')}" * bool(report.revisions)
+    partly = any(BESIDE in note for note in report.notes)
+    title = prose("No change found", among, " where trials ended well" * partly)
     return Headline("good", "🟢", title, (_searched(report), power(report)))
 
 
