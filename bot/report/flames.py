@@ -12,7 +12,7 @@ from markupsafe import Markup
 from bot.model.report import Report
 from bot.model.report_methods import ComparedProfile, FlameNode
 from bot.report import words
-from bot.report.formats import Prose, brief, clean, code, join, prose, seconds, shorten
+from bot.report.formats import Prose, brief, clean, code, join, prose, seconds, shorten, times
 from bot.report.methods import groups
 from bot.report.parts import Block, Figure, Section, Table
 from bot.report.svg import BLUES, INK, PAPER, PLAIN, REDS, drawn
@@ -54,7 +54,7 @@ class _Frame:
     @property
     def told(self) -> str:
         """For people who point at it."""
-        took = f"{seconds(self.base)} to {seconds(self.head)} with all it calls"
+        took = f"{' to '.join(times(self.base, self.head))} with all it calls"
         return f"{self.name}\n{took}; by itself {_signed(self.own)}"
 
 
@@ -91,7 +91,7 @@ def _told(report: Report, profile: ComparedProfile, frames: list[_Frame], *, cap
     )
     control = " (control, without an alarm)" if profile.control else ""
     rows = tuple(
-        (_path(f), prose(f"{seconds(f.base)} to {seconds(f.head)}"), prose(_signed(f.own)))
+        (_path(f), prose(" to ".join(times(f.base, f.head))), prose(_signed(f.own)))
         for f in largest[:MOST_ROWS]
     )
     table = Table(("Call path", "With all it calls", "By itself"), rows, "lrr")

@@ -25,6 +25,8 @@ PROBABILITY_WORDS = (
 )
 """Borders after the calibrated language of the IPCC (Mastrandrea et al. 2010, table 1), coarsened."""
 
+_NOTHING = ("0 ms", "0 µs")
+
 _ESCAPE_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,2000}(?:\x07|\x1b\\|\x9c)"  # OSC: titles, links
@@ -248,6 +250,16 @@ def seconds(value: float) -> str:
         return f"{minutes} min" + (f" {rest} s" if rest else "")
     hours, minutes = divmod(minutes, 60)
     return f"{hours:,} h" + (f" {minutes} min" if minutes else "")
+
+
+def times(before: float, after: float) -> tuple[str, str]:
+    """Two durations that are read side by side: what rounds to nothing does so in the other one's unit."""
+    one, other = ("0 ms" if (text := seconds(value)) in _NOTHING else text for value in (before, after))
+    unit_one, unit_other = (text.rpartition(" ")[2] for text in (one, other))
+    return (
+        f"0 {unit_other}" if one in _NOTHING else one,
+        f"0 {unit_one}" if other in _NOTHING else other,
+    )
 
 
 def _milliseconds(value: float) -> str:

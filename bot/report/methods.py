@@ -19,9 +19,9 @@ from bot.report.formats import (
     fraction,
     join,
     prose,
-    seconds,
     span_of_share,
     strong,
+    times,
     times_as_long,
 )
 from bot.report.hints import nobody_to_blame
@@ -259,7 +259,7 @@ def _place(report: Report, method: MethodSuspect) -> Prose:
 
 
 def _seconds(method: MethodSuspect) -> tuple[str, str]:
-    return seconds(method.base_self_seconds), seconds(method.head_self_seconds)
+    return times(method.base_self_seconds, method.head_self_seconds)
 
 
 def _moved(method: MethodSuspect, values: tuple[str, str]) -> Prose:

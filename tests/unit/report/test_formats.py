@@ -85,6 +85,23 @@ def test_durations_have_the_grain_a_person_cares_for(value: float, said: str) ->
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (8e-6, 0.0, ("8 µs", "0 µs")),
+        (8e-6, 1e-9, ("8 µs", "0 µs")),
+        (1e-9, 0.7, ("0 ms", "700 ms")),
+        (2.0, 0.0, ("2.0 s", "0 s")),
+        (0.0, 0.0, ("0 ms", "0 ms")),
+        (0.0008, 0.0016, ("800 µs", "1.6 ms")),
+    ],
+)
+def test_what_rounds_to_nothing_has_the_unit_of_what_stands_beside_it(
+    before: float, after: float, said: tuple[str, str]
+) -> None:
+    assert formats.times(before, after) == said
+
+
+@pytest.mark.parametrize(
     ("number", "said"),
     [
         (0, "0"),
