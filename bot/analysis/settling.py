@@ -16,6 +16,9 @@ NONE_BOUND, NONE_MARGINS = 0.03, 3.0
 LEAST = 1.1
 """The smallest factor that is told: what seems to lack nothing lacks a little. Arbitrary."""
 
+HOPELESS = 20.0
+"""Times a run's measuring that nobody will wait for: what helps is less noise. Arbitrary."""
+
 MOST_VALUES = 20
 """Values of a table's cell that are told: of noise that few values show, more is no estimate. Arbitrary."""
 
@@ -39,9 +42,8 @@ def _doubt(reading: Reading) -> str:
         return ""
     worst = open_[0]
     term = "+".join(reading.level_terms[worst]) or "everything"
-    # Whichever is nearer: the bound falls below the limit, or what stands out alarms.
-    goal = max(limit - mean[worst], reading.watch.margin / 2)
-    factor = float(reach[worst] / goal) ** 2
+    # Each level's mean is taken for chance: those that lean to one side so far will not stay there.
+    factor = float(reach[open_].max() / limit) ** 2
     return (
         f"{reading.metric}: {len(open_)} of {len(mean)} levels could still be "
         f"{100 * math.expm1(limit):.0f} % worse (most of all {term}: "
@@ -50,18 +52,37 @@ def _doubt(reading: Reading) -> str:
     )
 
 
-def _remedy(reading: Reading, factor: float) -> str:
-    """What would settle it; factor: of this run's pairs, until bounds are low enough."""
+def _remedy(reading: Reading, quiet: float) -> str:
+    """What would settle it; quiet: of this run's pairs, until bounds are low enough if nothing changed."""
     if reading.watch.recorded is not None:  # it has no more pairs
         each = float(np.median(reading.watch.log.counts))
-        values = max(math.ceil(factor * each), math.floor(each) + 1)
+        values = max(math.ceil(quiet * each), math.floor(each) + 1)
         told = f"about {values}" if values <= MOST_VALUES else "many more"
         return (
             f"{told} values of each configuration and revision in the table (repeated rows) would settle it"
         )
-    factor = max(min(factor, until_alarm(reading)), LEAST)
-    more = math.ceil((factor - 1.0) * reading.watch.pairs)
-    return f"about {more} more pairs would settle it ({factor:.1f} times this run's measuring in all)"
+    quiet, real = max(quiet, LEAST), max(until_alarm(reading), LEAST)
+    first = min(quiet, real)
+    told = (
+        f"about {_more(reading, first):,} more pairs would settle it "
+        f"({first:.1f} times this run's measuring in all)"
+    )
+    if quiet <= real:
+        return told
+    # Something always stands out most: that it alarms soon is no promise where nothing changed.
+    if quiet <= HOPELESS:
+        return (
+            f"{told} if what stands out most is real, and about {_more(reading, quiet):,} if nothing changed"
+        )
+    return (
+        f"{told} if what stands out most is real; if nothing changed, this machine was too noisy to say so "
+        f"({quiet:,.0f} times the measuring)"
+    )
+
+
+def _more(reading: Reading, factor: float) -> int:
+    """Pairs beyond those of the run that make `factor` times as many."""
+    return math.ceil((factor - 1.0) * reading.watch.pairs)
 
 
 def until_alarm(reading: Reading) -> float:

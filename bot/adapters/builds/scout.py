@@ -66,8 +66,9 @@ _DENIES = re.compile(r"\b(?:not|never|no|without|instead|keep|prompt|ask|before|
 _DEFINITION = re.compile(
     r"""^[ \t]*(?:[-*+|][ \t]+)?(?:(?P<italic>\.[BR]I[ \t]+)|\.(?:B|BR|RB|IP|OP)[ \t]+)?["'`*]*
         (?:-[A-Za-z0-9?]["'`*]*[ \t]*["']?[,|/][ \t]*["'`*]*[ \t]*["'`*]*)?
-        --(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![A-Za-z0-9-])
-        (?P<value>["'`*]*[ \t]*\[?=|[ \t]+[<\[{]|[ \t]+[A-Z][A-Z_]+\b
+        --(?P<name>[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)(?![A-Za-z0-9_-])
+        (?P<value>(?:["'`*]*[ \t]*[,|/][ \t]*["'`*]*-[A-Za-z0-9](?![A-Za-z0-9-]))?  # the short form behind it
+            (?:["'`*]*[ \t]*\[?=|[ \t]+[<\[{]|[ \t]+[A-Z][A-Z_]+\b)
             |[ \t](?:u?int|float|string|duration|bytes)[a-zA-Z0-9]*[ \t]{2}
             |[ \t]{2,}[^\n]*\[(?:default:?[ ])?(?:[0-9]+|"[^"\n]*"|'[^'\n]*')\][ \t]*$  # a default
             |(?(italic)["']?[ \t]+["']?[ \t]*[A-Za-z0-9<\[{]))?""",  # what .BI and .RI set apart is a value
@@ -76,19 +77,26 @@ _DEFINITION = re.compile(
 # ... or in a synopsis: [--name], [-n | --name], [--name=VALUE].
 _SYNOPSIS = re.compile(
     r"""\[(?:-[A-Za-z0-9][ \t]*[|,/][ \t]*)?
-        --(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?P<value>[ \t]*[^\]\s|/][^\]]*)?\]""",
+        --(?P<name>[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)(?P<value>[ \t]*[^\]\s|/][^\]]*)?\]""",
     re.VERBOSE,
 )
-_MENTION = re.compile(r"--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
+_MENTION = re.compile(r"--([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)")
+_LONG_FONT = re.compile(r"\\f\[([BIRP]?)\]")
 _FONT = re.compile(r"\\f[BIRP]")
 # Man pages set a value in the option's own bold words (`\fB--arg name value\fR`) or behind them in italics.
-_BOLD_VALUE = re.compile(r"(\\fB[^\\\n]*--[a-z0-9-]+)[ \t]+([A-Za-z][^\\\n]*)(?=\\f[RP])")
-_ITALIC_VALUE = re.compile(r"(--[a-z0-9-]+)(?:\\f[RP])?[ \t]*(?:\\fR)?[ \t]*\\fI([^\\\n]+)")
+_BOLD_VALUE = re.compile(r"(\\fB[^\\\n]*--[a-z0-9_-]+)[ \t]+([A-Za-z][^\\\n]*)(?=\\f[RP])")
+_ITALIC_VALUE = re.compile(
+    r"(--[a-z0-9_-]+(?:(?:\\f[BRP])*[ \t]*[,|/][ \t]*(?:\\f[BRP])*-[A-Za-z0-9](?![A-Za-z0-9-]))?)"
+    r"(?:\\f[RP])?[ \t]*(?:\\fR)?[ \t]*\\fI([^\\\n]+)"
+)
 _PAGES = (
     "README*",
     "cmd/*/README*",
     "*.1",
     "*/*.1",
+    "*/man1/*.1",
+    "*.1.*",  # man pages that a build fills in, or that are kept ready: tool.1.in, tool.1.prebuilt
+    "man/*.1.*",
     "man/*.md",
     "doc/*.md",
     "docs/*.md",
@@ -143,7 +151,7 @@ def _documented(root: Path) -> tuple[tuple[FoundOption, ...], tuple[FoundOption,
             if _harms(match["name"], text[match.end() :]):
                 harmful.add(match["name"])
         mentions.update(_MENTION.findall(text))
-    switches = [n for n in first if n not in with_value | NOT_MEASURED and not n.startswith("no-")]
+    switches = [n for n in first if n not in with_value | NOT_MEASURED and not n.startswith(("no-", "list-"))]
     switches.sort(key=lambda name: -mentions[name])
     found = [FoundOption(n.replace("-", "_"), f"--{n}", first[n]) for n in switches]
     kept = tuple(one for one in found if one.flag.removeprefix("--") not in harmful)
@@ -161,7 +169,7 @@ def _harms(name: str, behind: str) -> bool:
 
 def _plain(text: str) -> str:
     """Without a man page's fonts and its way of minus signs; a value that only fonts set apart is in `<>`."""
-    text = text.replace("\\-", "-")
+    text = _LONG_FONT.sub(lambda font: f"\\f{font[1] or 'P'}", text.replace("\\-", "-"))
     for value in (_BOLD_VALUE, _ITALIC_VALUE):
         text = value.sub(r"\1 <\2>", text)
     return _FONT.sub("", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.unit.analysis.worlds import estimator, feed, mixed, planted, sample
 
 SPACE = mixed()
 SAMPLE = sample(SPACE, 16, np.random.default_rng(11))
+QUIET = planted(SPACE, {}, SAMPLE)
 CLAIM = re.compile(r"about ([\d,]+) more pairs")
 
 
@@ -51,3 +53,33 @@ def test_how_many_times_this_run_is_told_with_what_it_had_already() -> None:
     factor = re.search(r"would settle it \(([\d.]+) times this run's measuring in all\)", told)
     assert factor is not None, told
     assert abs((float(factor[1]) - 1.0) * len(SAMPLE) - claimed(judgement)) <= 2.0
+
+
+NOTHING = re.compile(r"and about ([\d,]+) if nothing changed")
+
+
+def still(noise: float, *, seed: int, rounds: int) -> tuple[PairedEstimator, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    return feed(estimator(SPACE, SAMPLE), {"cpu": QUIET}, rounds=rounds, rng=rng, noise=noise), rng
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_too_noisy_to_rule_anything_out_does_not_promise_that_a_few_more_pairs_do(seed: int) -> None:
+    found, _ = still(0.5, seed=seed, rounds=5)
+    (told,) = (note for note in found.judge().notes if CLAIM.search(note))
+    assert "if what stands out most is real; if nothing changed, this machine was too noisy to say so" in told
+
+
+def test_without_a_change_about_as_many_more_pairs_settle_it_as_are_told_for_that() -> None:
+    early, late = [], []
+    for seed in range(6):
+        found, rng = still(0.06, seed=seed, rounds=2)
+        (note,) = (note for note in found.judge().notes if CLAIM.search(note))
+        claim = NOTHING.search(note) or CLAIM.search(note)
+        assert claim is not None, note
+        more = int(claim[1].replace(",", "")) / len(SAMPLE)
+        for verdicts, rounds in ((early, more / 3), (late, more * 3 - more / 3)):
+            feed(found, {"cpu": QUIET}, rounds=math.ceil(rounds), rng=rng, noise=0.06)
+            verdicts.append(found.judge().verdict)
+    assert early.count("inconclusive") >= 4, early
+    assert late.count("none") >= 5, late

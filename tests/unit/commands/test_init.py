@@ -337,9 +337,12 @@ def test_sources_below_src_are_found_by_the_interpreter(tmp_path: Path) -> None:
     assert program.env == {"PYTHONPATH": "src"}
 
 
-@pytest.mark.parametrize("page", ["README.md", "man/prog.1", "programs/prog.1", "docs/usage.rst"])
+PAGES = ["README.md", "man/prog.1", "man/man1/prog.1", "prog.1.prebuilt", "programs/prog.1", "docs/usage.rst"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_switches_come_from_the_documentation_where_it_defines_them(page: str, tmp_path: Path) -> None:
-    text = re.sub(r"(-\S+)", r"\\fB\1\\fR", MANUAL).replace("-", "\\-") if page.endswith(".1") else MANUAL
+    text = re.sub(r"(-\S+)", r"\\fB\1\\fR", MANUAL).replace("-", "\\-") if ".1" in page else MANUAL
     init(stranger(tmp_path / "r", {page: text}))
     subject = filled(tmp_path / "r")
     assert {name: getattr(o, "flag", None) for name, o in subject.options.items()} == {
@@ -389,6 +392,40 @@ def test_values_that_a_man_page_tells_by_its_fonts_alone_are_no_switches(tmp_pat
 """
     init(stranger(tmp_path / "r", {"prog.1": page}))
     assert list(filled(tmp_path / "r").options) == ["fast", "raw", "keep"]
+
+
+def test_a_value_behind_the_short_form_or_in_fonts_with_long_names_is_seen(tmp_path: Path) -> None:
+    page = r"""
+.TP
+.B \-\-to, \-t \f[I]FORMAT\f[]
+.TP
+.B \-\-width \f[I]WIDTH\f[]
+.TP
+.B \-\-smart, \-s
+.TP
+.B \-\-hardbreaks
+.TP
+.B \-\-list\-extensions
+.TP
+.B \-\-level, \-l LEVEL
+.TP
+\fB\-\-extension\fR, \fB\-e\fR \fIname\fR
+"""
+    init(stranger(tmp_path / "r", {"man/man1/prog.1": page}))
+    assert list(filled(tmp_path / "r").options) == ["smart", "hardbreaks"]
+
+
+def test_a_name_with_underscores_is_read_whole(tmp_path: Path) -> None:
+    page = (
+        "--wrap_after=COLUMN   wrap\n--indent_width WIDTH   width\n--comma_first   commas\n"
+        "[--keep_case] [--to_upper=X]\n"
+    )
+    init(stranger(tmp_path / "r", {"README": page}))
+    options = filled(tmp_path / "r").options
+    assert {name: getattr(o, "flag", None) for name, o in options.items()} == {
+        "comma_first": "--comma_first",
+        "keep_case": "--keep_case",
+    }
 
 
 def test_switches_of_a_go_command_come_from_the_page_beside_it(tmp_path: Path) -> None:
