@@ -31,7 +31,7 @@ from benchmarks.change_points import table
 from benchmarks.change_points.cases import CASES, Case
 from benchmarks.change_points.matching import tally
 from benchmarks.change_points.truth import ExactTerms, System
-from bot.flows.change_points.search import ChangePointFinder
+from bot.compose.searching import long_range
 from bot.flows.published.search import PublishedSearch
 from bot.flows.ranges.failing_runs import failing_runs
 from bot.model.change_points import ChangePointSearch, Observation
@@ -67,7 +67,7 @@ TRIALS = 200_000
 
 def search(estimator: str, system: System, rng: np.random.Generator) -> ChangePointSearch:
     """A new search of a system."""
-    kind = ChangePointFinder if estimator == "ours" else PublishedSearch
+    kind = long_range if estimator == "ours" else PublishedSearch
     return kind(system.space, system.commits, system.solver, rng=rng)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bot.model.change_points import ChangePointSearch
-from bot.model.space import Configuration
+from bot.model.space import Configuration, Space
 from bot.model.subject import Subject
 from bot.sampling.constraints import ConstraintSolver
 from bot.settings import Settings
@@ -55,41 +55,64 @@ def search_of(
 
     seconds: how long all trials may take, as their values say. anchor: the revision that ratios are to.
     """
-    from bot.flows.change_points.search import ChangePointFinder
     from bot.flows.published.search import PublishedSearch
     from bot.flows.ranges.chaining import Chained
     from bot.flows.short_ranges.search import ShortRangeFinder
 
-    solver = ConstraintSolver(subject.space)
+    space, solver, least = subject.space, ConstraintSolver(subject.space), float(subject.threshold)
     if asked.estimator == "published":
         return Chained(
             PublishedSearch(
-                subject.space,
-                revisions,
-                solver,
-                rng=rng,
-                candidates=candidates,
-                most_measurements=asked.trials,
+                space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials
             )
         )
-    if ShortRangeFinder.fits(subject.space, revisions):
+    if ShortRangeFinder.fits(space, revisions):
         return ShortRangeFinder(
-            subject.space,
-            revisions,
-            solver,
-            rng=rng,
-            candidates=candidates,
-            anchor=anchor,
-            threshold=float(subject.threshold),
+            space, revisions, solver, rng=rng, candidates=candidates, anchor=anchor, threshold=least
         )
     return Chained(
-        ChangePointFinder(
-            subject.space,
+        long_range(
+            space,
             revisions,
             solver,
             rng=rng,
             candidates=candidates,
             trials=asked.trials,
             seconds=seconds,
+            threshold=least,
         )
     )
+
+
+def long_range(
+    space: Space,
+    revisions: int,
+    solver: ConstraintSolver,
+    *,
+    rng: np.random.Generator,
+    candidates: Collection[Configuration] | None = None,
+    trials: int | None = None,
+    seconds: float = math.inf,
+    threshold: float = 0.01,
+) -> ChangePointSearch:
+    """Our search of a long range; closer looks follow it unless a space has too many levels for them."""
+    from bot.flows.change_points.closer_looks import MOST_PLACES, CloserLooks
+    from bot.flows.change_points.search import ChangePointFinder
+    from bot.flows.short_ranges.search import ShortRangeFinder
+
+    followed = ShortRangeFinder.fits(space, MOST_PLACES)
+    wide = ChangePointFinder(
+        space,
+        revisions,
+        solver,
+        rng=rng,
+        candidates=candidates,
+        trials=trials,
+        seconds=seconds,
+        followed=followed,
+    )
+
+    def short(count: int, least: float) -> ShortRangeFinder:
+        return ShortRangeFinder(space, count, solver, rng=rng, candidates=candidates, threshold=least)
+
+    return CloserLooks(space, wide, short, revisions, threshold) if followed else wide

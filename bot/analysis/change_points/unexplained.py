@@ -11,13 +11,14 @@ import numpy as np
 from bot.analysis.change_points.noise import Floats, Ints
 from bot.analysis.change_points.visible import by_configuration, scale_of
 from bot.model.change_points import ChangePoint, Observation
-from bot.model.space import Space
+from bot.model.space import Configuration, Space
 
 CLEAR = 7.0
 """Standard errors of a configuration's shift; the best of all its splits must stand out."""
 FEWEST, SHARE = 3, 0.1
 """Configurations that shifted at one place: so many, and such a share of all that were measured around it."""
-
+SHOWN = 3
+"""Of these the clearest ones that are named."""
 CREPT, AMOUNT = 4.0, 2.0
 """Standard errors of what the middle configuration moved from end to end, and thresholds. Arbitrary."""
 
@@ -26,7 +27,8 @@ CREPT, AMOUNT = 4.0, 2.0
 class Unexplained:
     """Between which revisions something moved, in how many of the configurations measured around it.
 
-    first, last: revisions it may be. size: median absolute log ratio of those that moved.
+    first, last: revisions it may be. size: median absolute log ratio of those that moved. clearest: some of
+    them, those that moved most beyond their noise first.
     """
 
     first: int
@@ -34,6 +36,7 @@ class Unexplained:
     moved: int
     measured: int
     size: float
+    clearest: tuple[Configuration, ...] = ()
 
 
 def unexplained(
@@ -46,23 +49,24 @@ def unexplained(
     """
     trials = by_configuration(observations)
     scale = max(scale_of(trials), 1e-9) if trials else 1.0
-    shifts: list[tuple[int, int, float]] = []
+    shifts: list[tuple[int, int, float, float, Configuration]] = []
     for configuration, (at, logs) in trials.items():
         held = [p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases))]
         for rows in _between(at, held):
             shift = _largest(at[rows], logs[rows], scale)
             if shift is not None and abs(shift[2]) >= math.log1p(least):
-                shifts.append(shift)
+                shifts.append((*shift, configuration))
     if not shifts:
         return None
-    last = max((s[1] for s in shifts), key=lambda r: sum(low <= r <= high for low, high, _ in shifts))
+    last = max((s[1] for s in shifts), key=lambda r: sum(low <= r <= high for low, high, *_ in shifts))
     there = [s for s in shifts if s[0] <= last <= s[1]]
     first = max(s[0] for s in there)
     around = sum(int(at[0]) < first and int(at[-1]) >= last for at, _ in trials.values())
     if len(there) < max(FEWEST, SHARE * around):
         return None
     size = float(np.median([abs(s[2]) for s in there]))
-    return Unexplained(first, min(s[1] for s in there), len(there), around, size)
+    clearest = tuple(s[4] for s in sorted(there, key=lambda s: -s[3])[:SHOWN])
+    return Unexplained(first, min(s[1] for s in there), len(there), around, size, clearest)
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,8 @@ def _between(at: Ints, points: Sequence[ChangePoint]) -> Iterator[Ints]:
     yield np.flatnonzero(at >= start)
 
 
-def _largest(at: Ints, logs: Floats, scale: float) -> tuple[int, int, float] | None:
-    """The clearest shift between two neighbouring revisions: first and last one it may be, log ratio."""
+def _largest(at: Ints, logs: Floats, scale: float) -> tuple[int, int, float, float] | None:
+    """The clearest shift between two neighbouring revisions: first and last one it may be, log ratio, errors."""
     cuts = np.flatnonzero(np.diff(at)) + 1
     if not len(cuts):
         return None
@@ -122,4 +126,5 @@ def _largest(at: Ints, logs: Floats, scale: float) -> tuple[int, int, float] | N
     best = int(np.argmax(clear))
     if clear[best] < CLEAR:
         return None
-    return int(at[cuts[best] - 1]) + 1, int(at[cuts[best]]), float(after[best] - before[best])
+    moved = float(after[best] - before[best])
+    return int(at[cuts[best] - 1]) + 1, int(at[cuts[best]]), moved, float(clear[best])

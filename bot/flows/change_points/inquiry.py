@@ -46,6 +46,8 @@ LATELY = 1.1
 """... with fewer than so many times as many trials now."""
 PATIENCE, PATIENCE_PER_STEP = 8, 2
 """Refuted steps, in all and for each confirmed one, after which what is left is no step but drift."""
+PUZZLED = 3
+"""So many for each confirmed one, beyond PATIENCE: what moves is no sum of steps that are alike everywhere."""
 
 
 class Inquiry:
@@ -72,11 +74,19 @@ class Inquiry:
         # A step could be at any revision: that it stands out at one of them must count for less.
         self._proven = PROVEN + math.log(revisions)
 
+    @property
+    def puzzled(self) -> bool:
+        """Whether far more of what stood out was refuted than confirmed."""
+        return len(self._refuted) > max(PATIENCE, PUZZLED * self._confirmed)
+
+    @property
+    def _confirmed(self) -> int:
+        return sum(step.confirmed is not None for step in self._model.steps)
+
     def leader(self) -> Step | None:
         """The step that stands out most from what the others explain; None: nothing does."""
         self._model.fit()
-        confirmed = sum(step.confirmed is not None for step in self._model.steps)
-        if not self._model.exact and len(self._refuted) > PATIENCE + PATIENCE_PER_STEP * confirmed:
+        if not self._model.exact and len(self._refuted) > PATIENCE + PATIENCE_PER_STEP * self._confirmed:
             return None
         found = self._best(None)
         needed = STANDS_OUT_EXACTLY if self._model.exact else STANDS_OUT

@@ -50,6 +50,7 @@ class ChangePointFinder:
         rng: source of randomness.
         candidates: the only configurations that can be measured (a table's); None: all valid ones.
         trials, seconds: how many there will be, and how long they will take in all, at most.
+        followed: whether another search looks at what this one does not explain: it ends when it is puzzled.
     """
 
     def __init__(
@@ -62,8 +63,9 @@ class ChangePointFinder:
         candidates: Collection[Configuration] | None = None,
         trials: int | None = None,
         seconds: float = math.inf,
+        followed: bool = False,
     ) -> None:
-        self.space, self.revisions = space, revisions
+        self.space, self.revisions, self._followed = space, revisions, followed
         terms = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
         self.log_ = TrialLog(space, terms.levels, logs=True)
         self.model_ = StepModel(self.log_, terms)
@@ -133,6 +135,8 @@ class ChangePointFinder:
         weighed = len(self.log_)
         before: set[tuple[object, int]] | None = None
         for sweep in range(SWEEPS):
+            if self._followed and self._inquiry.puzzled:
+                break
             yield from self._scan.choose_exact_unit()
             self._sweep()
             state: set[tuple[object, int]] = {(s.term, s.at) for s in self.model_.steps}
@@ -153,6 +157,8 @@ class ChangePointFinder:
                 continue
             before = state
             for step in sorted(self.model_.steps, key=lambda s: -abs(s.size) / max(s.error, 1e-300)):
+                if self._followed and self._inquiry.puzzled:
+                    break
                 if step in self.model_.steps and not self._inquiry.fades(step):
                     yield from self._inquiry.settle(step)
                     self._inquiry.tidy()

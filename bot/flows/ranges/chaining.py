@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from bot.model.change_points import ChangePoint, ChangePointSearch, Observation, Probe
+from bot.model.change_points import ChangePoint, ChangePointSearch, Doubt, Doubting, Observation, Probe
 from bot.model.space import Configuration
 
 
@@ -52,6 +52,11 @@ class Chained:
     def change_points_(self) -> Sequence[ChangePoint]:
         """What the trials so far show, in order of revision."""
         return self.search.change_points_
+
+    @property
+    def doubts_(self) -> Sequence[Doubt]:
+        """Where something surely moved that has no sure name, as far as the search knows such places."""
+        return self.search.doubts_ if isinstance(self.search, Doubting) else ()
 
     def wishes(self) -> Sequence[Probe]:
         """The next trials; empty: nothing is left to learn."""
