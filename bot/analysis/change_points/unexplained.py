@@ -116,7 +116,7 @@ def _between(at: Ints, points: Sequence[ChangePoint]) -> Iterator[Ints]:
 
 
 def _largest(at: Ints, logs: Floats, scale: float) -> tuple[int, int, float, float] | None:
-    """The clearest shift between two neighbouring revisions: first and last one it may be, log ratio, errors."""
+    """The clearest shift between neighbouring revisions: first and last one it may be, log ratio, errors."""
     cuts = np.flatnonzero(np.diff(at)) + 1
     if not len(cuts):
         return None

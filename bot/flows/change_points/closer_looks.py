@@ -14,11 +14,11 @@ from bot.model.change_points import ChangePoint, ChangePointSearch, Doubt, Doubt
 from bot.model.space import Configuration, Space
 
 INSIDE, MARGINS = 8, (1, 2, 4, 8)
-"""Revisions of a stretch that are looked at, evenly spaced, and how far outside of it others are: where little
-moves levels and noise are learned."""
+"""Revisions of a stretch that are looked at, evenly spaced, and how far outside of it others are: levels and
+noise are learned there."""
 MOST_PLACES = INSIDE + 2 * len(MARGINS)
 MOST, TRIALS = 24, 240
-"""Looks at most, and trials of each: where configurations move as no sum says there is always one more to make."""
+"""Looks at most, and trials of each: where configurations move as no sum says there is always one more."""
 AGAIN = 2
 """Trials at a revision by which a configuration's halving goes."""
 FEW, SPREAD = 8, 13
@@ -45,7 +45,7 @@ class Look:
     doubts: tuple[Doubt, ...]
 
     def covers(self, interval: tuple[int, int]) -> bool:
-        """Whether what is said of an interval is this look's: it is about it, or both its neighbours were seen."""
+        """Whether what is said of an interval is this look's: its own, or it saw the revision before, too."""
         first, last = interval
         beside = first == last and {first - 1, first} <= set(self.places)
         return beside or (first <= self.last and self.first <= last)
@@ -64,7 +64,7 @@ class CloserLooks:
         wide: the search of the whole range.
         short: makes a search of so many revisions for changes of such a share.
         revisions: length of the range.
-        threshold: changes that are smaller in all configurations, as a share, are neither looked for nor told.
+        threshold: changes that are smaller in all configurations, as a share, are not looked for.
     """
 
     space: Space
@@ -144,9 +144,10 @@ class CloserLooks:
 
     def _narrowed(self, left: Unexplained) -> Generator[Sequence[Probe], None, tuple[int, int]]:
         """Where the clearest configurations moved, each by itself; the stretch in which most of them did."""
-        spans = []
+        spans: list[tuple[int, int]] = []
         for configuration in left.clearest:
-            spans.append((yield from self._halved(configuration, left.first - 1, left.last)))
+            span = yield from self._halved(configuration, left.first - 1, left.last)
+            spans.append(span)
         return max(spans, key=lambda s: (sum(a <= s[1] and s[0] <= b for a, b in spans), s[0] - s[1]))
 
     def _halved(
@@ -182,7 +183,8 @@ class CloserLooks:
         while len(self._observations) < most and (wished := search.wishes()):
             yield [replace(probe, revision=places[probe.revision]) for probe in wished]
             search.partial_fit(_at(self._fresh, places))
-        points = [_placed(p, places) for p in search.change_points_ if self._matters(*p.ratio_interval)]
+        large = [_placed(p, places) for p in search.change_points_ if self._matters(*p.ratio_interval)]
+        points = [p for p in large if self._shows(p, [q for q in large if q.revision == p.revision])]
         doubtful = search.doubts_ if isinstance(search, Doubting) else ()
         doubts = [_placed(d, places) for d in doubtful if self._matters(d.ratio)]
         return Look(first, last, tuple(places), tuple(points), tuple(doubts))
@@ -198,6 +200,16 @@ class CloserLooks:
                 values[o.probe.configuration].append(abs(o.value))
         levels = [float(np.median(v)) for v in values.values()]
         return max(float(np.quantile(levels, QUICK)) / float(np.median(levels)), LEAST)
+
+    def _shows(self, point: ChangePoint, there: Sequence[ChangePoint]) -> bool:
+        """Whether what holds a point's term moved as it says, wider changes of its revision included.
+
+        What only takes back a part of a wider change would be told to be slower where nothing is.
+        """
+        worked = {o.probe.configuration for o in self._observations if np.isfinite(o.value)}
+        mine = [c for c in worked if self.space.carries(point.term, c)]
+        wider = [p for p in there if all(self.space.carries(p.term, c) for c in mine)]
+        return (point.ratio - 1.0) * sum(p.ratio - 1.0 for p in wider) > 0.0
 
     def _matters(self, *ratios: float) -> bool:
         """Whether one of some ratios is as large a change as is asked for."""

@@ -47,7 +47,7 @@ LATELY = 1.1
 PATIENCE, PATIENCE_PER_STEP = 8, 2
 """Refuted steps, in all and for each confirmed one, after which what is left is no step but drift."""
 PUZZLED = 3
-"""So many for each confirmed one, beyond PATIENCE: what moves is no sum of steps that are alike everywhere."""
+"""So many for each confirmed one, beyond PATIENCE: what moves is no sum of steps alike everywhere."""
 
 
 class Inquiry:

@@ -71,7 +71,8 @@ def test_a_run_too_noisy_to_rule_anything_out_does_not_promise_that_a_few_more_p
 
 
 def test_without_a_change_about_as_many_more_pairs_settle_it_as_are_told_for_that() -> None:
-    early, late = [], []
+    early: list[str] = []
+    late: list[str] = []
     for seed in range(6):
         found, rng = still(0.06, seed=seed, rounds=2)
         (note,) = (note for note in found.judge().notes if CLAIM.search(note))

@@ -12,12 +12,12 @@ import numpy as np
 from bot.flows.change_points.closer_looks import MOST_PLACES, CloserLooks
 from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import ChangePoint, ChangePointSearch, Doubt, Observation, Probe
-from bot.model.space import Option, Space
+from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
 
 OPTIONS = ("a", "b", "c", "d")
 SPACE = Space(tuple(Option(name, "flag", (False, True), False) for name in OPTIONS), ())
-EVERY = list(product((False, True), repeat=len(OPTIONS)))
+EVERY: list[Configuration] = list(product((False, True), repeat=len(OPTIONS)))
 REVISIONS, PLACE = 400, 150
 
 
@@ -150,6 +150,13 @@ def test_changes_of_less_than_the_threshold_are_not_told_of_a_look() -> None:
     search = looks(lambda _count, _threshold: Scripted(points=(small,)))
     played(search, Uneven())
     assert search.change_points_ == []
+
+
+def test_what_only_takes_back_a_part_of_a_wider_change_is_not_told() -> None:
+    points = (point(4, "!a", ratio=0.5), point(4, "!a", "b", ratio=1.3), point(4, "c", ratio=1.8))
+    search = looks(lambda _count, _threshold: Scripted(points=points))
+    played(search, Uneven())
+    assert [p.term for p in search.change_points_] == [("!a",), ("c",)]
 
 
 def test_before_the_end_the_least_measured_configurations_are_tried_all_over_the_range() -> None:
