@@ -118,8 +118,8 @@ class CloserLooks:
             first, last = yield from self._narrowed(left)
             self._looks.append((yield from self._look(first, last)))
             left = self._unexplained()
-            if left is None:
-                yield self._elsewhere()
+            if left is None and (wished := self._elsewhere()):
+                yield wished
                 left = self._unexplained()
 
     def _unexplained(self) -> Unexplained | None:
@@ -154,8 +154,11 @@ class CloserLooks:
         self, configuration: Configuration, before: int, after: int
     ) -> Generator[Sequence[Probe], None, tuple[int, int]]:
         """First and last revision at which a configuration may have moved, halved as far as trials work."""
-        left = [r for r in self._usable() if before < r < after]
+        ends = before, after
+        if unknown := [Probe(configuration, r) for r in ends if np.isnan(self._level(configuration, r))]:
+            yield unknown * AGAIN
         levels = self._level(configuration, before), self._level(configuration, after)
+        left = [r for r in self._usable() if before < r < after and not np.isnan(sum(levels))]
         while left:
             middle = left[len(left) // 2]
             yield [Probe(configuration, middle)] * AGAIN
@@ -226,10 +229,11 @@ class CloserLooks:
         return sorted(chosen)
 
     def _usable(self) -> list[int]:
-        """Revisions but those at which several trials failed and none worked."""
+        """Revisions but those that were not built, or at which several trials failed and none worked."""
         worked = {o.probe.revision for o in self._observations if np.isfinite(o.value)}
-        failed = Counter(o.probe.revision for o in self._observations if o.probe.revision not in worked)
-        return [r for r in range(self.revisions) if failed[r] < DEAD]
+        failed = [o for o in self._observations if o.probe.revision not in worked]
+        dead = Counter(r for o in failed for r in [o.probe.revision] * (1 if o.built else DEAD))
+        return [r for r in range(self.revisions) if dead[r] < DEAD]
 
 
 def _at(observations: Sequence[Observation], places: Sequence[int]) -> list[Observation]:

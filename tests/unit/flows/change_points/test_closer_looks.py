@@ -61,6 +61,18 @@ class Spread:
 
 
 @dataclass
+class Staggered(Spread):
+    """The same, each configuration at revisions of its own."""
+
+    def wishes(self) -> Sequence[Probe]:
+        if self.asked:
+            return ()
+        return [
+            Probe(c, min(r + i, REVISIONS - 1)) for i, c in enumerate(EVERY) for r in range(0, REVISIONS, 20)
+        ]
+
+
+@dataclass
 class Scripted:
     """A short search that asks nothing and knows everything."""
 
@@ -157,6 +169,19 @@ def test_what_only_takes_back_a_part_of_a_wider_change_is_not_told() -> None:
     search = looks(lambda _count, _threshold: Scripted(points=points))
     played(search, Uneven())
     assert [p.term for p in search.change_points_] == [("!a",), ("c",)]
+
+
+def test_a_stretch_is_halved_by_values_at_its_ends_which_are_asked_for_where_they_are_missing() -> None:
+    looked: list[int] = []
+
+    def short(revisions: int, _threshold: float) -> Scripted:
+        looked.append(revisions)
+        return Scripted(points=(point(4, "!a"),))
+
+    search = CloserLooks(SPACE, Staggered(), short, REVISIONS, 0.05)
+    played(search, Uneven())
+    assert [p.revision for p in search.change_points_] == [PLACE]
+    assert len(looked) == 1  # at once at the right place
 
 
 def test_before_the_end_the_least_measured_configurations_are_tried_all_over_the_range() -> None:
