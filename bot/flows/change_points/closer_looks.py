@@ -25,6 +25,8 @@ FEW, SPREAD = 8, 13
 """When all that moved is explained, so many configurations are tried at so many revisions."""
 QUICK, LEAST = 0.1, 0.1
 """Share of the configurations that are quicker than a quick one, and what it takes at least, as a share."""
+SHOWN = 0.25
+"""Share of the configurations that hold a term which must have moved the way that is told of it."""
 DEAD = 3
 """Trials of a revision that all failed, from which on it is left out."""
 
@@ -187,7 +189,7 @@ class CloserLooks:
             yield [replace(probe, revision=places[probe.revision]) for probe in wished]
             search.partial_fit(_at(self._fresh, places))
         large = [_placed(p, places) for p in search.change_points_ if self._matters(*p.ratio_interval)]
-        points = [p for p in large if self._shows(p, [q for q in large if q.revision == p.revision])]
+        points = [p for p in large if self._shows(p, places)]
         doubtful = search.doubts_ if isinstance(search, Doubting) else ()
         doubts = [_placed(d, places) for d in doubtful if self._matters(d.ratio)]
         return Look(first, last, tuple(places), tuple(points), tuple(doubts))
@@ -204,15 +206,26 @@ class CloserLooks:
         levels = [float(np.median(v)) for v in values.values()]
         return max(float(np.quantile(levels, QUICK)) / float(np.median(levels)), LEAST)
 
-    def _shows(self, point: ChangePoint, there: Sequence[ChangePoint]) -> bool:
-        """Whether what holds a point's term moved as it says, wider changes of its revision included.
+    def _shows(self, point: ChangePoint, places: Sequence[int]) -> bool:
+        """Whether measured configurations that hold a point's term moved as it says, at least some of them.
 
         What only takes back a part of a wider change would be told to be slower where nothing is.
         """
-        worked = {o.probe.configuration for o in self._observations if np.isfinite(o.value)}
-        mine = [c for c in worked if self.space.carries(point.term, c)]
-        wider = [p for p in there if all(self.space.carries(p.term, c) for c in mine)]
-        return (point.ratio - 1.0) * sum(p.ratio - 1.0 for p in wider) > 0.0
+        before = [r for r in places if r < point.interval[0]][::-1]
+        after = [r for r in places if r >= point.revision]
+        mine = {o.probe.configuration for o in self._observations if o.probe.revision in places}
+        moves = [
+            self._nearest(c, after) - self._nearest(c, before)
+            for c in mine
+            if self.space.carries(point.term, c)
+        ]
+        known = [np.sign(point.ratio - 1.0) * move > 0.0 for move in moves if np.isfinite(move)]
+        return not known or float(np.mean(known)) >= SHOWN
+
+    def _nearest(self, configuration: Configuration, places: Sequence[int]) -> float:
+        """A configuration's log value at the first of some places where there is one; NaN: there is none."""
+        levels = (self._level(configuration, r) for r in places)
+        return next((level for level in levels if np.isfinite(level)), np.nan)
 
     def _matters(self, *ratios: float) -> bool:
         """Whether one of some ratios is as large a change as is asked for."""
