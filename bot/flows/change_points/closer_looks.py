@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 import numpy as np
 
+from bot.analysis.change_points.noise import Floats, Ints
 from bot.analysis.change_points.unexplained import Unexplained, unexplained
+from bot.analysis.change_points.visible import by_configuration
 from bot.model.change_points import ChangePoint, ChangePointSearch, Doubt, Doubting, Observation, Probe
 from bot.model.space import Configuration, Space
 
@@ -29,6 +31,9 @@ SHOWN = 0.25
 """Share of the configurations that hold a term which must have moved the way that is told of it."""
 DEAD = 3
 """Trials of a revision that all failed, from which on it is left out."""
+
+NOTHING: tuple[Ints, Floats] = np.zeros(0, dtype=np.intp), np.zeros(0)
+"""The trials of a configuration that has none."""
 
 _Found = TypeVar("_Found", ChangePoint, Doubt)
 
@@ -129,10 +134,7 @@ class CloserLooks:
 
     def _elsewhere(self) -> list[Probe]:
         """Trials all over the range of those that were measured at the fewest revisions, as many at each."""
-        seen: dict[Configuration, set[int]] = defaultdict(set)
-        for o in self._observations:
-            if np.isfinite(o.value):
-                seen[o.probe.configuration].add(o.probe.revision)
+        seen = {c: set(at.tolist()) for c, (at, _) in by_configuration(self._observations).items()}
         usable = self._usable()
         some = [usable[round(x)] for x in np.linspace(0, len(usable) - 1, SPREAD)]
         few = sorted(seen, key=lambda c: len(seen[c]))[:FEW]
@@ -159,7 +161,7 @@ class CloserLooks:
         ends = before, after
         if unknown := [Probe(configuration, r) for r in ends if np.isnan(self._level(configuration, r))]:
             yield unknown * AGAIN
-        levels = self._level(configuration, before), self._level(configuration, after)
+        levels = [self._level(configuration, r) for r in ends]
         left = [r for r in self._usable() if before < r < after and not np.isnan(sum(levels))]
         while left:
             middle = left[len(left) // 2]
@@ -175,9 +177,8 @@ class CloserLooks:
 
     def _level(self, configuration: Configuration, revision: int) -> float:
         """The median of a configuration's log values at a revision; NaN: none is known."""
-        probe = Probe(configuration, revision)
-        values = [o.value for o in self._observations if o.probe == probe and o.value > 0.0]
-        return float(np.median(np.log(values))) if values else np.nan
+        mine = [o for o in self._observations if o.probe.configuration == configuration]
+        return _first(by_configuration(mine).get(configuration, NOTHING), [revision])
 
     def _look(self, first: int, last: int) -> Generator[Sequence[Probe], None, Look]:
         """Searches a stretch and what lies around it as a short range."""
@@ -199,11 +200,7 @@ class CloserLooks:
 
         What takes the same seconds everywhere is a small share of the middle one and a large one of it.
         """
-        values: dict[Configuration, list[float]] = defaultdict(list)
-        for o in self._observations:
-            if np.isfinite(o.value):
-                values[o.probe.configuration].append(abs(o.value))
-        levels = [float(np.median(v)) for v in values.values()]
+        levels = [float(np.median(np.exp(y))) for _, y in by_configuration(self._observations).values()]
         return max(float(np.quantile(levels, QUICK)) / float(np.median(levels)), LEAST)
 
     def _shows(self, point: ChangePoint, places: Sequence[int]) -> bool:
@@ -213,19 +210,13 @@ class CloserLooks:
         """
         before = [r for r in places if r < point.interval[0]][::-1]
         after = [r for r in places if r >= point.revision]
-        mine = {o.probe.configuration for o in self._observations if o.probe.revision in places}
         moves = [
-            self._nearest(c, after) - self._nearest(c, before)
-            for c in mine
+            _first(trials, after) - _first(trials, before)
+            for c, trials in by_configuration(self._observations).items()
             if self.space.carries(point.term, c)
         ]
         known = [np.sign(point.ratio - 1.0) * move > 0.0 for move in moves if np.isfinite(move)]
         return not known or float(np.mean(known)) >= SHOWN
-
-    def _nearest(self, configuration: Configuration, places: Sequence[int]) -> float:
-        """A configuration's log value at the first of some places where there is one; NaN: there is none."""
-        levels = (self._level(configuration, r) for r in places)
-        return next((level for level in levels if np.isfinite(level)), np.nan)
 
     def _matters(self, *ratios: float) -> bool:
         """Whether one of some ratios is as large a change as is asked for."""
@@ -247,6 +238,13 @@ class CloserLooks:
         failed = [o for o in self._observations if o.probe.revision not in worked]
         dead = Counter(r for o in failed for r in [o.probe.revision] * (1 if o.built else DEAD))
         return [r for r in range(self.revisions) if dead[r] < DEAD]
+
+
+def _first(trials: tuple[Ints, Floats], places: Sequence[int]) -> float:
+    """The median of log values at the first of some places where there are any; NaN: nowhere."""
+    at, logs = trials
+    known = next((r for r in places if r in at), None)
+    return np.nan if known is None else float(np.median(logs[at == known]))
 
 
 def _at(observations: Sequence[Observation], places: Sequence[int]) -> list[Observation]:
