@@ -21,6 +21,8 @@ from bot.model.trials import Trial
 
 BENCHMARK = "benchmark"
 """The option that stands for the name of another tool's benchmark."""
+BITS = 63
+"""Of the largest whole number that can be kept."""
 _SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
     **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 1e-3),
@@ -139,6 +141,14 @@ def moment(milliseconds: float, file: File) -> datetime:
         raise UsageError(f"{file.name}: {milliseconds} is no time in milliseconds") from None
 
 
+def _bounded(digits: str) -> int:
+    """A whole number that a column of a table holds."""
+    number = int(digits)
+    if number.bit_length() > BITS:
+        raise ValueError
+    return number
+
+
 def parsed(file: File, *, after: str = "") -> Any:
     """The file's JSON, behind the text `after` (the assignment of a script).
 
@@ -151,12 +161,19 @@ def parsed(file: File, *, after: str = "") -> Any:
         raise UsageError(f"{file.name}: not UTF-8 text at byte {error.start}") from None
     start = len(text) - len(text.lstrip()[len(after) :]) if after else 0
     try:
-        return json.loads(text[start:].rstrip().removesuffix(";"))
+        value = json.loads(text[start:].rstrip().removesuffix(";"), parse_int=_bounded)
+        if "\\ud" in text.lower():  # half of a pair of escapes is no character, and no column keeps it
+            json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         line = text.count("\n", 0, start + error.pos) + 1
         raise UsageError(f"{file.name}:{line}:{error.colno}: not JSON: {error.msg}") from None
     except RecursionError:
         raise UsageError(f"{file.name}: nested too deeply") from None
+    except UnicodeEncodeError:
+        raise UsageError(f"{file.name}: a text is no Unicode: half of a pair of \\u escapes") from None
+    except ValueError:
+        raise UsageError(f"{file.name}: a whole number has more than {BITS} bits") from None
+    return value
 
 
 def checked(model: type[Model], value: Any, file: File) -> Model:

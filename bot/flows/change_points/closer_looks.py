@@ -28,7 +28,7 @@ FEW, SPREAD = 8, 13
 QUICK, LEAST = 0.1, 0.1
 """Share of the configurations that are quicker than a quick one, and what it takes at least, as a share."""
 SHOWN = 0.25
-"""Share of the configurations that hold a term which must have moved the way that is told of it."""
+"""Share of the configurations that hold a term which must have moved rather as is told of it than not."""
 DEAD = 3
 """Trials of a revision that all failed, from which on it is left out."""
 
@@ -178,7 +178,8 @@ class CloserLooks:
     def _level(self, configuration: Configuration, revision: int) -> float:
         """The median of a configuration's log values at a revision; NaN: none is known."""
         mine = [o for o in self._observations if o.probe.configuration == configuration]
-        return _first(by_configuration(mine).get(configuration, NOTHING), [revision])
+        known = _first(by_configuration(mine).get(configuration, NOTHING), [revision])
+        return np.nan if known is None else known[1]
 
     def _look(self, first: int, last: int) -> Generator[Sequence[Probe], None, Look]:
         """Searches a stretch and what lies around it as a short range."""
@@ -190,7 +191,7 @@ class CloserLooks:
             yield [replace(probe, revision=places[probe.revision]) for probe in wished]
             search.partial_fit(_at(self._fresh, places))
         large = [_placed(p, places) for p in search.change_points_ if self._matters(*p.ratio_interval)]
-        points = [p for p in large if self._shows(p, places)]
+        points = self._shown(large, places)
         doubtful = search.doubts_ if isinstance(search, Doubting) else ()
         doubts = [_placed(d, places) for d in doubtful if self._matters(d.ratio)]
         return Look(first, last, tuple(places), tuple(points), tuple(doubts))
@@ -203,20 +204,38 @@ class CloserLooks:
         levels = [float(np.median(np.exp(y))) for _, y in by_configuration(self._observations).values()]
         return max(float(np.quantile(levels, QUICK)) / float(np.median(levels)), LEAST)
 
-    def _shows(self, point: ChangePoint, places: Sequence[int]) -> bool:
-        """Whether measured configurations that hold a point's term moved as it says, at least some of them.
+    def _shown(self, points: Sequence[ChangePoint], places: Sequence[int]) -> list[ChangePoint]:
+        """Those that configurations did; of several, those of more levels are doubted first."""
+        kept = list(points)
+        for point in sorted(points, key=lambda p: len(p.term), reverse=True):
+            others = [other for other in kept if other is not point]
+            if not self._shows(point, others, places):
+                kept = others
+        return kept
 
-        What only takes back a part of a wider change would be told to be slower where nothing is.
+    def _shows(self, point: ChangePoint, others: Sequence[ChangePoint], places: Sequence[int]) -> bool:
+        """Whether some that hold a point's term moved as it says, and rather as is told with it than without.
+
+        What only takes back a part of a wider change would be told to be slower where nothing is, and what
+        is told beside one as a share of the few seconds that are left, to be far faster than anything is.
         """
         before = [r for r in places if r < point.interval[0]][::-1]
         after = [r for r in places if r >= point.revision]
-        moves = [
-            _first(trials, after) - _first(trials, before)
-            for c, trials in by_configuration(self._observations).items()
-            if self.space.carries(point.term, c)
-        ]
-        known = [np.sign(point.ratio - 1.0) * move > 0.0 for move in moves if np.isfinite(move)]
-        return not known or float(np.mean(known)) >= SHOWN
+        told, agree = np.log(point.ratio), []
+        for c, trials in by_configuration(self._observations).items():
+            old, new = _first(trials, before), _first(trials, after)
+            if old is None or new is None or not self._holds(point, c):
+                continue
+            beside = [p for p in others if old[0] < p.revision <= new[0] and self._holds(p, c)]
+            moved = new[1] - old[1]
+            alone = moved - sum(np.log(p.ratio) for p in beside)
+            agree.append(told * moved > 0.0 and abs(alone - told) < abs(alone))
+        return not agree or float(np.mean(agree)) >= SHOWN
+
+    def _holds(self, point: ChangePoint, configuration: Configuration) -> bool:
+        """Whether a change point is said to move a configuration."""
+        spared = any(self.space.carries(term, configuration) for term in point.spared)
+        return self.space.carries(point.term, configuration) and not spared
 
     def _matters(self, *ratios: float) -> bool:
         """Whether one of some ratios is as large a change as is asked for."""
@@ -240,11 +259,11 @@ class CloserLooks:
         return [r for r in range(self.revisions) if dead[r] < DEAD]
 
 
-def _first(trials: tuple[Ints, Floats], places: Sequence[int]) -> float:
-    """The median of log values at the first of some places where there are any; NaN: nowhere."""
+def _first(trials: tuple[Ints, Floats], places: Sequence[int]) -> tuple[int, float] | None:
+    """The first of some places where there are trials, and the median of their log values; None: nowhere."""
     at, logs = trials
     known = next((r for r in places if r in at), None)
-    return np.nan if known is None else float(np.median(logs[at == known]))
+    return None if known is None else (known, float(np.median(logs[at == known])))
 
 
 def _at(observations: Sequence[Observation], places: Sequence[int]) -> list[Observation]:

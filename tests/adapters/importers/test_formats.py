@@ -200,6 +200,9 @@ CSV = "revision,metric,value,trial,outcome\n"
         ("h.json", "[" * 100_000, r"h\.json: nested too deeply"),
         ("h.json", "{", r"h\.json:1:2: not JSON"),
         ("h.json", "{}", r"h\.json: its format is not recognised; name it with --format"),
+        ("h.json", files.hyperfine(exit_codes=[10**30]), r"h\.json: a whole number has more than 63 bits"),
+        ("a.json", files.asv(commit_hash="\ud800"), r"a\.json: a text is no Unicode"),
+        ("a.json", files.asv(version="x" * 5000), r"a\.json: version x+ of asv's results is not known"),
         ("h.txt", "1 2 3", r"h\.txt: its format is not recognised"),
     ],
 )

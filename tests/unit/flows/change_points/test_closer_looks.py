@@ -173,6 +173,20 @@ def test_what_only_takes_back_a_part_of_a_wider_change_is_not_told() -> None:
     assert [p.term for p in search.change_points_] == [("!a",)]
 
 
+def test_what_is_told_beside_a_wider_change_as_more_than_anything_moved_is_not_told() -> None:
+    points = (point(4, "!a", ratio=0.7), point(4, "!a", "b", ratio=0.3))
+    search = looks(lambda count, _threshold: Scripted(points=points, asks=count))
+    played(search, Uneven())
+    assert [p.term for p in search.change_points_] == [("!a",)]
+
+
+def test_a_step_of_some_beside_a_wider_one_is_told_where_they_did_both() -> None:
+    points = (point(4, "!a", ratio=0.8), point(4, "!a", "!b", ratio=0.8))
+    search = looks(lambda count, _threshold: Scripted(points=points, asks=count))
+    played(search, Uneven())
+    assert [p.term for p in search.change_points_] == [("!a",), ("!a", "!b")]
+
+
 def test_a_stretch_is_halved_by_values_at_its_ends_which_are_asked_for_where_they_are_missing() -> None:
     looked: list[int] = []
 
