@@ -13,6 +13,7 @@ from benchmarks.change_points.multiplied import Factors, MultipliedKind
 from benchmarks.change_points.published_systems import Cell
 from benchmarks.change_points.systems import HardCell
 from benchmarks.change_points.truth import System
+from benchmarks.change_points.uneven import Uneven, UnevenKind
 
 COMMITS = (500, 1000, 2000)
 STEPS = (1, 3, 10)
@@ -49,6 +50,7 @@ ROWS = (
     Row("hard kind, 64 options", large=0.85),
     Row("hard kind of the second generator, 32 options", large=0.85),
     Row("factors, noise .02, 10-40 options"),
+    Row("uneven shares, noise .01, 10 options"),
     Row("100 options x 10,000 commits, cov .01", f1=0.90),
 )
 NULLS = (
@@ -96,6 +98,14 @@ class _Factors:
         return MultipliedKind(self.cell, rng)
 
 
+@dataclass(frozen=True)
+class _Uneven:
+    cell: Uneven
+
+    def __call__(self, rng: np.random.Generator) -> System:
+        return UnevenKind(self.cell, rng)
+
+
 def _published(row: Row, *cells: Cell) -> list[Case]:
     return [Case(row.name, f"{c.size}, cov {c.cov}", _Published(c), c) for c in cells]
 
@@ -105,7 +115,7 @@ def _grid(cov: float, *options: int) -> list[Cell]:
 
 
 def _cases() -> list[Case]:
-    clean, low, high, wide, *hard, second, factors, large = ROWS
+    clean, low, high, wide, *hard, second, factors, uneven, large = ROWS
     found = _published(clean, *_grid(0.0, 8, 16, 32, 64))
     found += _published(low, *_grid(0.01, 8, 16, 32, 64))
     found += _published(high, *_grid(0.03, 8, 16, 32))
@@ -117,13 +127,15 @@ def _cases() -> list[Case]:
     found.append(Case(second.name, f"second {cell.name}", _Second(cell)))
     cells = [Factors(10, 300, 4, 1.6), Factors(10, 300, 4, 20.0), Factors(40, 1000, 6, 1.6)]
     found += [Case(factors.name, f"factors {cell.name}", _Factors(cell)) for cell in cells]
-    *quiet, null16, null32, null64, uneven = NULLS
+    shares = Uneven(6, 700, 6)
+    found.append(Case(uneven.name, f"uneven {shares.name}", _Uneven(shares)))
+    *quiet, null16, null32, null64, restless = NULLS
     for row, cov in zip(quiet, (0.0, 0.01, 0.03, 0.05), strict=True):
         found += _published(row, *(Cell(1000, n, 0, cov) for n in sizes))
     for row, n in zip((null16, null32, null64), sizes, strict=True):
         found.append(Case(row.name, f"hard {n} null", _Hard(n, changing=False)))
     none = Factors(10, 300, 0, 1.6, uneven=True)
-    found.append(Case(uneven.name, f"factors {none.name} null", _Factors(none)))
+    found.append(Case(restless.name, f"factors {none.name} null", _Factors(none)))
     return found
 
 

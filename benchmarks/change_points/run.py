@@ -58,7 +58,7 @@ SYSTEMS = (
     "truth.py",
     "wording.py",
 )
-"""Without `multiplied.py`: the published algorithm's runs of the others, which took long, stay."""
+"""Without `multiplied.py` and `uneven.py`: the published algorithm's long runs of the others stay."""
 FIRST_SEED = 70_000  # none of these seeds was used for tuning
 CPU = 60.0  # seconds after which a search is not asked again
 GRACE = 3.0  # so many times that, and it is ended

@@ -58,8 +58,8 @@ def read(file: File, names: Mapping[str, Sequence[str]] | None = None) -> list[M
     """
     value = parsed(file)
     if isinstance(value, dict) and value.get("version") != VERSION:
-        found = str(value.get("version"))[:40]
-        raise UsageError(f"{file.name}: version {found} of asv's results is not known; 2 is")
+        version = str(value.get("version"))[:40]
+        raise UsageError(f"{file.name}: version {version} of asv's results is not known; 2 is")
     data = checked(_Results, value, file)
     cores = str(data.params.num_cpu)
     series = Series("asv", revision=data.commit_hash, started=moment(data.date, file))

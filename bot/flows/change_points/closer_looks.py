@@ -27,6 +27,8 @@ FEW, SPREAD = 8, 13
 """When all that moved is explained, so many configurations are tried at so many revisions."""
 QUICK, LEAST = 0.1, 0.1
 """Share of the configurations that are quicker than a quick one, and what it takes at least, as a share."""
+SURE = 0.9
+"""Probability of a change point from which on it needs no closer look."""
 SHOWN = 0.25
 """Share of the configurations that hold a term which must have moved rather as is told of it than not."""
 DEAD = 3
@@ -141,10 +143,11 @@ class CloserLooks:
         return [Probe(c, r) for c in few for r in some if r not in seen[c]]
 
     def _explained(self) -> list[ChangePoint]:
-        """What needs no closer look: what is told, and where there was one."""
+        """What needs no closer look: what is sure, and where there was one."""
+        sure = [p for p in self.change_points_ if p.probability >= SURE]
         looked = [(look.first, look.last) for look in self._looks]
         marks = [ChangePoint(first, (first, last), (), (), 1.0, (1.0, 1.0), 1.0) for first, last in looked]
-        return [*self.change_points_, *marks]
+        return [*sure, *marks]
 
     def _narrowed(self, left: Unexplained) -> Generator[Sequence[Probe], None, tuple[int, int]]:
         """Where the clearest configurations moved, each by itself; the stretch in which most of them did."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Self
 
@@ -142,6 +142,13 @@ def test_where_all_is_explained_nothing_more_is_asked() -> None:
     assert search.change_points_ == []
     told = looks(points=[point(PLACE, "!a")])
     assert len(played(told, Uneven())) == len(Spread().wishes())
+
+
+def test_what_the_long_search_is_not_sure_of_is_looked_at() -> None:
+    unsure = replace(point(PLACE, ratio=0.7), interval=(PLACE - 30, PLACE), probability=0.6)
+    search = looks(lambda _count, _threshold: Scripted(points=(point(4, "!a"),)), points=[unsure])
+    played(search, Uneven())
+    assert [(p.revision, p.term) for p in search.change_points_] == [(PLACE, ("!a",))]
 
 
 def test_what_a_look_says_of_its_revisions_replaces_what_was_told_of_them() -> None:
