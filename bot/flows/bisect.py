@@ -245,10 +245,14 @@ def _unexplained(job: RangeJob, left: Unexplained | None) -> list[str]:
         return []
     first, last = (f"`{job.revisions[r].label}`" for r in (left.first, left.last))
     where = f"At {first}" if first == last else f"Between {first} and {last}"
+    share = math.expm1(left.size) if left.slower else -math.expm1(-left.size)
+    ways = {"slower": left.slower, "faster": left.moved - left.slower}
+    mixed = ", ".join(f"{count} {way}" for way, count in ways.items())
+    way = next((f"all {way}" for way, count in ways.items() if count == left.moved), mixed)
     return [
         f"{where} something moved that no change above explains: {left.moved} of {left.measured}"
-        f" configurations by {100 * math.expm1(left.size):.2g} % (the middle one), up or down, and no few"
-        " options tell them from the others. A build can move each configuration a little by itself."
+        f" configurations by {100 * share:.2g} % (the middle one; {way}), and no few options tell them from"
+        " the others. A build can move each configuration a little by itself."
     ]
 
 

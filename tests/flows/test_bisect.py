@@ -231,11 +231,20 @@ def test_what_fails_at_the_anchor_says_nothing_of_the_revisions_beside_it() -> N
     assert "Trials failed at 1 revision: v3." in told
 
 
-@pytest.mark.parametrize(("least", "verdict"), [("1%", "inconclusive"), ("30%", "none")])
-def test_what_moved_and_no_change_explains_is_said_and_is_not_green(least: str, verdict: str) -> None:
+@pytest.mark.parametrize(
+    ("least", "other", "verdict", "ways"),
+    [
+        ("1%", 0.9, "inconclusive", "4 slower, 4 faster"),
+        ("1%", 1.1, "inconclusive", "all slower"),
+        ("30%", 0.9, "none", ""),
+    ],
+)
+def test_what_moved_and_no_change_explains_is_said_and_is_not_green(
+    least: str, other: float, verdict: str, ways: str
+) -> None:
     def shifts(revision: int, configurations: np.ndarray) -> np.ndarray:
         odd = configurations.sum(axis=1) % 2 > 0  # three options together
-        moved: np.ndarray = np.where(odd, 1.2, 0.9) if revision >= 6 else np.ones(len(configurations))
+        moved: np.ndarray = np.where(odd, 1.2, other) if revision >= 6 else np.ones(len(configurations))
         return moved
 
     flags = {name: FlagOption(flag=f"-{name}") for name in "abc"}
@@ -246,7 +255,7 @@ def test_what_moved_and_no_change_explains_is_said_and_is_not_green(least: str, 
     said = [note for note in report.notes if "no change above explains" in note]
     assert report.verdict == verdict and len(said) == (verdict == "inconclusive")
     assert all(note.startswith("At `v6` something moved") for note in said)
-    assert all("8 of 8 configurations by" in note for note in said)
+    assert all("8 of 8 configurations by" in note and f"(the middle one; {ways})" in note for note in said)
 
 
 def test_a_search_that_is_cut_tells_what_crept_from_end_to_end() -> None:

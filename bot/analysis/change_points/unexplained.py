@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,16 +28,26 @@ CREPT, AMOUNT = 4.0, 2.0
 class Unexplained:
     """Between which revisions something moved, in how many of the configurations measured around it.
 
-    first, last: revisions it may be. size: median absolute log ratio of those that moved. clearest: some of
-    them, those that moved most beyond their noise first.
+    first, last: revisions it may be. slower: so many of those that moved. size: their median absolute log
+    ratio. clearest: some of them, those that moved most beyond their noise first.
     """
 
     first: int
     last: int
     moved: int
+    slower: int
     measured: int
     size: float
     clearest: tuple[Configuration, ...] = ()
+
+
+class _Shift(NamedTuple):
+    """Of one configuration: first and last revision it may be, log ratio, and how many standard errors."""
+
+    first: int
+    last: int
+    move: float
+    errors: float
 
 
 def unexplained(
@@ -49,24 +60,31 @@ def unexplained(
     """
     trials = by_configuration(observations)
     scale = max(scale_of(trials), 1e-9) if trials else 1.0
-    shifts: list[tuple[int, int, float, float, Configuration]] = []
+    shifts: list[tuple[_Shift, Configuration]] = []
     for configuration, (at, logs) in trials.items():
         held = [p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases))]
         for rows in _between(at, held):
             shift = _largest(at[rows], logs[rows], scale)
-            if shift is not None and abs(shift[2]) >= math.log1p(least):
-                shifts.append((*shift, configuration))
+            if shift is not None and abs(shift.move) >= math.log1p(least):
+                shifts.append((shift, configuration))
     if not shifts:
         return None
-    last = max((s[1] for s in shifts), key=lambda r: sum(low <= r <= high for low, high, *_ in shifts))
-    there = [s for s in shifts if s[0] <= last <= s[1]]
-    first = max(s[0] for s in there)
+    last = max((s.last for s, _ in shifts), key=lambda r: sum(s.first <= r <= s.last for s, _ in shifts))
+    there = [(s, c) for s, c in shifts if s.first <= last <= s.last]
+    first = max(s.first for s, _ in there)
     around = sum(int(at[0]) < first and int(at[-1]) >= last for at, _ in trials.values())
     if len(there) < max(FEWEST, SHARE * around):
         return None
-    size = float(np.median([abs(s[2]) for s in there]))
-    clearest = tuple(s[4] for s in sorted(there, key=lambda s: -s[3])[:SHOWN])
-    return Unexplained(first, min(s[1] for s in there), len(there), around, size, clearest)
+    clearest = sorted(there, key=lambda found: found[0].errors, reverse=True)[:SHOWN]
+    return Unexplained(
+        first,
+        min(s.last for s, _ in there),
+        moved=len(there),
+        slower=sum(s.move > 0.0 for s, _ in there),
+        measured=around,
+        size=float(np.median([abs(s.move) for s, _ in there])),
+        clearest=tuple(c for _, c in clearest),
+    )
 
 
 @dataclass(frozen=True)
@@ -115,8 +133,8 @@ def _between(at: Ints, points: Sequence[ChangePoint]) -> Iterator[Ints]:
     yield np.flatnonzero(at >= start)
 
 
-def _largest(at: Ints, logs: Floats, scale: float) -> tuple[int, int, float, float] | None:
-    """The clearest shift between neighbouring revisions: first and last one it may be, log ratio, errors."""
+def _largest(at: Ints, logs: Floats, scale: float) -> _Shift | None:
+    """The clearest shift between neighbouring revisions."""
     cuts = np.flatnonzero(np.diff(at)) + 1
     if not len(cuts):
         return None
@@ -126,5 +144,5 @@ def _largest(at: Ints, logs: Floats, scale: float) -> tuple[int, int, float, flo
     best = int(np.argmax(clear))
     if clear[best] < CLEAR:
         return None
-    moved = float(after[best] - before[best])
-    return int(at[cuts[best] - 1]) + 1, int(at[cuts[best]]), moved, float(clear[best])
+    move = float(after[best] - before[best])
+    return _Shift(int(at[cuts[best] - 1]) + 1, int(at[cuts[best]]), move, float(clear[best]))

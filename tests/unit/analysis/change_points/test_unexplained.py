@@ -38,6 +38,7 @@ def test_configurations_that_move_by_themselves_are_counted_and_placed() -> None
     left = unexplained(SPACE, trials(own), (), least=0.01)
     assert left is not None and (left.first, left.last) == (17, 20)
     assert left.moved == left.measured == 16 and left.size == pytest.approx(0.1, abs=0.01)
+    assert left.slower == 10
 
 
 def disturbed(configuration: Configuration, revision: int) -> float:
