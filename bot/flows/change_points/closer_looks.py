@@ -208,15 +208,16 @@ class CloserLooks:
         return max(float(np.quantile(levels, QUICK)) / float(np.median(levels)), LEAST)
 
     def _shown(self, points: Sequence[ChangePoint], places: Sequence[int]) -> list[ChangePoint]:
-        """Those that configurations did; of several, those of more levels are doubted first."""
-        kept = list(points)
-        for point in sorted(points, key=lambda p: len(p.term), reverse=True):
-            others = [other for other in kept if other is not point]
-            if not self._shows(point, others, places):
-                kept = others
-        return kept
+        """Those that configurations did; of several, those of more levels are doubted first.
 
-    def _shows(self, point: ChangePoint, others: Sequence[ChangePoint], places: Sequence[int]) -> bool:
+        What made up for another is not told, and so neither is that: each is asked of those that are left.
+        """
+        kept = sorted(points, key=lambda p: len(p.term), reverse=True)
+        while wrong := next((p for p in kept if not self._shows(p, kept, places)), None):
+            kept.remove(wrong)
+        return [p for p in points if p in kept]
+
+    def _shows(self, point: ChangePoint, told: Sequence[ChangePoint], places: Sequence[int]) -> bool:
         """Whether some that hold a point's term moved as it says, and rather as is told with it than without.
 
         What only takes back a part of a wider change would be told to be slower where nothing is, and what
@@ -224,15 +225,15 @@ class CloserLooks:
         """
         before = [r for r in places if r < point.interval[0]][::-1]
         after = [r for r in places if r >= point.revision]
-        told, agree = np.log(point.ratio), []
+        share, agree = np.log(point.ratio), []
         for c, trials in by_configuration(self._observations).items():
             old, new = _first(trials, before), _first(trials, after)
             if old is None or new is None or not self._holds(point, c):
                 continue
-            beside = [p for p in others if old[0] < p.revision <= new[0] and self._holds(p, c)]
+            others = [p for p in told if p is not point and old[0] < p.revision <= new[0]]
             moved = new[1] - old[1]
-            alone = moved - sum(np.log(p.ratio) for p in beside)
-            agree.append(told * moved > 0.0 and abs(alone - told) < abs(alone))
+            alone = moved - sum(np.log(p.ratio) for p in others if self._holds(p, c))
+            agree.append(share * moved > 0.0 and abs(alone - share) < abs(alone))
         return not agree or float(np.mean(agree)) >= SHOWN
 
     def _holds(self, point: ChangePoint, configuration: Configuration) -> bool:

@@ -187,6 +187,14 @@ def test_what_is_told_beside_a_wider_change_as_more_than_anything_moved_is_not_t
     assert [p.term for p in search.change_points_] == [("!a",)]
 
 
+def test_what_is_right_only_with_others_that_are_not_told_is_not_told_either() -> None:
+    others = (point(4, "b", "c", ratio=2.2), point(4, "b", "!c", ratio=2.2))
+    points = (point(4, "!a", "b", ratio=0.3), point(4, "!a", ratio=0.7), *others)
+    search = looks(lambda count, _threshold: Scripted(points=points, asks=count))
+    played(search, Uneven())
+    assert [p.term for p in search.change_points_] == [("!a",)]
+
+
 def test_a_step_of_some_beside_a_wider_one_is_told_where_they_did_both() -> None:
     points = (point(4, "!a", ratio=0.8), point(4, "!a", "!b", ratio=0.8))
     search = looks(lambda count, _threshold: Scripted(points=points, asks=count))
