@@ -204,7 +204,7 @@ def test_names_with_markdown_stay_names(place: Place) -> None:
     slow = shell(turns="4000")
     options = {"mode": {"choice": {"a:/@%-b": "", "c": "--c"}}, "x.y-z_": {"flag": "--x"}}
     place.pull_request(shell(), slow, text=config(options=options))
-    ended = place.pr(budget="5s")
+    ended = place.pr(budget="15s")
     assert ended.code == 0 and ended.report is not None
     assert ended.report["verdict"] == "regression"
 
