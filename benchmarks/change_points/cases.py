@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -65,49 +66,8 @@ NULLS = (
 )
 
 
-@dataclass(frozen=True)
-class _Hard:
-    options: int
-    changing: bool = True
-
-    def __call__(self, rng: np.random.Generator) -> System:
-        return HardSystem(self.options, HARD_COMMITS, rng, changing=self.changing)
-
-
-@dataclass(frozen=True)
-class _Published:
-    cell: Cell
-
-    def __call__(self, rng: np.random.Generator) -> System:
-        return PublishedKind(self.cell, rng)
-
-
-@dataclass(frozen=True)
-class _Second:
-    cell: HardCell
-
-    def __call__(self, rng: np.random.Generator) -> System:
-        return SecondKind(self.cell, rng)
-
-
-@dataclass(frozen=True)
-class _Factors:
-    cell: Factors
-
-    def __call__(self, rng: np.random.Generator) -> System:
-        return MultipliedKind(self.cell, rng)
-
-
-@dataclass(frozen=True)
-class _Uneven:
-    cell: Uneven
-
-    def __call__(self, rng: np.random.Generator) -> System:
-        return UnevenKind(self.cell, rng)
-
-
 def _published(row: Row, *cells: Cell) -> list[Case]:
-    return [Case(row.name, f"{c.size}, cov {c.cov}", _Published(c), c) for c in cells]
+    return [Case(row.name, f"{c.size}, cov {c.cov}", partial(PublishedKind, c), c) for c in cells]
 
 
 def _grid(cov: float, *options: int) -> list[Cell]:
@@ -122,20 +82,23 @@ def _cases() -> list[Case]:
     found += _published(wide, *_grid(0.03, 64))
     found += _published(large, *(Cell(10_000, 100, k, 0.01) for k in (3, 10)))
     sizes = (16, 32, 64)
-    found += [Case(row.name, f"hard {n}", _Hard(n)) for row, n in zip(hard, sizes, strict=True)]
+    found += [
+        Case(row.name, f"hard {n}", partial(HardSystem, n, HARD_COMMITS))
+        for row, n in zip(hard, sizes, strict=True)
+    ]
     cell = HardCell(HARD_COMMITS, 32, 6)
-    found.append(Case(second.name, f"second {cell.name}", _Second(cell)))
+    found.append(Case(second.name, f"second {cell.name}", partial(SecondKind, cell)))
     cells = [Factors(10, 300, 4, 1.6), Factors(10, 300, 4, 20.0), Factors(40, 1000, 6, 1.6)]
-    found += [Case(factors.name, f"factors {cell.name}", _Factors(cell)) for cell in cells]
+    found += [Case(factors.name, f"factors {cell.name}", partial(MultipliedKind, cell)) for cell in cells]
     shares = Uneven(6, 700, 6)
-    found.append(Case(uneven.name, f"uneven {shares.name}", _Uneven(shares)))
+    found.append(Case(uneven.name, f"uneven {shares.name}", partial(UnevenKind, shares)))
     *quiet, null16, null32, null64, restless = NULLS
     for row, cov in zip(quiet, (0.0, 0.01, 0.03, 0.05), strict=True):
         found += _published(row, *(Cell(1000, n, 0, cov) for n in sizes))
     for row, n in zip((null16, null32, null64), sizes, strict=True):
-        found.append(Case(row.name, f"hard {n} null", _Hard(n, changing=False)))
+        found.append(Case(row.name, f"hard {n} null", partial(HardSystem, n, HARD_COMMITS, changing=False)))
     none = Factors(10, 300, 0, 1.6, uneven=True)
-    found.append(Case(restless.name, f"factors {none.name} null", _Factors(none)))
+    found.append(Case(restless.name, f"factors {none.name} null", partial(MultipliedKind, none)))
     return found
 
 
