@@ -1,4 +1,4 @@
-"""Whether steps explain the trials rather than the noise that they were taken for."""
+"""Whether steps explain the trials rather than the noise that they were taken for, and in which units."""
 
 from __future__ import annotations
 
@@ -6,31 +6,52 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bot.analysis.explanations.cells import Floats
+from bot.analysis.explanations.cells import Floats, Table
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.scales import Scales, learn, likelihood
 
 DECISIVE = 10.0
 """Log odds from which on steps are believed where noise was believed before."""
+WIDE = 8.0
+"""So many times the quickest configuration's time the slowest one takes where units are compared: where all
+take about as long, a share is as good as the same seconds."""
+
+
+def wide(table: Table) -> bool:
+    """Whether configurations take so unlike times that steps in seconds and in shares are not the same."""
+    if table.relative:
+        return True
+    levels = list(table.levels().values())
+    return bool(table.value.min() > 0.0) and max(levels) >= WIDE * min(levels)
 
 
 def worth(
-    evidence: Evidence, chosen: Sequence[int], on: Floats, *, scales: Scales, moved: Floats | None
+    evidence: Evidence,
+    chosen: Sequence[int],
+    on: Floats,
+    *,
+    scales: Scales,
+    moved: Floats | None,
+    in_seconds: bool = False,
 ) -> float:
-    """Log posterior of an explanation and of scales, sizes integrated out, but for a constant."""
+    """Log posterior of an explanation and of scales, sizes integrated out, but for a constant.
+
+    in_seconds: see `likelihood`.
+    """
     steps = evidence.columns(np.array(chosen, dtype=np.intp)).astype(np.float64)
-    return likelihood(scales, evidence.table, on, steps, moved) + float(
-        evidence.log_prior[list(chosen)].sum()
-    )
+    density = likelihood(scales, evidence.table, on, steps, moved, in_seconds=in_seconds)
+    return density + float(evidence.log_prior[list(chosen)].sum())
 
 
-def of_steps(evidence: Evidence, ensemble: Ensemble, on: Floats, *, known: float) -> Scales | None:
+def of_steps(
+    evidence: Evidence, ensemble: Ensemble, on: Floats, *, known: float, in_seconds: bool = False
+) -> Scales | None:
     """The scales beside an explanation by steps; None: what is believed explains the trials nearly as well.
 
     Scales and steps are learned in turn: what was once taken for noise would remain noise, and hide that.
     evidence: under the scales that are expected beforehand. ensemble: a fresh one, which looks at it.
-    on: 0 or 1, (n_configurations, n_options). known: see `worth`, of what is believed.
+    on: 0 or 1, (n_configurations, n_options). known, in_seconds: see `worth`, of what is believed.
     """
     ensemble.look(evidence)
     if not ensemble.best_:
@@ -38,5 +59,6 @@ def of_steps(evidence: Evidence, ensemble: Ensemble, on: Floats, *, known: float
     steps = evidence.columns(np.array(ensemble.best_)).astype(np.float64)
     sizes = evidence.sizes(ensemble.best_)[0]
     moving = learn(evidence.scales, evidence.table, on, steps=steps, sizes=sizes)
-    gain = worth(evidence, ensemble.best_, on, scales=moving, moved=None) - known
+    told = worth(evidence, ensemble.best_, on, scales=moving, moved=None, in_seconds=in_seconds)
+    gain = told - known
     return moving if gain >= DECISIVE else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,10 +33,12 @@ class Cells:
     """Everything measured so far.
 
     anchor: values are ratios to this revision, exactly known there; None: they are seconds. odd: cells that
-    no explanation accounts for. repeats: whether measuring a cell again may give another value.
+    no explanation accounts for. repeats: whether measuring a cell again may give another value. relative:
+    see `Table`.
     """
 
     anchor: int | None = None
+    relative: bool = False
     odd: set[Cell] = field(default_factory=set)
     repeats: bool = True
     _trials: dict[Cell, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -60,7 +63,7 @@ class Cells:
         return len(self._trials.get(cell, ()))
 
     def table(self) -> Table:
-        """All cells in seconds, in order of configuration and revision.
+        """All cells, in order of configuration and revision.
 
         One figure of the anchor serves all of a configuration's ratios, so that its noise does not come back
         in each; that figure is learned from all of them, because one disturbed trial would move them all.
@@ -69,6 +72,8 @@ class Cells:
         cells = sorted(self._trials.keys() | known)
         level = {c: 1.0 if self.anchor is None else median_low(found) for c, found in self._anchors.items()}
         values = [level[c[0]] * np.array([1.0] if c in known else self._trials[c]) for c in cells]
+        if self.relative:
+            values = [np.log(v) for v in values]
         where = np.array(cells, dtype=np.intp).reshape(-1, 2)
         count = np.array([0 if c in known else len(v) for c, v in zip(cells, values, strict=True)])
         spread = np.array([robust_deviation(v) for v in values], dtype=np.float64)
@@ -81,6 +86,7 @@ class Cells:
             doubt=np.array(doubt, dtype=np.float64),
             within=np.array([_within(v, s) for v, s in zip(values, spread, strict=True)], dtype=np.float64),
             spread=spread,
+            relative=self.relative,
         )
 
 
@@ -104,7 +110,8 @@ class Table:
 
     value: seconds, the median of `count` trials (0: known exactly). within: sum of squares around the mean,
     of which spoilt trials are no large part. spread: robust standard deviation of the cell's trials, in
-    seconds (one trial: 0).
+    seconds (one trial: 0). relative: all of them of logarithms: what is the same share of every
+    configuration is the same there, and every level counts as 1.
     """
 
     configuration: Ints
@@ -114,10 +121,25 @@ class Table:
     doubt: Floats
     within: Floats
     spread: Floats
+    relative: bool = False
+
+    def ratio(self, move: float) -> float:
+        """After over before, of a move by so many levels."""
+        return math.exp(move) if self.relative else 1.0 + move
+
+    def in_seconds(self, unit: float) -> float:
+        """What is added to a log density of all values, in such units, to make it one of seconds.
+
+        Where nothing is known of levels beforehand: of each configuration one value counts by its logarithm.
+        """
+        if self.relative:
+            return -float(self.value @ np.maximum(self.count, 1))
+        levels = self._levels.values()
+        return -(len(self.value) - len(levels)) * math.log(unit) - sum(map(math.log, levels))
 
     def levels(self, moved: Floats | None = None) -> dict[int, float]:
         """Median seconds of each configuration; moved: without these seconds of each cell, (n,)."""
-        if moved is None:
+        if moved is None or self.relative:
             return self._levels
         least = FLOOR * float(self.value.min())
         return {c: max(level, least) for c, level in self._medians(self.value - moved).items()}
@@ -133,7 +155,8 @@ class Table:
 
     @cached_property
     def _levels(self) -> dict[int, float]:
-        return self._medians(self.value)
+        medians = self._medians(self.value)
+        return dict.fromkeys(medians, 1.0) if self.relative else medians
 
     def _medians(self, value: Floats) -> dict[int, float]:
         return {

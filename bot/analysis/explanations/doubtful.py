@@ -40,7 +40,8 @@ def doubtful(look: Look, found: Sequence[Found]) -> tuple[Doubt, ...]:
         if len(moved) < SURE * len(look.drawn):
             continue
         likely = [term for term, count in heard.most_common(MOST) if count >= HEARD * len(drawn)]
-        doubts.append(Doubt(at, (low, high), tuple(likely), 1.0 + float(np.median(moved)), bool(told)))
+        ratio = evidence.table.ratio(float(np.median(moved)))
+        doubts.append(Doubt(at, (low, high), tuple(likely), ratio, bool(told)))
     return tuple(doubts)
 
 

@@ -11,10 +11,12 @@ from scipy.linalg import solve_triangular
 
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats, Ints, Table
-from bot.analysis.explanations.scales import Scales
+from bot.analysis.explanations.scales import LEVEL, Scales
 
 SHARES = 0.3
 """Prior share of steps that are a share of each configuration's level rather than the same seconds."""
+ALIKE = 1e-4
+"""Share of its own by which a step differs from all others at least, where rounding would hide that."""
 MOST_GROWN = 300
 """Terms of more than two levels: each takes as long as any other."""
 COARSE = 0.8
@@ -76,6 +78,14 @@ class Kinds:
         return found
 
 
+def _root(gram: Floats) -> Floats:
+    """The Cholesky factor; of sizes that nearly nothing bounds, with steps that look alike as one."""
+    try:
+        return np.asarray(np.linalg.cholesky(gram))
+    except np.linalg.LinAlgError:  # overlaps are of single precision
+        return np.asarray(np.linalg.cholesky(gram + ALIKE * np.diag(np.diag(gram))))
+
+
 class Evidence:
     """A table of trials against all candidate steps: a kind, between two revisions next to each other in it.
 
@@ -107,10 +117,16 @@ class Evidence:
         self._levels: Floats = design[:, whole].astype(np.float64)
         factor = np.linalg.cholesky(scales.covariance(table, on, moved) / COARSE)
         raw = self.columns(np.arange(len(kinds) * self.places))
+        # Where levels are far apart, single precision would lose the moves beside them.
+        precision = np.float64 if scales.level(table) > LEVEL else np.float32
         white = solve_triangular(
-            factor.astype(np.float32), raw, lower=True, check_finite=False, overwrite_b=True
+            factor.astype(precision),
+            raw.astype(precision, copy=False),
+            lower=True,
+            check_finite=False,
+            overwrite_b=True,
         )
-        self._white = np.ascontiguousarray(white.T)
+        self._white = np.ascontiguousarray(white.T, dtype=np.float32)
         y = (table.value - table.value.mean()) / scales.unit
         self._rest = solve_triangular(factor, y, lower=True, check_finite=False)
         self._factor = factor
@@ -157,7 +173,7 @@ class Evidence:
             overlaps = np.array([self.overlap(j) for j in chosen])
             gram = overlaps[:, chosen].astype(np.float64) + np.eye(len(chosen)) / self.scales.slab**2
             # A product with the small inverse is several times as quick as solving for all candidates.
-            inverse = np.linalg.inv(np.linalg.cholesky(gram))
+            inverse = np.linalg.inv(_root(gram))
             explained = inverse.astype(np.float32) @ overlaps
             moment = moment - (inverse @ moment[chosen]) @ explained
             information = information - np.einsum("ij,ij->j", explained, explained)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import block_diag, cho_factor, cho_solve, helmert
 
 from bot.analysis.explanations.cells import DOUBT, Floats, Table
 
 LEVEL = 25.0
-"""Variance of a configuration's level beforehand, in squared units: nothing is known of it."""
+"""Variance of a configuration's level beforehand, in squared units: nothing is known of it. Where levels are
+further apart it is larger: a configuration that takes a hundred units would be odd by itself."""
 EVERYTHING, OPTION, MISFIT = 0.006, 0.002, 0.01
 """Standard deviations beforehand, in units: small changes of everything and of an option that is on, by
 revision; and what a cell is off the sum of its steps."""
@@ -79,6 +80,10 @@ class Scales:
         """Standard deviation of a cell around the sum of its steps, in units."""
         return MISFIT * self.lively
 
+    def level(self, table: Table) -> float:
+        """Variance of a configuration's level beforehand, in squared units."""
+        return max(LEVEL, float(np.ptp(table.value) / self.unit) ** 2)
+
     def noises(self, on: Floats) -> Floats:
         """Relative standard deviation of a trial of each configuration, (n,). on: as in `covariance`."""
         found: Floats = self.noise * np.prod(np.where(on > 0, self.noisier or 1.0, 1.0), axis=1)
@@ -103,10 +108,11 @@ class Scales:
         doubt = table.doubt if doubt is None else doubt
         own = self._trial(table, self.noises(on)[c]) * doubt / np.maximum(table.count, 1)
         own[table.count == 0] = 0.0
-        alone: Floats = LEVEL * (c[:, None] == c[None, :])
+        level = self.level(table)
+        alone: Floats = level * (c[:, None] == c[None, :])
         if moved is not None and self.uneven:
             since = self.uneven * moved[c] * (r[:, None] >= np.arange(moved.shape[1]))
-            alone *= 1.0 + since @ since.T / LEVEL
+            alone *= 1.0 + since @ since.T / level
         return np.asarray(alone + wandered + np.diag(own + self.misfit**2), dtype=np.float64)
 
     def _trial(self, table: Table, noise: Floats) -> Floats:
@@ -194,13 +200,31 @@ def _far(covariance: Floats, y: Floats) -> Floats:
     return found
 
 
-def likelihood(scales: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None) -> float:
-    """Log density of the trials, but for a constant; odd cells count as odd, not as a sign of noise."""
+def likelihood(
+    scales: Scales,
+    table: Table,
+    on: Floats,
+    steps: Floats,
+    moved: Floats | None,
+    *,
+    in_seconds: bool = False,
+) -> float:
+    """Log density of the trials, but for a constant; odd cells count as odd, not as a sign of noise.
+
+    in_seconds: to be compared with that of a table in other units, of which levels must know nothing: what
+    differs within configurations counts (Patterson and Thompson, "Recovery of Inter-Block Information When
+    Block Sizes are Unequal", 1971).
+    """
     y = _values(table, scales)
     odd = np.abs(_far(_covariance(scales, table, on, steps, moved), y)) > ODD
     covariance = _covariance(scales, table, on, steps, moved, doubt=np.where(odd, DOUBT, 1.0))
+    if in_seconds:
+        counts = np.unique(table.configuration, return_counts=True)[1].tolist()
+        within = block_diag(*(helmert(n) for n in counts))
+        y, covariance = within @ y, within @ covariance @ within.T
     factor = cho_factor(covariance, lower=True, check_finite=False)
     found = -0.5 * float(y @ cho_solve(factor, y, check_finite=False)) + float(odd.sum()) * RARE
+    found += table.in_seconds(scales.unit) if in_seconds else 0.0
     found -= float(np.log(np.diag(factor[0])).sum())
     more = table.count > 1  # what repetitions of a cell say beside their mean
     if more.any():

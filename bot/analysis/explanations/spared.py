@@ -77,7 +77,7 @@ def _as_amount(
     c: int, parts: Sequence[int], found: Sequence[Found], evidence: Evidence, *, ratio: float
 ) -> float:
     """Which share of what is told the seconds of a step are in a configuration; infinite: it is no amount."""
-    if len(parts) > 1 or found[parts[0]].share or ratio == 1.0:
+    if len(parts) > 1 or found[parts[0]].share or evidence.table.relative or ratio == 1.0:
         return math.inf
     return found[parts[0]].size / float(evidence.levels()[c]) / (ratio - 1.0)
 
@@ -109,7 +109,7 @@ def _moved(
     level = float(evidence.levels()[c]) * evidence.scales.unit
     whole = step.size * (level if step.share else evidence.scales.unit)
     if len(parts) > 1:  # a share less and an amount more would have moved it as it did, whatever that is
-        whole = (ratio - 1.0) * float(table.value[one])
+        whole = math.log(ratio) if table.relative else (ratio - 1.0) * float(table.value[one])
     counts = table.count[[one, two]]
     doubt = float(evidence.noises[c]) * level * np.sqrt(sum(1.0 / n for n in counts.tolist() if n))
     return float(table.value[two] - table.value[one]) / whole, float(doubt / abs(whole))

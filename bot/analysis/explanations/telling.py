@@ -81,6 +81,10 @@ def _size(
 ) -> _Size:
     """Of a step in the measured configurations among `hit`."""
     table, step = evidence.table, found[parts[0]]
+    if table.relative:
+        share = sum(found[k].size for k in parts)
+        ratio = max(table.ratio(share), 1e-3)
+        return _Size(ratio, ratio * abs(share) / step.clarity, ratio * evidence.scales.uneven * share)
     y = table.value / evidence.scales.unit
     level = evidence.levels()[table.configuration]
     for k, other in enumerate(found):  # as if all trials were just before the step

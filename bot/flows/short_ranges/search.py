@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.explanations.afresh import of_steps, worth
+from bot.analysis.explanations.afresh import of_steps, wide, worth
 from bot.analysis.explanations.cells import Cells, Floats, Table
 from bot.analysis.explanations.conjunctions import conjunctions, who_moved
 from bot.analysis.explanations.doubtful import doubtful
@@ -25,7 +25,7 @@ from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
 from bot.flows.short_ranges.doubts import doubts
 from bot.flows.short_ranges.pool import Pool
-from bot.flows.short_ranges.wishes import Outlook, next_probes
+from bot.flows.short_ranges.wishes import Outlook, first_probes, next_probes
 from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
 from bot.model.space import Configuration, Space
 from bot.sampling.constraints import ConstraintSolver
@@ -40,8 +40,6 @@ FEW_CELLS, MORE_CELLS = 20, 1.5
 """Noise is doubted from so many cells on, and again with so many times more."""
 BLURRY = 2.0
 """So much blur (`Scales.lively`, 1 beforehand) may hide steps although some are clear."""
-REPEATED, GLANCES = 2, 5
-"""First trials of the emptiest configuration at both ends, and revisions between them."""
 
 
 class ShortRangeFinder:
@@ -156,8 +154,7 @@ class ShortRangeFinder:
         if len(np.unique(table.revision)) < 2:
             return
         on = self._pool.on()
-        sparse = table.levels().get(self._pool.sparse)
-        self._scales = replace(self._scales, unit=sparse or float(np.median(table.value)))
+        self._scales = replace(self._scales, unit=self._unit(table))
         # Where in the range a configuration was measured says nothing of its level.
         self._measured = self._measured or table.levels()
         beyond = self._known().beyond_average(table, self.revisions)
@@ -190,21 +187,36 @@ class ShortRangeFinder:
         cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
 
-    def _explain_afresh(self, table: Table) -> bool:
-        """Whether, while none is clear or blur is large, steps explain it; else it leaves no trace."""
+    def _explain_otherwise(self, known: Evidence) -> bool:
+        """Whether other units, or steps instead of blur, explain all better; else it leaves no trace."""
+        if wide(known.table) and self._explain_afresh(known, in_other_units=True):
+            return True
         clear = any(step.clear for step in self._found)
-        if self._evidence is None or (clear and self._scales.lively < BLURRY):
-            return False
-        on, fresh = self._pool.on(), Ensemble(*self._rng.spawn(1))
-        moved = self._known().by_revision(self.revisions)
-        known = worth(self._evidence, self._ensemble.best_, on, scales=self._scales, moved=moved)
-        beforehand = replace(Scales.for_changes(self._threshold), unit=self._scales.unit).wide_enough(table)
-        scales = of_steps(self._evidence_of(table, on, beforehand, None), fresh, on, known=known)
+        return not (clear and self._scales.lively < BLURRY) and self._explain_afresh(known)
+
+    def _explain_afresh(self, known: Evidence, *, in_other_units: bool = False) -> bool:
+        on, kept = self._pool.on(), (self._scales, self._ensemble, self._measured)
+        moved, best = self._known().by_revision(self.revisions), self._ensemble.best_
+        so_far = worth(known, best, on, scales=self._scales, moved=moved, in_seconds=in_other_units)
+        self._cells.relative ^= in_other_units
+        table = self._cells.table() if in_other_units else known.table
+        self._measured = table.levels() if in_other_units else self._measured
+        self._scales = replace(Scales.for_changes(self._threshold), unit=self._unit(table)).wide_enough(table)
+        self._ensemble = Ensemble(*self._rng.spawn(1))
+        evidence = self._evidence_of(table, on, self._scales, None)
+        scales = of_steps(evidence, self._ensemble, on, known=so_far, in_seconds=in_other_units)
         if scales is None:
+            self._cells.relative ^= in_other_units
+            self._scales, self._ensemble, self._measured = kept
             return False
-        self._scales, self._ensemble = scales, fresh
+        self._scales = scales
         self._look_at(table, on)
         return True
+
+    def _unit(self, table: Table) -> float:
+        """The level of the emptiest configuration."""
+        middle = 1.0 if table.relative else float(np.median(table.value))
+        return table.levels().get(self._pool.sparse) or middle
 
     def _evidence_of(self, table: Table, on: Floats, scales: Scales, moved: Floats | None) -> Evidence:
         return Evidence(
@@ -248,7 +260,7 @@ class ShortRangeFinder:
             return []
         if not self._begun:
             self._begun = True
-            return self._first()
+            return first_probes(self._pool, self.revisions, anchor=self._anchor)
         if self._evidence is None:
             return self._pool.anything(self.revisions, self._rng)
         if alone := self._pool.untried(self.revisions):
@@ -257,9 +269,9 @@ class ShortRangeFinder:
             return [Probe(self._pool.configurations[c], newest) for c in alone]
         if len(self._cells) >= self._doubted:
             self._doubted = MORE_CELLS * len(self._cells)
-            self._explain_afresh(self._evidence.table)
+            self._explain_otherwise(self._evidence)
         wished = self._most_telling(self._evidence)
-        if not wished and self._explain_afresh(self._evidence.table):
+        if not wished and self._explain_otherwise(self._evidence):
             return self._most_telling(self._evidence)
         return wished
 
@@ -286,13 +298,3 @@ class ShortRangeFinder:
             self.revisions,
             in_doubt=any(step.clear and not step.sure for step in self._found),
         )
-
-    def _first(self) -> list[Probe]:
-        """Both ends in the emptiest configuration, repeated, and in the fullest; a few glances between."""
-        last = self.revisions - 1
-        ends = [r for r in (0, last) if r != self._anchor]
-        between = sorted({round(x) for x in np.linspace(0, last, GLANCES + 2)} - {0, last})
-        sparse, dense = (self._pool.configurations[i] for i in (self._pool.sparse, self._pool.dense))
-        probes = [Probe(sparse, r) for r in ends for _ in range(REPEATED)]
-        probes += [Probe(dense, r) for r in ends]
-        return probes + [Probe(sparse, r) for r in between if r != self._anchor]

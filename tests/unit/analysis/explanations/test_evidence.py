@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from bot.analysis.change_points.terms import Terms
+from bot.analysis.explanations.afresh import worth
 from bot.analysis.explanations.cells import Cells, Floats, Table, robust_deviation
 from bot.analysis.explanations.evidence import COARSE, Evidence, Kinds
 from bot.analysis.explanations.scales import Scales, learn
@@ -169,3 +172,28 @@ def test_a_cell_whose_trials_disagree_counts_less_than_the_others() -> None:
     table = cells.table()
     steady, shaken = np.diag(SCALES.covariance(table, ON)) - SCALES.covariance(table, ON)[0, 0]
     assert steady == 0.0 and shaken > 0.01
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_a_density_of_seconds_is_the_same_in_whatever_unit_they_are_told(relative: bool) -> None:
+    def worth_of(factor: float) -> float:
+        cells = Cells(relative=relative)
+        for c, row in enumerate(ON):
+            for r in range(8):
+                cells.add((c, r), factor * (2.0 + row.sum() + 0.5 * row[0] * (r >= 5) + 0.02 * (c * r % 3)))
+        table = cells.table()
+        scales = replace(SCALES, unit=1.0 if relative else 2.0 * factor)
+        found = evidence(table, scales)
+        density = worth(found, [20], ON, scales=scales, moved=None, in_seconds=True)
+        return density + len(table.value) * math.log(factor)
+
+    assert worth_of(1.0) == pytest.approx(worth_of(50.0), abs=1e-3)
+
+
+def test_in_a_relative_table_all_levels_are_one_and_a_move_is_a_logarithm() -> None:
+    cells = Cells(relative=True)
+    for c, r, seconds in ((0, 0, 2.0), (0, 1, 4.0), (1, 0, 300.0)):
+        cells.add((c, r), seconds)
+    table = cells.table()
+    assert table.levels() == {0: 1.0, 1: 1.0} and table.level().tolist() == [1.0] * 3
+    assert table.ratio(float(table.value[1] - table.value[0])) == pytest.approx(2.0)

@@ -357,3 +357,43 @@ def test_an_amount_that_is_hardly_a_share_of_dear_runs_is_told_by_the_others_and
     else:
         assert point.term == ("!o0",)
     assert point.ratio_interval[0] < 1.08 < point.ratio_interval[1]
+
+
+class Factors(System):
+    """Options multiply what a run takes, two of them tenfold, and so do steps (sizes are logarithms)."""
+
+    def seconds(self, probe: Probe) -> float:
+        on = [value is True for value in probe.configuration]
+        logs = math.log(10.0) * sum(on[:2]) + 0.2 * sum(on[2:])
+        for (at, term), size in self.steps.items():
+            if probe.revision >= at and all(self.holds(t, probe.configuration) for t in term):
+                logs += size
+        return math.exp(logs + self.noise * float(self.rng.standard_normal()))
+
+
+WAYS: Steps = {
+    (6, ()): 0.12,
+    (9, ("o2", "o3")): 0.2,
+    (12, ("o0",)): 3.0,
+    (17, ("!o1",)): -0.15,
+    (20, ("o0",)): -3.0,
+}
+"""As logarithms: for eight revisions those with an option are twenty times as slow."""
+
+
+@pytest.mark.parametrize("noise", [0.005, 0.02])
+def test_steps_of_configurations_that_take_quite_unlike_times_are_told_as_shares(noise: float) -> None:
+    found = search(Factors(flags(5), WAYS, noise=noise)).change_points_
+    assert told(found) == set(WAYS)
+    for point in found:
+        assert math.log(point.ratio) == pytest.approx(WAYS[point.revision, point.term], abs=0.05)
+
+
+def test_an_amount_is_told_as_one_change_however_unlike_times_are() -> None:
+    class Adding(Factors):
+        def seconds(self, probe: Probe) -> float:
+            return super().seconds(probe) + (0.5 if probe.revision >= 12 else 0.0)
+
+    found = search(Adding(flags(5), {}, noise=0.002)).change_points_
+    assert {p.revision for p in found} == {12}
+    assert all(p.ratio > 1.0 for p in found)
