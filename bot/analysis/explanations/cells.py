@@ -34,7 +34,7 @@ class Cells:
 
     anchor: values are ratios to this revision, exactly known there; None: they are seconds. odd: cells that
     no explanation accounts for. repeats: whether measuring a cell again may give another value. relative:
-    see `Table`.
+    whether tables are, see there, unless a value is nothing.
     """
 
     anchor: int | None = None
@@ -72,7 +72,8 @@ class Cells:
         cells = sorted(self._trials.keys() | known)
         level = {c: 1.0 if self.anchor is None else median_low(found) for c, found in self._anchors.items()}
         values = [level[c[0]] * np.array([1.0] if c in known else self._trials[c]) for c in cells]
-        if self.relative:
+        relative = self.relative and all(v.min() > 0.0 for v in values)
+        if relative:
             values = [np.log(v) for v in values]
         where = np.array(cells, dtype=np.intp).reshape(-1, 2)
         count = np.array([0 if c in known else len(v) for c, v in zip(cells, values, strict=True)])
@@ -86,7 +87,7 @@ class Cells:
             doubt=np.array(doubt, dtype=np.float64),
             within=np.array([_within(v, s) for v, s in zip(values, spread, strict=True)], dtype=np.float64),
             spread=spread,
-            relative=self.relative,
+            relative=relative,
         )
 
 

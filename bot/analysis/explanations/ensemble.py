@@ -71,10 +71,19 @@ class Ensemble:
             more = self._draw(evidence.odds(chosen))
             chosen += [] if more is None else [more]
             mean, covariance = evidence.sizes(chosen) if chosen else (np.zeros(0), np.zeros((0, 0)))
-            sizes = self._rng.multivariate_normal(mean, covariance, method="cholesky") if chosen else mean
+            sizes = self._sizes(mean, covariance) if chosen else mean
             placed = (self._placed(evidence, j) for j in chosen)
             found.append(list(zip(placed, map(float, sizes), strict=True)))
         return found
+
+    def _sizes(self, mean: Floats, covariance: Floats) -> Floats:
+        """Drawn sizes; by eigenvalues where steps look so alike that rounding leaves no root."""
+        try:
+            return np.asarray(self._rng.multivariate_normal(mean, covariance, method="cholesky"))
+        except np.linalg.LinAlgError:
+            return np.asarray(
+                self._rng.multivariate_normal(mean, covariance, method="eigh", check_valid="ignore")
+            )
 
     def _sweep(self, evidence: Evidence, chosen: list[int], mass: Floats) -> list[list[int]]:
         """Draws each step anew, and looks for more; the explanations on the way."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
-from bot.analysis.explanations.cells import Cells
+from bot.analysis.explanations.cells import Cells, Floats
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.findings import Found, Look, steps_of
@@ -212,3 +212,21 @@ def test_a_change_is_clear_where_only_its_seconds_and_its_share_cannot_be_told_a
     (point,) = told(steps, table, covers, TERMS, 8)
     low, high = point.ratio_interval
     assert low < 1.0 + 0.8 / 4.0 < high
+
+
+class Rounded(Evidence):
+    """Evidence whose rounding leaves the covariance of sizes without a root."""
+
+    def __init__(self, exact: Evidence) -> None:
+        self.__dict__ |= vars(exact)
+
+    def sizes(self, chosen: Sequence[int]) -> tuple[Floats, Floats]:
+        mean, covariance = super().sizes(chosen)
+        return mean, covariance - (np.linalg.eigvalsh(covariance)[0] + 1e-12) * np.eye(len(mean))
+
+
+def test_sizes_are_drawn_where_rounding_leaves_no_root() -> None:
+    table = Rounded(evidence(measured(moved=0.8, repeats=3)))
+    step = table.candidate(1 + TERMS.levels.index(OPTION), 5)
+    for drawn in Fixed(table, [step]).draws(table, 20):
+        assert drawn and all(np.isfinite(size) for _, size in drawn)

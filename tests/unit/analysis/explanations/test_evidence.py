@@ -197,3 +197,5 @@ def test_in_a_relative_table_all_levels_are_one_and_a_move_is_a_logarithm() -> N
     table = cells.table()
     assert table.levels() == {0: 1.0, 1: 1.0} and table.level().tolist() == [1.0] * 3
     assert table.ratio(float(table.value[1] - table.value[0])) == pytest.approx(2.0)
+    cells.add((1, 1), 0.0)
+    assert cells.table().value.tolist() == [2.0, 4.0, 300.0, 0.0]
