@@ -133,7 +133,9 @@ class Evidence:
         self._moment = (self._white @ self._rest.astype(np.float32)).astype(np.float64)
         self._information = np.einsum("ij,ij->i", self._white, self._white).astype(np.float64)
         width = np.log(np.diff(self.cuts) / max(revisions - 1, 1))
-        self.log_prior = (kinds.log_prior[:, None] + width[None, :]).ravel() + np.log(expected)
+        # Of logarithms an amount is a share: the same step, told twice.
+        prior = np.where(kinds.share & table.relative, -np.inf, kinds.log_prior)
+        self.log_prior = (prior[:, None] + width[None, :]).ravel() + np.log(expected)
         self._overlaps: dict[int, NDArray[np.float32]] = {}
 
     def __len__(self) -> int:

@@ -203,20 +203,20 @@ class ShortRangeFinder:
         self._measured = table.levels() if in_other_units else self._measured
         self._scales = replace(Scales.for_changes(self._threshold), unit=self._unit(table)).wide_enough(table)
         self._ensemble = Ensemble(*self._rng.spawn(1))
-        evidence = self._evidence_of(table, on, self._scales, None)
-        scales = of_steps(evidence, self._ensemble, on, known=so_far, in_seconds=in_other_units)
-        if scales is None:
-            self._cells.relative ^= in_other_units
-            self._scales, self._ensemble, self._measured = kept
-            return False
-        self._scales = scales
+        for known_worth in [-np.inf] * in_other_units + [so_far]:  # of a first look many steps would be blur
+            evidence = self._evidence_of(table, on, self._scales, None)
+            scales = of_steps(evidence, self._ensemble, on, known=known_worth, in_seconds=in_other_units)
+            if scales is None:
+                self._cells.relative ^= in_other_units
+                self._scales, self._ensemble, self._measured = kept
+                return False
+            self._scales = scales
         self._look_at(table, on)
         return True
 
     def _unit(self, table: Table) -> float:
         """The level of the emptiest configuration."""
-        middle = 1.0 if table.relative else float(np.median(table.value))
-        return table.levels().get(self._pool.sparse) or middle
+        return table.levels().get(self._pool.sparse) or float(table.relative or np.median(table.value))
 
     def _evidence_of(self, table: Table, on: Floats, scales: Scales, moved: Floats | None) -> Evidence:
         return Evidence(
