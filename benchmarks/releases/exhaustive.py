@@ -182,10 +182,7 @@ def score(system: Recorded, points: Sequence[ChangePoint]) -> Score:
 
 def _part(space: Space, point: ChangePoint, known: Sequence[Configuration]) -> Floats:
     """Log moves of configurations by one change point, (n_configurations,)."""
-    held = [
-        space.carries(point.term, c) and not any(space.carries(t, c) for t in point.spared) for c in known
-    ]
-    return np.where(held, np.log(point.ratio), 0.0)
+    return np.where([point.moves(c, space) for c in known], np.log(point.ratio), 0.0)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 
-from bot.model.space import Configuration, Term
+from bot.model.space import Configuration, Space, Term
 
 Shape: TypeAlias = Literal["step", "transient"]
 """step: stays; transient: the start or end of an episode that passed."""
@@ -54,6 +54,11 @@ class ChangePoint:
     probability: float
     shape: Shape = "step"
     spared: tuple[Term, ...] = ()
+
+    def moves(self, configuration: Configuration, space: Space) -> bool:
+        """Whether it is said to move a configuration."""
+        spared = any(space.carries(term, configuration) for term in self.spared)
+        return space.carries(self.term, configuration) and not spared
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -45,20 +45,29 @@ def worth(
 
 
 def of_steps(
-    evidence: Evidence, ensemble: Ensemble, on: Floats, *, known: float, in_seconds: bool = False
+    evidence_of: Callable[[Scales], Evidence],
+    ensemble: Ensemble,
+    on: Floats,
+    *,
+    beforehand: Scales,
+    known: float,
+    in_other_units: bool = False,
 ) -> Scales | None:
     """The scales beside an explanation by steps; None: what is believed explains the trials nearly as well.
 
     Scales and steps are learned in turn: what was once taken for noise would remain noise, and hide that.
-    evidence: under the scales that are expected beforehand. ensemble: a fresh one, which looks at it.
-    on: 0 or 1, (n_configurations, n_options). known, in_seconds: see `worth`, of what is believed.
+    evidence_of: the evidence under scales, beginning with those expected beforehand. ensemble: a fresh one,
+    which looks at it. on: 0 or 1, (n_configurations, n_options). known: see `worth`, of what is believed, in
+    seconds if that has other units: there the ensemble looks twice, for of the first steps many are blur.
     """
-    ensemble.look(evidence)
-    if not ensemble.best_:
-        return None
-    steps = evidence.columns(np.array(ensemble.best_)).astype(np.float64)
-    sizes = evidence.sizes(ensemble.best_)[0]
-    moving = learn(evidence.scales, evidence.table, on, steps=steps, sizes=sizes)
-    told = worth(evidence, ensemble.best_, on, scales=moving, moved=None, in_seconds=in_seconds)
-    gain = told - known
-    return moving if gain >= DECISIVE else None
+    scales = beforehand
+    for _ in range(1 + in_other_units):
+        evidence = evidence_of(scales)
+        ensemble.look(evidence)
+        if not ensemble.best_:
+            return None
+        steps = evidence.columns(np.array(ensemble.best_)).astype(np.float64)
+        sizes = evidence.sizes(ensemble.best_)[0]
+        scales = learn(scales, evidence.table, on, steps=steps, sizes=sizes)
+    told = worth(evidence, ensemble.best_, on, scales=scales, moved=None, in_seconds=in_other_units)
+    return scales if told - known >= DECISIVE else None

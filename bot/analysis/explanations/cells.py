@@ -145,6 +145,10 @@ class Table:
         least = FLOOR * float(self.value.min())
         return {c: max(level, least) for c, level in self._medians(self.value - moved).items()}
 
+    def unit(self, configuration: int) -> float:
+        """The level of a configuration; of one that was not measured, the median of all values."""
+        return self._levels.get(configuration) or float(self.relative or np.median(self.value))
+
     def level(self) -> Floats:
         """The level of each cell's configuration."""
         return self._level

@@ -228,18 +228,13 @@ class CloserLooks:
         share, agree = np.log(point.ratio), []
         for c, trials in by_configuration(self._observations).items():
             old, new = _first(trials, before), _first(trials, after)
-            if old is None or new is None or not self._holds(point, c):
+            if old is None or new is None or not point.moves(c, self.space):
                 continue
             others = [p for p in told if p is not point and old[0] < p.revision <= new[0]]
             moved = new[1] - old[1]
-            alone = moved - sum(np.log(p.ratio) for p in others if self._holds(p, c))
+            alone = moved - sum(np.log(p.ratio) for p in others if p.moves(c, self.space))
             agree.append(share * moved > 0.0 and abs(alone - share) < abs(alone))
         return not agree or float(np.mean(agree)) >= SHOWN
-
-    def _holds(self, point: ChangePoint, configuration: Configuration) -> bool:
-        """Whether a change point is said to move a configuration."""
-        spared = any(self.space.carries(term, configuration) for term in point.spared)
-        return self.space.carries(point.term, configuration) and not spared
 
     def _matters(self, *ratios: float) -> bool:
         """Whether one of some ratios is as large a change as is asked for."""

@@ -55,5 +55,4 @@ def _left(
 
 
 def _holds(point: ChangePoint, configuration: Configuration, space: Space) -> bool:
-    spared = any(space.carries(term, configuration) for term in point.spared)
-    return point.ratio > 0.0 and space.carries(point.term, configuration) and not spared
+    return point.ratio > 0.0 and point.moves(configuration, space)

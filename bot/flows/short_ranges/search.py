@@ -154,7 +154,7 @@ class ShortRangeFinder:
         if len(np.unique(table.revision)) < 2:
             return
         on = self._pool.on()
-        self._scales = replace(self._scales, unit=self._unit(table))
+        self._scales = replace(self._scales, unit=table.unit(self._pool.sparse))
         # Where in the range a configuration was measured says nothing of its level.
         self._measured = self._measured or table.levels()
         beyond = self._known().beyond_average(table, self.revisions)
@@ -201,24 +201,22 @@ class ShortRangeFinder:
         self._cells.relative ^= in_other_units
         table = self._cells.table() if in_other_units else known.table
         self._measured = table.levels() if in_other_units else self._measured
-        self._scales = replace(Scales.for_changes(self._threshold), unit=self._unit(table)).wide_enough(table)
+        beforehand = replace(Scales.for_changes(self._threshold), unit=table.unit(self._pool.sparse))
+        self._scales = beforehand.wide_enough(table)
         self._ensemble = Ensemble(*self._rng.spawn(1))
-        for known_worth in [-np.inf] * in_other_units + [so_far]:  # of a first look many steps would be blur
-            evidence = self._evidence_of(table, on, self._scales, None)
-            scales = of_steps(evidence, self._ensemble, on, known=known_worth, in_seconds=in_other_units)
-            if scales is None:
-                self._cells.relative ^= in_other_units
-                self._scales, self._ensemble, self._measured = kept
-                return False
-            self._scales = scales
+        under = partial(self._evidence_of, table, on)
+        scales = of_steps(
+            under, self._ensemble, on, beforehand=self._scales, known=so_far, in_other_units=in_other_units
+        )
+        if scales is None:
+            self._cells.relative ^= in_other_units
+            self._scales, self._ensemble, self._measured = kept
+            return False
+        self._scales = scales
         self._look_at(table, on)
         return True
 
-    def _unit(self, table: Table) -> float:
-        """The level of the emptiest configuration."""
-        return table.levels().get(self._pool.sparse) or float(table.relative or np.median(table.value))
-
-    def _evidence_of(self, table: Table, on: Floats, scales: Scales, moved: Floats | None) -> Evidence:
+    def _evidence_of(self, table: Table, on: Floats, scales: Scales, moved: Floats | None = None) -> Evidence:
         return Evidence(
             table,
             self._kinds,

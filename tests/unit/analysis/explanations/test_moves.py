@@ -61,9 +61,11 @@ def test_steps_of_one_revision_hide_each_other_from_nobody() -> None:
 def test_steps_are_believed_afresh_only_where_they_say_much_more_than_what_is_believed() -> None:
     table = evidence(measured(moved=0.8, repeats=3))
     nothing = worth(table, [], ON, scales=SCALES, moved=None)
-    believed = of_steps(table, Ensemble(np.random.default_rng(1)), ON, known=nothing)
+    ensemble = Ensemble(np.random.default_rng(1))
+    believed = of_steps(lambda _: table, ensemble, ON, beforehand=table.scales, known=nothing)
     assert believed is not None
     step = table.candidate(1 + TERMS.levels.index(ON_O0), 5)
     known = worth(table, [step], ON, scales=believed, moved=None)
     assert known > nothing + 10.0
-    assert of_steps(table, Ensemble(np.random.default_rng(1)), ON, known=known) is None
+    ensemble = Ensemble(np.random.default_rng(1))
+    assert of_steps(lambda _: table, ensemble, ON, beforehand=table.scales, known=known) is None
