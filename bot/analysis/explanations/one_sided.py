@@ -1,11 +1,13 @@
-"""Names that must not turn a change around: of two moves that cancel out, only one would be told."""
+"""Names that must not turn a change around: what only takes a wider move back is told as whom that moves."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 
-from bot.analysis.change_points.findings import complementary
+from bot.analysis.change_points.findings import opposite
 from bot.analysis.change_points.terms import Term, Terms, in_order
 from bot.analysis.explanations.findings import Found, Look
 
@@ -31,7 +33,31 @@ def one_sided(found: Sequence[Found], look: Look) -> list[Found]:
                 steps[steps.index(step)] = told
                 steps.remove(wider)
                 break
-    return steps
+    return one_way(steps, look)
+
+
+def one_way(found: Sequence[Found], look: Look) -> list[Found]:
+    """The same certain steps, of which none takes back a part of another one of its place.
+
+    As in long ranges: everything by -37 % and `a` by +16 % is everything by -21 %, and without `a` another
+    -16 %. Nobody is told to be slower where all became faster. Seconds and shares of a term count together.
+    """
+    placed = dict.fromkeys((s.at, s.term) for s in found if s.certain)
+    for (at, wide), (place, narrow) in permutations(placed, 2):
+        rest = _without(narrow, wide, look.terms) if at == place else None
+        if rest is None:
+            continue
+        whole, part = ([s for s in found if s.certain and (s.at, s.term) == (at, t)] for t in (wide, narrow))
+        moved, back = (sum(_moved(s, narrow, look) for s in steps) for steps in (whole, part))
+        if not 0.0 < -back * moved < moved**2:
+            continue
+        clarity = abs(moved + back) / math.hypot(moved / whole[0].clarity, back / part[0].clarity)
+        sizes = {share: sum(s.size for s in (*whole, *part) if s.share == share) for share in (False, True)}
+        left = [replace(whole[0], share=k, size=size, clarity=clarity) for k, size in sizes.items() if size]
+        outside = [replace(s, term=rest, size=-s.size) for s in part]
+        steps = [*(s for s in found if s not in whole and s not in part), *left, *outside]
+        return one_way(sorted(steps, key=lambda s: (s.at, look.terms.named(s.term))), look)
+    return list(found)
 
 
 def _without(term: Term, wider: Term, terms: Terms) -> Term | None:
@@ -39,8 +65,8 @@ def _without(term: Term, wider: Term, terms: Terms) -> Term | None:
     more = set(term) - set(wider)
     if len(more) != 1 or not set(wider) < set(term):
         return None
-    others = [level for level in terms.levels if complementary(level, *more)]
-    return in_order((*wider, *others)) if others else None
+    others = [level for level in terms.levels if opposite(level, *more, terms.levels)]
+    return in_order((*wider, others[0])) if others else None
 
 
 def _moved(step: Found, term: Term, look: Look) -> float:

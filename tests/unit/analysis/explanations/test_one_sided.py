@@ -52,3 +52,22 @@ def test_an_option_that_an_uncertain_move_takes_little_back_of_keeps_its_name() 
 def test_moves_of_different_revisions_or_of_options_beside_each_other_take_nothing_back() -> None:
     found = [step((), -0.1, BLURRED, at=4), step((OTHER,), -0.1, BLURRED), step((ON,), 0.1, CERTAIN)]
     assert one_sided(found, look([PAIR], [PAIR])) == found
+
+
+def test_where_all_became_faster_the_one_that_did_less_is_not_told_to_be_slower() -> None:
+    found = names(step((), -0.37, CERTAIN), step((ON,), 0.16, CERTAIN))
+    assert [(term, round(size, 9)) for term, size, _ in found] == [((), -0.21), ((OFF,), -0.16)]
+
+
+def test_what_hardly_moved_beside_a_certain_move_is_not_told_at_all() -> None:
+    found = names(step((), -0.2, CERTAIN), step((ON,), 0.19, CERTAIN))
+    assert [(term, certain) for term, _, certain in found] == [((), False), ((OFF,), True)]
+
+
+def test_seconds_that_take_a_share_back_are_left_beside_it() -> None:
+    found = one_sided([step((), 0.3, CERTAIN, share=True), step((ON,), -0.1, CERTAIN)], look([PAIR], [PAIR]))
+    assert {(s.term, s.share, s.size) for s in found} == {
+        ((), True, 0.3),
+        ((), False, -0.1),
+        ((OFF,), False, 0.1),
+    }
