@@ -80,9 +80,11 @@ def _found(report: Report) -> Headline:
         return Headline(
             "bad", icon, _title(report, worse[0]), lead, *_what_to_do(worse[0].point, report.config)
         )
-    if agreed and not gone and not _open(report):
-        title = prose("Nothing slower but what was accepted")
-        return Headline("good", "🟢", title, _lead(agreed + better))
+    if agreed and not gone:
+        title, lead = prose("Nothing slower but what was accepted"), _lead(agreed + better)
+        if _open(report):
+            return Headline("unclear", "🟡", prose(title, ", so far"), lead, _to_be_sure(report))
+        return Headline("good", "🟢", title, lead)
     if gone:
         action = prose("nothing, unless it can come back: it is no longer there.")
         return Headline("unclear", "🟡", _title(report, gone[0]), _lead(gone + better), action)

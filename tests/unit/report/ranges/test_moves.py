@@ -149,7 +149,9 @@ def test_an_old_improvement_makes_no_night_green_that_is_not_clear(unclear: tupl
     assert ("asks again" in markdown(found.action)) is bool(unclear)
     accepted = Acceptance(source="file", until="2026-12-31", reason="worth it")
     slower = move(12, "a", ratio=1.2).model_copy(update={"accepted": accepted})
-    assert range_headline(night.model_copy(update={"change_points": (slower,)})).icon == "🟡"
+    agreed = range_headline(night.model_copy(update={"change_points": (slower,)}))
+    assert agreed.icon == "🟡" and agreed.action == found.action
+    assert markdown(agreed.title) == "Nothing slower but what was accepted, so far"
 
 
 def test_a_night_that_is_not_remembered_says_so_first_and_promises_no_next_night() -> None:
