@@ -65,8 +65,9 @@ def _without(term: Term, wider: Term, terms: Terms) -> Term | None:
     more = set(term) - set(wider)
     if len(more) != 1 or not set(wider) < set(term):
         return None
-    others = [level for level in terms.levels if opposite(level, *more, terms.levels)]
-    return in_order((*wider, others[0])) if others else None
+    (added,) = more
+    other = next((level for level in terms.levels if opposite(level, added, terms.levels)), None)
+    return None if other is None else in_order((*wider, other))
 
 
 def _moved(step: Found, term: Term, look: Look) -> float:

@@ -154,8 +154,34 @@ def learn(
     scales = replace(scales, uneven=max(UNEVEN, key=lambda x: fits(replace(free, uneven=x))))
     for _ in range(ROUNDS):
         far = _far(_covariance(scales, table, on, steps, moved), _values(table, scales))
-        scales = max((scales, *_noisier(scales, on[table.configuration], far)), key=fits)
+        fit = {x: fits(x) for x in _noisier(scales, on[table.configuration], far)}
+        known, best = fits(scales), sorted(fit, key=fit.__getitem__, reverse=True)
+        better = (x for x in best if fit[x] > known)
+        noisier = (x for x in better if fit[x] > _of_moves(scales, x, table, on, steps, moved))
+        scales = next(noisier, scales)
     return scales
+
+
+def _of_moves(
+    scales: Scales, noisier: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None
+) -> float:
+    """Log density if each configuration that is taken to be noisier moved once instead, and stayed there.
+
+    What goes to and fro is noise. Of what moved once it is not known; but where noise is believed no trial
+    is expected to teach much, and what was wrong would stay.
+    """
+    precision = np.linalg.inv(_covariance(scales, table, on, steps, moved))
+    far, variance = precision @ _values(table, scales), (FREE * scales.slab) ** 2
+    columns, prior = [steps], 0.0
+    for c in np.flatnonzero(noisier.noises(on) > scales.noises(on)):
+        own = table.configuration == c
+        after = own & (table.revision >= table.revision[own][1:, None])
+        if len(after):
+            information = variance * np.einsum("ij,jk,ik->i", after, precision, after)
+            gain = variance * (after @ far) ** 2 / (1.0 + information) - np.log1p(information)
+            columns.append(FREE * after[[np.argmax(gain)]].T)
+            prior -= math.log(len(after))
+    return prior + likelihood(scales, table, on, np.hstack(columns), moved)
 
 
 def _noisier(scales: Scales, on: Floats, far: Floats) -> Iterator[Scales]:

@@ -109,6 +109,20 @@ def test_an_option_that_makes_trials_noisier_is_learned(factor: float) -> None:
     assert noisy == pytest.approx(0.01 * factor, rel=0.5)
 
 
+@pytest.mark.parametrize(("back", "noisy"), [(False, False), (True, True)])
+def test_an_option_whose_configurations_moved_once_and_stayed_is_not_noisy(back: bool, noisy: bool) -> None:
+    on = np.array([[0, 0], [1, 0], [1, 0], [1, 0], [0, 1], [1, 1]], dtype=np.float64)
+    rng, cells = np.random.default_rng(5), Cells()
+    for c, row in enumerate(on):
+        for r in range(4) if row[1] else range(12):
+            moved = 0.6 * row[1] * (r % 2 if back else r >= 2)
+            cells.add((c, r), 2.0 * (1.0 - moved) * (1.0 + 0.03 * float(rng.standard_normal())))
+    table = cells.table()
+    none: Floats = np.zeros((len(table.value), 0))
+    noises = learn(Scales(unit=2.0), table, on, steps=none, sizes=np.zeros(0)).noises(on)
+    assert bool(noises[4] > noises[0]) is noisy
+
+
 def test_noise_is_not_taken_for_changes_below_the_threshold() -> None:
     table = measured(noise=0.0005)
     none: Floats = np.zeros((len(table.value), 0))
