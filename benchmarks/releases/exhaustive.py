@@ -5,8 +5,9 @@ python -m benchmarks.releases.exhaustive CLONE [--systems z3 VP9] [--trials 320]
 CLONE: of github.com/ChristianKaltenecker/PerformanceEvolution_Website (Kaltenecker and others, "Performance
 Evolution of Configurable Software Systems: An Empirical Study", 2023), which is not ours to copy: means of
 five runs, and deviations, by which each trial is noisy here. A release moved when a tenth of the
-configurations moved by 5 % or more; it is told when a change point lies there. A name is wrong when of its
-configurations fewer than a quarter moved as it says, and rather with it than without it.
+configurations moved by 5 % and by three standard errors or more; it is told when a change point lies there.
+A name is wrong when of its configurations fewer than a quarter moved as it says, and rather with it than
+without it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ OTHERS = re.compile(r"performance|revision|cpu|size|energy|memory|\w+-(energy|po
 MOST_NOISE, NOISE = 0.1, 0.01
 """Deviations are at most so large; and so large where none was recorded."""
 THRESHOLD, MOVED, SHOWN = 0.05, 0.1, 0.25
+RUNS, CLEAR = 5, 3.0
+"""Of each mean; standard errors from which on a configuration moved."""
 
 Row = Mapping[str, str]
 Floats = NDArray[np.float64]
@@ -51,11 +54,12 @@ class Recorded:
     seconds: Mapping[Configuration, Mapping[int, float]]
     noise: Mapping[tuple[Configuration, int], float]
 
-    def moves(self, release: int) -> tuple[list[Configuration], Floats]:
-        """Configurations measured before and after a release, and their log moves."""
+    def moves(self, release: int) -> tuple[list[Configuration], Floats, Floats]:
+        """Configurations measured before and after a release, their log moves, and these' standard errors."""
         known = [c for c, at in self.seconds.items() if {release - 1, release} <= at.keys()]
         ratios = [self.seconds[c][release] / self.seconds[c][release - 1] for c in known]
-        return known, np.log(np.array(ratios, dtype=np.float64))
+        noise = [[self.noise.get((c, at), NOISE) for at in (release - 1, release)] for c in known]
+        return known, np.log(np.array(ratios, dtype=np.float64)), np.linalg.norm(noise, axis=1) / RUNS**0.5
 
 
 def read(folder: Path) -> Recorded:
@@ -141,7 +145,7 @@ def bisected(system: Recorded, trials: int, seed: int) -> tuple[int, Sequence[Ch
         return Observation(probe, seconds * float(np.exp(deviation * noise.standard_normal())))
 
     taken = 0
-    while (wished := search.wishes()) and taken < trials:
+    while wished := search.wishes()[: trials - taken]:
         search.partial_fit([observed(probe) for probe in wished])
         taken += len(wished)
     return taken, search.change_points_
@@ -166,11 +170,11 @@ def score(system: Recorded, points: Sequence[ChangePoint]) -> Score:
     moved = told = wrong = 0
     whole = left = 0.0
     for release in range(1, len(system.releases)):
-        known, moves = system.moves(release)
+        known, moves, errors = system.moves(release)
         here = [p for p in points if p.revision == release]
         parts = np.array([_part(system.space, p, known) for p in here]).reshape(len(here), len(known))
         rest = moves - parts.sum(axis=0)
-        if np.mean(np.abs(moves) >= np.log1p(THRESHOLD)) >= MOVED:
+        if np.mean(np.abs(moves) >= np.maximum(np.log1p(THRESHOLD), CLEAR * errors)) >= MOVED:
             moved, told = moved + 1, told + bool(here)
             whole, left = whole + float(moves @ moves), left + float(rest @ rest)
         for part in parts:
