@@ -32,7 +32,10 @@ from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Option, Space, Value
 from bot.sampling.constraints import ConstraintSolver
 
-SYSTEMS = ("FastDownward", "HSQLDB", "MariaDB", "MySQL", "PostgreSQL", "VP8", "VP9", "z3")
+SYSTEMS = (
+    *("FastDownward", "HSQLDB", "MariaDB", "MySQL", "OpenVPN", "PostgreSQL"),
+    *("VP8", "VP9", "brotli", "lrzip", "z3"),
+)
 METRIC, REVISION = "performance", "revision"
 OTHERS = re.compile(r"performance|revision|cpu|size|energy|memory|\w+-(energy|power)")
 MOST_NOISE, NOISE = 0.1, 0.01
@@ -101,7 +104,7 @@ def _options(
         beside = [c for c in columns if c in excluded.get(column, ()) and parents.get(c) == parent]
         if number:
             names = [c for c in columns if re.fullmatch(rf"{re.escape(number[1])}_\d+", c)]
-            takers[number[1]], kinds[number[1]] = partial(_number, names=names), "number"
+            takers[number[1]], kinds[number[1]] = partial(_number, name=number[1], names=names), "number"
         elif beside:
             group = sorted([column, *beside])
             name = parent if parent in columns else "_or_".join(group)
@@ -115,8 +118,10 @@ def _options(
     return tuple(options), list(takers.values())
 
 
-def _number(row: Row, names: Sequence[str]) -> int:
-    return next((int(name.rpartition("_")[2]) for name in names if row[name] == "1"), 0)
+def _number(row: Row, name: str, names: Sequence[str]) -> int:
+    if names[0] not in row:  # some deviations have one column of it
+        return int(row[name])
+    return next((int(x.rpartition("_")[2]) for x in names if row[x] == "1"), 0)
 
 
 def _chosen(row: Row, names: Sequence[str]) -> str:
