@@ -29,7 +29,8 @@ def doubtful(look: Look, found: Sequence[Found]) -> tuple[Doubt, ...]:
     places = {(step.at, step.low, step.high) for step in found if step.clear and not step.told}
     doubts = []
     for at, low, high in sorted(places):
-        told = {terms.named(s.term) for s in found if s.certain and s.low <= high and s.high >= low}
+        known = (s for s in found if s.clear and s.told and s.low <= high and s.high >= low)
+        told = {terms.named(s.term) for s in known}
         heard: Counter[Term] = Counter()
         moved = []
         for chosen, sizes in drawn:

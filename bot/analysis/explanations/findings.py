@@ -42,7 +42,8 @@ class Found:
 
     clarity: its size in standard errors; of a term that moves in seconds and by a share at once, that of both
     together, for trials that tell their sum need not tell one from the other. kinship: how probable it is
-    that there moves the term or one that contains it.
+    that there moves the term or one that contains it. outweighed: other steps move whom it moves the other
+    way, and further.
     """
 
     term: Term
@@ -54,6 +55,7 @@ class Found:
     clarity: float
     probability: float
     kinship: float = 0.0
+    outweighed: bool = False
 
     @property
     def clear(self) -> bool:
@@ -73,7 +75,7 @@ class Found:
     @property
     def certain(self) -> bool:
         """Whether it is told as a change point."""
-        return self.clear and self.told
+        return self.clear and self.told and not self.outweighed
 
 
 @dataclass(frozen=True)

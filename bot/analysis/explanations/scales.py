@@ -43,6 +43,8 @@ NOISIER, RARELY = (1.0, 2.0, 4.0, 8.0), math.log(0.05)
 """Candidates: the factor by which an option that is on makes a trial noisier; how rare any but 1 is."""
 ROUNDS, FEWEST, MOST_TRIED = 2, 3, 3000
 """Factors that may change at a look; options that are tried: at least, and times trials (they take time)."""
+MOST_MOVES = 4
+"""Of a configuration, that are imagined instead of noise."""
 FAINT = 0.1
 """Added to squares before their logarithm."""
 
@@ -165,22 +167,30 @@ def learn(
 def _of_moves(
     scales: Scales, noisier: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None
 ) -> float:
-    """Log density if each configuration that is taken to be noisier moved once instead, and stayed there.
+    """Log density if each configuration that is taken to be noisier moved now and then, and stayed so.
 
-    What goes to and fro is noise. Of what moved once it is not known; but where noise is believed no trial
-    is expected to teach much, and what was wrong would stay.
+    What goes to and fro is noise. Of what stayed it is not known; but where noise is believed
+    no trial is expected to teach much, and what was wrong would stay.
     """
     precision = np.linalg.inv(_covariance(scales, table, on, steps, moved))
-    far, variance = precision @ _values(table, scales), (FREE * scales.slab) ** 2
-    columns, prior = [steps], 0.0
+    y, variance, columns, prior = _values(table, scales), (FREE * scales.slab) ** 2, [steps], 0.0
     for c in np.flatnonzero(noisier.noises(on) > scales.noises(on)):
         own = table.configuration == c
         after = own & (table.revision >= table.revision[own][1:, None])
-        if len(after):
-            information = variance * np.einsum("ij,jk,ik->i", after, precision, after)
-            gain = variance * (after @ far) ** 2 / (1.0 + information) - np.log1p(information)
-            columns.append(FREE * after[[np.argmax(gain)]].T)
+        free = np.ones(len(after), dtype=bool)
+        for _ in range(MOST_MOVES):
+            if not free.any():
+                break
+            seen = after @ precision
+            information = 1.0 + variance * (seen * after).sum(axis=1)
+            gain = variance * (seen @ y) ** 2 / information - np.log(information)
+            best = int(np.argmax(np.where(free, gain, -np.inf)))
+            if gain[best] / 2.0 < math.log(len(after)):
+                break
             prior -= math.log(len(after))
+            columns.append(FREE * after[[best]].T)
+            free[[0, -1, *range(max(best - 1, 0), min(best + 2, len(free)))]] = False
+            precision = precision - variance / information[best] * np.outer(seen[best], seen[best])
     return prior + likelihood(scales, table, on, np.hstack(columns), moved)
 
 

@@ -103,7 +103,7 @@ def _moved(
     one = int(np.flatnonzero(before)[-1])
     two = int(np.flatnonzero(after)[0])
     between = range(int(table.revision[one]) + 1, int(table.revision[two]) + 1)
-    told = [k for k, s in enumerate(found) if s.clear and s.told and s.at in between and k not in parts]
+    told = [k for k, s in enumerate(found) if s.certain and s.at in between and k not in parts]
     if any(covers[k][c] for k in told):
         return np.nan, np.inf
     level = float(evidence.levels()[c]) * evidence.scales.unit

@@ -64,10 +64,12 @@ def told(
     for step in {(s.at, s.term): s for s in kept}.values():
         # In seconds and as a share of the level at once: one change.
         parts = [k for k, s in enumerate(found) if (s.at, s.term) == (step.at, step.term) and s in kept]
-        size = _size(found, parts, evidence, covers, hit=covers[parts[0]] > 0)
+        # ... with what is not told of whom it moves.
+        moving = [*parts, *(k for k, s in enumerate(found) if s.outweighed and s.at == step.at)]
+        size = _size(found, moving, evidence, covers, hit=covers[parts[0]] > 0)
         missed = spared(parts, size.ratio)
         if missed is not None:
-            size = _size(found, parts, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed.rows)
+            size = _size(found, moving, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed.rows)
         if size.small(least):
             continue
         shape = shape_of(step, kept, revisions)
@@ -81,8 +83,10 @@ def _size(
 ) -> _Size:
     """Of a step in the measured configurations among `hit`."""
     table, step = evidence.table, found[parts[0]]
+    held, sizes = covers[parts], np.array([found[k].size for k in parts])
     if table.relative:
-        share = sum(found[k].size for k in parts)
+        measured = [c for c in np.unique(table.configuration) if hit[c]]
+        share = float(np.median(sizes @ held[:, measured])) if measured else float(sizes[0])
         ratio = max(table.ratio(share), 1e-3)
         return _Size(ratio, ratio * abs(share) / step.clarity, ratio * evidence.scales.uneven * share)
     y = table.value / evidence.scales.unit
@@ -95,7 +99,7 @@ def _size(
         mine = table.configuration == c
         before = max(float(np.median(y[mine])), 1e-3)
         each = np.array([float(level[mine][0]) if found[k].share else 1.0 for k in parts]) / before
-        moves.append(float(each @ [found[k].size for k in parts]))
+        moves.append(float(each @ (sizes * held[:, c])))
     move = float(np.median(moves[1:] or moves))
     apart = math.hypot(float(np.std(moves[1:] or moves)), evidence.scales.uneven * move)
     return _Size(max(1.0 + move, 1e-3), abs(move) / step.clarity, apart)

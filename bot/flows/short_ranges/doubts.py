@@ -1,4 +1,4 @@
-"""Trials that a step's name must stand in a short range: alone it moves, lacking a level nothing does."""
+"""Trials that put beliefs of a short range to the test: a name of several options, noise of an option."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.analysis.change_points.terms import Terms
-from bot.analysis.explanations.cells import Cell, Table
+from bot.analysis.explanations.cells import Cell, Floats, Table
 from bot.analysis.explanations.findings import Found
+from bot.analysis.explanations.scales import Scales
 from bot.flows.short_ranges.pool import Pool
 
 TRIED = 2
 """Configurations other than the plainest one that show a term without one of its levels: in a single one a
 third option may undo what the others do."""
+REPEATED = 4
+"""Second trials of cells from which on an option is known to be noisy."""
 
 
 def doubts(
@@ -44,4 +47,22 @@ def doubts(
             usable = pool.usable(revisions)[plain]
             if usable[ends[0]] and usable[ends[1]]:
                 wished |= {(plain, r): None for r in ends if (plain, r) not in known and r != anchor}
+    return list(wished)
+
+
+def noise_in_doubt(scales: Scales, table: Table, on: Floats) -> list[Cell]:
+    """Cells to be measured again where an option is taken to be noisy: beside its farthest moves.
+
+    A step takes a second trial to the same value, noise does not; and where noise is believed, no other trial
+    is expected to teach much. on: 0 or 1, (n_configurations, n_options).
+    """
+    wished: dict[Cell, None] = {}
+    same = table.configuration[1:] == table.configuration[:-1]
+    far = np.where(same, np.abs(np.diff(table.value)) / table.level()[1:], -1.0)
+    for i in np.flatnonzero(np.array(scales.noisier) > 1.0).tolist():
+        held = on[table.configuration, i] > 0.0
+        if np.maximum(table.count - 1, 0)[held].sum() < REPEATED:
+            place = int(np.argmax(np.where(held[1:], far, -1.0)))
+            both = (k for k in (place, place + 1) if table.count[k])
+            wished |= {(int(table.configuration[k]), int(table.revision[k])): None for k in both}
     return list(wished)

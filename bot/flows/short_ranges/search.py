@@ -23,7 +23,7 @@ from bot.analysis.explanations.one_sided import one_sided
 from bot.analysis.explanations.scales import ODD, Scales, learn
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
-from bot.flows.short_ranges.doubts import doubts
+from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
 from bot.flows.short_ranges.pool import Pool
 from bot.flows.short_ranges.wishes import Outlook, first_probes, next_probes
 from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
@@ -280,6 +280,8 @@ class ShortRangeFinder:
         doubted = doubts(
             self._found, table, self._pool, self.terms_, revisions=self.revisions, anchor=self._anchor
         )
+        if self._cells.repeats:
+            doubted += noise_in_doubt(self._scales, table, self._pool.on())
         levels, moves = self._moves()
         return next_probes(
             Outlook(

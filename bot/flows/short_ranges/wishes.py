@@ -99,7 +99,12 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Pro
 def _contrasts(outlook: Outlook, usable: NDArray[np.bool_], places: list[int]) -> Contrasts:
     """Each usable cell against its configuration's nearest measured ones; new pairs at interesting places."""
     scales, table = outlook.evidence.scales, outlook.evidence.table
-    own = (scales.noises(outlook.pool.on()) * outlook.levels) ** 2
+    known, cells = np.unique(table.configuration, return_counts=True)
+    untried = ~outlook.pool.holds[known[cells > 1]].any(axis=0)
+    # How noisy a level is that was never looked at nobody knows: one trial would teach little, for ever.
+    unknown = outlook.pool.holds[:, untried].any(axis=1)
+    noises = np.where(unknown, scales.noise, scales.noises(outlook.pool.on()))
+    own = (noises * outlook.levels) ** 2
     wander = scales.wander(outlook.pool.on().sum(axis=1))
     uneven = np.cumsum((scales.uneven * outlook.moved) ** 2, axis=1)
     counts = {

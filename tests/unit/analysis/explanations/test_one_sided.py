@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from bot.analysis.change_points.terms import Term
 from bot.analysis.explanations.findings import Found
 from bot.analysis.explanations.one_sided import one_sided
+from bot.analysis.explanations.telling import told
 from bot.model.space import Level
 from tests.unit.analysis.explanations.test_doubtful import OTHER, PAIR, TABLE, look
 from tests.unit.analysis.explanations.test_evidence import HOLDS, TERMS
 
 ON, OFF = Level("o0", "on"), Level("o0", "off", value=False)
+THIRD = Level("o2", "on")
+"""On where `OTHER` is."""
 BLURRED, CERTAIN = 3.5, 12.0
 
 
@@ -71,3 +77,27 @@ def test_seconds_that_take_a_share_back_are_left_beside_it() -> None:
         ((), False, -0.1),
         ((OFF,), False, 0.1),
     }
+
+
+def test_what_only_takes_back_what_another_option_moves_is_not_told() -> None:
+    found = names(step((OTHER,), -0.3, CERTAIN), step((THIRD,), 0.2, CERTAIN))
+    assert found == [((OTHER,), -0.3, True), ((THIRD,), 0.2, False)]
+
+
+def test_what_takes_back_more_than_others_move_or_moves_some_by_itself_is_told() -> None:
+    for moved, back, whole in (((THIRD,), 0.5, False), ((ON,), 0.2, True)):
+        found = names(step((OTHER,), -0.3, CERTAIN), step(moved, back, CERTAIN))
+        assert [certain for *_, certain in found] == [whole, True]
+
+
+def test_a_change_is_told_with_what_is_not_told_of_whom_it_moves() -> None:
+    back = step((THIRD,), 0.1, CERTAIN)
+    ratios = []
+    for found in (
+        [step((OTHER,), -0.3, CERTAIN), replace(back, outweighed=True)],
+        [step((OTHER,), -0.2, CERTAIN)],
+    ):
+        covers = np.array([TERMS.cover(s.term, HOLDS) for s in found], dtype=np.float64)
+        (point,) = told(found, TABLE, covers, TERMS, 8)
+        ratios.append(point.ratio)
+    assert ratios[0] == pytest.approx(ratios[1]) and ratios[0] < 1.0

@@ -7,7 +7,8 @@ import numpy as np
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.cells import Cells
 from bot.analysis.explanations.findings import Found
-from bot.flows.short_ranges.doubts import doubts
+from bot.analysis.explanations.scales import Scales
+from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
 from bot.flows.short_ranges.pool import Pool
 from bot.model.change_points import Probe
 from bot.model.space import Configuration, Level
@@ -79,3 +80,30 @@ def test_a_configuration_that_another_step_of_the_place_moves_says_nothing() -> 
 
 def test_the_anchor_is_known_beforehand() -> None:
     assert {p.revision for p in asked(step(*PAIR), anchor=12)} == {11}
+
+
+def test_an_option_that_is_taken_for_noisy_is_measured_again_beside_its_farthest_move_until_it_is_known() -> (
+    None
+):
+    cells, noisy = Cells(), Scales(noisier=(1.0, 8.0))
+    on = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=np.float64)
+    for c, values in enumerate([(1.0, 5.0), (1.0, 1.0), (2.0, 2.1, 3.0, 2.9), (3.0, 3.5)]):
+        for r, value in enumerate(values):
+            cells.add((c, r), value)
+    assert not noise_in_doubt(Scales(), cells.table(), on)
+    for value in (2.11, 2.12):
+        assert noise_in_doubt(noisy, cells.table(), on) == [(2, 1), (2, 2)]
+        cells.add((2, 1), value)
+        cells.add((2, 2), 1.0 + value)
+    assert not noise_in_doubt(noisy, cells.table(), on)
+
+
+def test_the_anchor_is_exact_and_not_measured_again() -> None:
+    cells = Cells(anchor=2)
+    for r, value in enumerate((1.0, 1.1, 1.0)):
+        cells.add((0, r), value)
+    assert noise_in_doubt(Scales(noisier=(8.0,)), cells.table(), np.ones((1, 1))) == [(0, 0), (0, 1)]
+    cells = Cells(anchor=1)
+    for r, value in enumerate((1.0, 1.0, 1.1)):
+        cells.add((0, r), value)
+    assert noise_in_doubt(Scales(noisier=(8.0,)), cells.table(), np.ones((1, 1))) == [(0, 2)]

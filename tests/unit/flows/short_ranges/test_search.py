@@ -262,6 +262,16 @@ def test_a_disturbed_trial_of_the_anchor_does_not_move_all_ratios_of_its_configu
 
 
 LAST = REVISIONS - 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_value_that_moves_at_several_releases_is_not_taken_for_noisy(seed: int) -> None:
+    space = Space((Option("kind", "choice", ("a", "b", "c", "d"), "a"), *flags(5).options), ())
+    moves: Steps = {(r, ("kind=c",)): size for r, size in ((3, 2.0), (8, -0.55), (14, 0.8), (19, -0.4))}
+    system = System(space, moves, noise=0.03, seed=seed, shares=True)
+    assert told(search(system, most=160, seed=seed + 7).change_points_) == set(moves)
+
+
 FORMATS = Space(
     (
         Option("format", "choice", ("html", "latex", "rtf"), "html"),
