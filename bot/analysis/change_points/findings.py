@@ -76,9 +76,11 @@ def complementary(one: Level, other: Level) -> bool:
 
 def opposite(one: Level, other: Level, levels: Sequence[Level]) -> bool:
     """Whether always exactly one of two levels holds; of `levels` each value of a choice or number is one."""
+    if one.option != other.option:
+        return False
     values = [x.value for x in levels if x.option == one.option and x.operator == "="]
     exact = bool(values) and all(one.holds(value) != other.holds(value) for value in values)
-    return one.option == other.option and (exact or complementary(one, other))
+    return exact or complementary(one, other)
 
 
 def change_point(

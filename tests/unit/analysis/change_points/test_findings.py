@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.analysis.change_points.findings import told
-from bot.model.space import Option, Space
+from bot.analysis.change_points.findings import opposite, told
+from bot.model.space import Level, Option, Space
 from tests.unit.analysis.change_points.test_simpler import AT, SPACE, Names, model
 
 NUMBERS = Space(
@@ -67,3 +67,9 @@ def test_a_value_that_is_spared_is_told_by_the_level_that_holds_all_others(
     steps: Mapping[Names, float], words: Mapping[Names, float]
 ) -> None:
     assert said(steps, NUMBERS) == words
+
+
+def test_a_text_and_a_threshold_of_another_option_are_no_opposites() -> None:
+    assert not opposite(Level("io", "=", "map"), Level("level", ">=", 2), NUMBERS.levels)
+    assert not opposite(Level("level", ">=", 2), Level("io", "=", "map"), NUMBERS.levels)
+    assert opposite(Level("io", "=", "map"), Level("io", "=", "read"), NUMBERS.levels)
