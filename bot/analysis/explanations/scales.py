@@ -159,7 +159,7 @@ def learn(
         fit = {x: fits(x) for x in _noisier(scales, on[table.configuration], far)}
         known, best = fits(scales), sorted(fit, key=fit.__getitem__, reverse=True)
         better = (x for x in best if fit[x] > known)
-        noisier = (x for x in better if fit[x] > _of_moves(scales, x, table, on, steps, moved))
+        noisier = (x for x in better if fit[x] - RARELY > _of_moves(scales, x, table, on, steps, moved))
         scales = next(noisier, scales)
     return scales
 
