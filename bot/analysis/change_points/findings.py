@@ -53,18 +53,25 @@ def one_way(steps: Sequence[Step], terms: Terms) -> Sequence[Step]:
     by y with `a` and without `b`.
     """
     for whole, part in permutations(steps, 2):
-        more = set(part.term) - set(whole.term)
-        nested = part.at == whole.at and len(more) == 1 and len(part.term) == len(whole.term) + 1
-        if not nested or not 0.0 < -part.size / whole.size < 1.0:
+        if part.at != whole.at or not 0.0 < -part.size / whole.size < 1.0:
             continue
-        added = next(iter(more))
-        other = next((level for level in terms.levels if opposite(level, added, terms.levels)), None)
-        if other is not None:
+        outside = without(part.term, whole.term, terms)
+        if outside is not None:
             error = math.hypot(whole.error, part.error)
             left = replace(whole, size=whole.size + part.size, error=error)
-            rest = replace(part, term=in_order((*whole.term, other)), size=-part.size)
+            rest = replace(part, term=outside, size=-part.size)
             return one_way([left, rest, *(s for s in steps if s is not whole and s is not part)], terms)
     return steps
+
+
+def without(term: Term, wider: Term, terms: Terms) -> Term | None:
+    """What of a term that holds in more configurations is left outside one; None: it is not one term."""
+    more = set(term) - set(wider)
+    if len(more) != 1 or not set(wider) < set(term):
+        return None
+    (added,) = more
+    other = next((level for level in terms.levels if opposite(level, added, terms.levels)), None)
+    return None if other is None else in_order((*wider, other))
 
 
 def complementary(one: Level, other: Level) -> bool:

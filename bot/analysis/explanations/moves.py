@@ -34,14 +34,20 @@ class Moves:
         after = (table.revision[:, None] >= self._at) - (1.0 - self._at / revisions)
         return np.asarray((self._held(table) * after) @ clear, dtype=np.float64)
 
+    def each(self) -> Floats:
+        """How far each step moves each configuration, in units, (n_steps, n_configurations)."""
+        share = np.array([step.share for step in self.steps], dtype=bool)
+        found: Floats = self.sizes[:, None] * self.covers * np.where(share[:, None], self.levels, 1.0)
+        return found
+
     def by_revision(self, revisions: int) -> Floats:
         """How far each configuration is moved, in units, (n_configurations, n_revisions).
 
         Steps of one revision count as if they went in different directions: none hides another.
         """
         squares = np.zeros((len(self.levels), revisions))
-        for step, held in zip(self.steps, self.covers, strict=True):
-            squares[:, step.at] += (step.size * held * (self.levels if step.share else 1.0)) ** 2
+        for step, moved in zip(self.steps, self.each(), strict=True):
+            squares[:, step.at] += moved**2
         return np.sqrt(squares)
 
     @property

@@ -9,9 +9,10 @@ from itertools import permutations
 
 import numpy as np
 
-from bot.analysis.change_points.findings import opposite
-from bot.analysis.change_points.terms import Term, Terms, in_order
+from bot.analysis.change_points.findings import without
+from bot.analysis.change_points.terms import Term
 from bot.analysis.explanations.findings import Found, Look
+from bot.analysis.explanations.moves import Moves
 
 KEPT = 0.25
 """Share of its size up to which a move counts as taken back."""
@@ -29,7 +30,7 @@ def one_sided(found: Sequence[Found], look: Look) -> list[Found]:
     steps = list(found)
     for step in (s for s in found if s.certain):
         for wider in (s for s in steps if s.at == step.at and not s.certain):
-            term = _without(step.term, wider.term, look.terms)
+            term = without(step.term, wider.term, look.terms)
             moved, taken_back = (_moved(s, step.term, look) for s in (step, wider))
             if term is not None and abs(moved + taken_back) <= KEPT * abs(moved):
                 clarity = step.clarity * abs(taken_back / moved)
@@ -46,15 +47,15 @@ def outweighed(found: Sequence[Found], look: Look) -> list[Found]:
     Everything by -24 % and one of seven strategies by +30 % leave that at -1 %. There is no word for all but
     it; nobody is told to be slower, and the wider change says whom it misses.
     """
-    levels, steps = look.evidence.levels(), list(found)
+    steps = list(found)
     for k, step in enumerate(found):
         held = look.terms.cover(step.term, look.holds) & look.usable[:, step.at]
         beside = [s for s in found if s.certain and s.at == step.at]
-        worded = any(_without(step.term, other.term, look.terms) for other in beside)
+        worded = any(without(step.term, other.term, look.terms) for other in beside)
         if worded or not step.certain or not held.any():
             continue
         covers = np.array([look.terms.cover(s.term, look.holds)[held] for s in beside])
-        moves = covers * [s.size * (levels[held] if s.share else np.ones(held.sum())) for s in beside]
+        moves = Moves(beside, covers, look.evidence.levels()[held]).each()
         whole, own = moves.sum(axis=0), moves[[s.term == step.term for s in beside]].sum(axis=0)
         if np.mean(whole * np.sign(own) >= KEPT * np.abs(own)) < HARDLY_ANY:
             steps[k] = replace(step, outweighed=True)
@@ -69,7 +70,7 @@ def one_way(found: Sequence[Found], look: Look) -> list[Found]:
     """
     placed = dict.fromkeys((s.at, s.term) for s in found if s.certain)
     for (at, wide), (place, narrow) in permutations(placed, 2):
-        rest = _without(narrow, wide, look.terms) if at == place else None
+        rest = without(narrow, wide, look.terms) if at == place else None
         if rest is None:
             continue
         whole, part = ([s for s in found if s.certain and (s.at, s.term) == (at, t)] for t in (wide, narrow))
@@ -83,16 +84,6 @@ def one_way(found: Sequence[Found], look: Look) -> list[Found]:
         steps = [*(s for s in found if s not in whole and s not in part), *left, *outside]
         return one_way(sorted(steps, key=lambda s: (s.at, look.terms.named(s.term))), look)
     return list(found)
-
-
-def _without(term: Term, wider: Term, terms: Terms) -> Term | None:
-    """What of a term that holds in more configurations is left outside one; None: it is not one term."""
-    more = set(term) - set(wider)
-    if len(more) != 1 or not set(wider) < set(term):
-        return None
-    (added,) = more
-    other = next((level for level in terms.levels if opposite(level, added, terms.levels)), None)
-    return None if other is None else in_order((*wider, other))
 
 
 def _moved(step: Found, term: Term, look: Look) -> float:

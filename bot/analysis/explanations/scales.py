@@ -157,9 +157,9 @@ def learn(
     for _ in range(ROUNDS):
         far = _far(_covariance(scales, table, on, steps, moved), _values(table, scales))
         fit = {x: fits(x) for x in _noisier(scales, on[table.configuration], far)}
-        known, best = fits(scales), sorted(fit, key=fit.__getitem__, reverse=True)
-        better = (x for x in best if fit[x] > known)
-        noisier = (x for x in better if fit[x] - RARELY > _of_moves(scales, x, table, on, steps, moved))
+        known = fits(scales)
+        best = sorted((x for x in fit if fit[x] > known), key=fit.__getitem__, reverse=True)
+        noisier = (x for x in best if fit[x] - RARELY > _of_moves(scales, x, table, on, steps, moved))
         scales = next(noisier, scales)
     return scales
 

@@ -96,16 +96,23 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Pro
     return [Probe(pool.configurations[c], r) for c, r in dict.fromkeys(wished)]
 
 
+def _noises(outlook: Outlook, on: Floats) -> Floats:
+    """Relative standard deviation of a trial of each configuration, (n,). on: as in `Scales.noises`.
+
+    How noisy a level is that was never looked at nobody knows: one trial would teach little, for ever.
+    """
+    scales, holds = outlook.evidence.scales, outlook.pool.holds
+    measured, cells = np.unique(outlook.evidence.table.configuration, return_counts=True)
+    untried = ~holds[measured[cells > 1]].any(axis=0)
+    return np.where(holds[:, untried].any(axis=1), scales.noise, scales.noises(on))
+
+
 def _contrasts(outlook: Outlook, usable: NDArray[np.bool_], places: list[int]) -> Contrasts:
     """Each usable cell against its configuration's nearest measured ones; new pairs at interesting places."""
     scales, table = outlook.evidence.scales, outlook.evidence.table
-    known, cells = np.unique(table.configuration, return_counts=True)
-    untried = ~outlook.pool.holds[known[cells > 1]].any(axis=0)
-    # How noisy a level is that was never looked at nobody knows: one trial would teach little, for ever.
-    unknown = outlook.pool.holds[:, untried].any(axis=1)
-    noises = np.where(unknown, scales.noise, scales.noises(outlook.pool.on()))
-    own = (noises * outlook.levels) ** 2
-    wander = scales.wander(outlook.pool.on().sum(axis=1))
+    on = outlook.pool.on()
+    own = (_noises(outlook, on) * outlook.levels) ** 2
+    wander = scales.wander(on.sum(axis=1))
     uneven = np.cumsum((scales.uneven * outlook.moved) ** 2, axis=1)
     counts = {
         (int(c), int(r)): int(n)

@@ -261,9 +261,6 @@ def test_a_disturbed_trial_of_the_anchor_does_not_move_all_ratios_of_its_configu
     assert told(search(system, answer=answer, anchor=REVISIONS - 1).change_points_) == set(moved)
 
 
-LAST = REVISIONS - 1
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_a_value_that_moves_at_several_releases_is_not_taken_for_noisy(seed: int) -> None:
     space = Space((Option("kind", "choice", ("a", "b", "c", "d"), "a"), *flags(5).options), ())
@@ -272,6 +269,7 @@ def test_a_value_that_moves_at_several_releases_is_not_taken_for_noisy(seed: int
     assert told(search(system, most=160, seed=seed + 7).change_points_) == set(moves)
 
 
+LAST = REVISIONS - 1
 FORMATS = Space(
     (
         Option("format", "choice", ("html", "latex", "rtf"), "html"),
