@@ -39,8 +39,9 @@ def test_the_time_of_children_counts(workbench: Workbench) -> None:
     workbench.program(f"#!{PYTHON}\n" + WORK.format(20), name="worker")
     workbench.program("#!/bin/sh\n./worker & ./worker & wait\n")
     workbench.program("#!/bin/sh\nexec ./worker\n", name="single")
-    both, one = workbench.pair(), workbench.pair("./single")
-    assert both.first.metrics["cpu"] > 1.4 * one.first.metrics["cpu"]
+    # In turn: a shared machine may become several times as slow from one trial to the next.
+    pairs = [(workbench.pair(), workbench.pair("./single")) for _ in range(5)]
+    assert np.median([both.first.metrics["cpu"] / one.first.metrics["cpu"] for both, one in pairs]) > 1.4
 
 
 def test_the_time_of_orphans_that_ended_counts(workbench: Workbench) -> None:
