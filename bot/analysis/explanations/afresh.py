@@ -9,7 +9,8 @@ import numpy as np
 from bot.analysis.explanations.cells import Floats, Table
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.scales import Scales, learn, likelihood
+from bot.analysis.explanations.learning import learn, likelihood
+from bot.analysis.explanations.scales import Scales
 
 DECISIVE = 10.0
 """Log odds from which on steps are believed where noise was believed before."""

@@ -88,6 +88,7 @@ class Cells:
             within=np.array([_within(v, s) for v, s in zip(values, spread, strict=True)], dtype=np.float64),
             spread=spread,
             relative=relative,
+            repeats=self.repeats,
         )
 
 
@@ -112,7 +113,7 @@ class Table:
     value: seconds, the median of `count` trials (0: known exactly). within: sum of squares around the mean,
     of which spoilt trials are no large part. spread: robust standard deviation of the cell's trials, in
     seconds (one trial: 0). relative: all of them of logarithms: what is the same share of every
-    configuration is the same there, and every level counts as 1.
+    configuration is the same there, and every level counts as 1. repeats: see `Cells`.
     """
 
     configuration: Ints
@@ -123,6 +124,7 @@ class Table:
     within: Floats
     spread: Floats
     relative: bool = False
+    repeats: bool = True
 
     def ratio(self, move: float) -> float:
         """After over before, of a move by so many levels."""

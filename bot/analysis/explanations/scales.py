@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.linalg import block_diag, cho_factor, cho_solve, helmert
 
-from bot.analysis.explanations.cells import DOUBT, Floats, Table
+from bot.analysis.explanations.cells import Floats, Table
 
 LEVEL = 25.0
 """Variance of a configuration's level beforehand, in squared units: nothing is known of it. Where levels are
@@ -18,35 +15,15 @@ further apart it is larger: a configuration that takes a hundred units would be 
 EVERYTHING, OPTION, MISFIT = 0.006, 0.002, 0.01
 """Standard deviations beforehand, in units: small changes of everything and of an option that is on, by
 revision; and what a cell is off the sum of its steps."""
-NOISES = (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
-LIVELY = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Candidates: relative noise of a trial; and a factor on the three above."""
-UNEVEN = (0.0, 0.1, 0.2, 0.4)
-"""Candidates: how far a configuration's own move is off the sum of its steps, as a share of these."""
 SLAB, LARGE = 0.12, 2.5
 """Slab beforehand; the largest step known is at most so many slabs."""
 BLUR = 6.0
 """Standard deviations of its noise by which a configuration's trials may differ."""
-FREE, SEVERAL = 10.0, 3
-"""Of fewer configurations a slab so many times wider says how uneven moves are: beside a narrow one a single
-configuration that moves far looks uneven, and its step would never be clear."""
 BLURRED = 30.0
 """The factor is at least so many times the threshold: of changes that large, a third is blur."""
 STEADY, UNSTEADY = 3.0, 6.0
 """Trials that the common noise counts for beside a cell's own; the cell's noise counts from so many times the
 common variance on."""
-ODD, RARE = 4.5, math.log(0.02)
-"""Standard deviations from what all others let expect, from which a cell is odd; how rare that is."""
-USUAL, SPREAD = math.log(0.01), 1.2
-"""Log noise beforehand: mean and standard deviation."""
-NOISIER, RARELY = (1.0, 2.0, 4.0, 8.0), math.log(0.05)
-"""Candidates: the factor by which an option that is on makes a trial noisier; how rare any but 1 is."""
-ROUNDS, FEWEST, MOST_TRIED = 2, 3, 3000
-"""Factors that may change at a look; options that are tried: at least, and times trials (they take time)."""
-MOST_MOVES = 4
-"""Of a configuration, that are imagined instead of noise."""
-FAINT = 0.1
-"""Added to squares before their logarithm."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +35,7 @@ class Scales:
     in units. unit: seconds. uneven: standard deviation of a configuration's move around the sum of its
     steps, as a share of these: where much moves, something does that no sum describes, and it stays.
     noisier: by which factor each option that is on makes a trial noisier, (n_options,); empty: by none.
+    suspected: numbers of the options that would be taken to be noisier if second trials said so.
     """
 
     noise: float = 0.01
@@ -67,6 +45,7 @@ class Scales:
     slab: float = SLAB
     uneven: float = 0.0
     noisier: tuple[float, ...] = ()
+    suspected: tuple[int, ...] = ()
 
     @classmethod
     def for_changes(cls, threshold: float) -> Self:
@@ -127,146 +106,3 @@ class Scales:
         own = STEADY * common + table.count * (table.spread / self.unit) ** 2
         own /= STEADY + table.count
         return np.where(own > UNSTEADY * common, own, common)
-
-
-def learn(
-    scales: Scales,
-    table: Table,
-    on: Floats,
-    *,
-    steps: Floats,
-    sizes: Floats,
-    moved: Floats | None = None,
-) -> Scales:
-    """The scales under which the trials are most probable, given where steps are.
-
-    steps: a column for each step, (n, k), as in a design matrix. sizes: of these, (k,).
-    moved: see `Scales.covariance`.
-    Marginal likelihood (type II), one scale after the other, over a few candidates.
-    """
-
-    def fits(candidate: Scales) -> float:
-        return likelihood(candidate, table, on, steps, moved)
-
-    scales = replace(scales, slab=max(SLAB, float(np.abs(sizes).max(initial=0.0)) / LARGE))
-    scales = max((replace(scales, lively=max(x, scales.least)) for x in LIVELY), key=fits)
-    scales = max((replace(scales, noise=x) for x in NOISES), key=fits)
-    few = len(np.unique(table.configuration)) < SEVERAL
-    free = replace(scales, slab=(FREE if few else 1.0) * scales.slab)
-    scales = replace(scales, uneven=max(UNEVEN, key=lambda x: fits(replace(free, uneven=x))))
-    for _ in range(ROUNDS):
-        far = _far(_covariance(scales, table, on, steps, moved), _values(table, scales))
-        fit = {x: fits(x) for x in _noisier(scales, on[table.configuration], far)}
-        known = fits(scales)
-        best = sorted((x for x in fit if fit[x] > known), key=fit.__getitem__, reverse=True)
-        noisier = (x for x in best if fit[x] - RARELY > _of_moves(scales, x, table, on, steps, moved))
-        scales = next(noisier, scales)
-    return scales
-
-
-def _of_moves(
-    scales: Scales, noisier: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None
-) -> float:
-    """Log density if each configuration that is taken to be noisier moved now and then, and stayed so.
-
-    What goes to and fro is noise. Of what stayed it is not known; but where noise is believed
-    no trial is expected to teach much, and what was wrong would stay.
-    """
-    precision = np.linalg.inv(_covariance(scales, table, on, steps, moved))
-    y, variance, columns, prior = _values(table, scales), (FREE * scales.slab) ** 2, [steps], 0.0
-    for c in np.flatnonzero(noisier.noises(on) > scales.noises(on)):
-        own = table.configuration == c
-        after = own & (table.revision >= table.revision[own][1:, None])
-        free = np.ones(len(after), dtype=bool)
-        for _ in range(MOST_MOVES):
-            if not free.any():
-                break
-            seen = after @ precision
-            information = 1.0 + variance * (seen * after).sum(axis=1)
-            gain = variance * (seen @ y) ** 2 / information - np.log(information)
-            best = int(np.argmax(np.where(free, gain, -np.inf)))
-            if gain[best] / 2.0 < math.log(len(after)):
-                break
-            prior -= math.log(len(after))
-            columns.append(FREE * after[[best]].T)
-            free[[0, -1, *range(max(best - 1, 0), min(best + 2, len(free)))]] = False
-            precision = precision - variance / information[best] * np.outer(seen[best], seen[best])
-    return prior + likelihood(scales, table, on, np.hstack(columns), moved)
-
-
-def _noisier(scales: Scales, on: Floats, far: Floats) -> Iterator[Scales]:
-    """With another factor for one of the options: of many trials, for those that look noisiest beside it.
-
-    Of options and not of configurations, each of which is known by few trials. on: options of each cell,
-    (n, n_options). far: how far each cell is off what the others let expect, in standard deviations, (n,).
-    """
-    known = scales.noisier or (1.0,) * on.shape[1]
-    size = np.log(far**2 + FAINT)
-    with_it, without = (size @ x / np.maximum(x.sum(axis=0), 1.0) for x in (on, 1.0 - on))
-    for i in np.argsort(without - with_it)[: max(FEWEST, MOST_TRIED // len(on))].tolist():
-        for factor in NOISIER:
-            if factor != known[i]:
-                yield replace(scales, noisier=(*known[:i], factor, *known[i + 1 :]))
-
-
-def _values(table: Table, scales: Scales) -> Floats:
-    """Of all cells, in units, around their mean."""
-    found: Floats = (table.value - table.value.mean()) / scales.unit
-    return found
-
-
-def _covariance(
-    scales: Scales,
-    table: Table,
-    on: Floats,
-    steps: Floats,
-    moved: Floats | None,
-    *,
-    doubt: Floats | float = 1.0,
-) -> Floats:
-    """Of all cells, steps of unknown sizes included."""
-    doubt = np.broadcast_to(doubt, len(table.value))
-    return scales.covariance(table, on, moved, doubt=doubt) + scales.slab**2 * steps @ steps.T
-
-
-def _far(covariance: Floats, y: Floats) -> Floats:
-    """How far each cell is off what all the others let expect, in standard deviations."""
-    precision = np.linalg.inv(covariance)
-    found: Floats = precision @ y / np.sqrt(np.diag(precision))
-    return found
-
-
-def likelihood(
-    scales: Scales,
-    table: Table,
-    on: Floats,
-    steps: Floats,
-    moved: Floats | None,
-    *,
-    in_seconds: bool = False,
-) -> float:
-    """Log density of the trials, but for a constant; odd cells count as odd, not as a sign of noise.
-
-    in_seconds: to be compared with that of a table in other units, of which levels must know nothing: what
-    differs within configurations counts (Patterson and Thompson, "Recovery of Inter-Block Information When
-    Block Sizes are Unequal", 1971).
-    """
-    y = _values(table, scales)
-    odd = np.abs(_far(_covariance(scales, table, on, steps, moved), y)) > ODD
-    covariance = _covariance(scales, table, on, steps, moved, doubt=np.where(odd, DOUBT, 1.0))
-    if in_seconds:
-        counts = np.unique(table.configuration, return_counts=True)[1].tolist()
-        within = block_diag(*(helmert(n) for n in counts))
-        y, covariance = within @ y, within @ covariance @ within.T
-    factor = cho_factor(covariance, lower=True, check_finite=False)
-    found = -0.5 * float(y @ cho_solve(factor, y, check_finite=False)) + float(odd.sum()) * RARE
-    found += table.in_seconds(scales.unit) if in_seconds else 0.0
-    found -= float(np.log(np.diag(factor[0])).sum())
-    more = table.count > 1  # what repetitions of a cell say beside their mean
-    if more.any():
-        own = (scales.noises(on)[table.configuration] * table.level())[more]
-        repeated = table.count[more] - 1
-        far = np.minimum(table.within[more] / own**2, ODD**2 * repeated)
-        found -= float((far / 2.0 + repeated * np.log(own)).sum())
-    found += RARELY * sum(factor != 1.0 for factor in scales.noisier)
-    return float(found - 0.5 * ((math.log(scales.noise) - USUAL) / SPREAD) ** 2)

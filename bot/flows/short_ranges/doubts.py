@@ -16,7 +16,7 @@ TRIED = 2
 """Configurations other than the plainest one that show a term without one of its levels: in a single one a
 third option may undo what the others do."""
 REPEATED = 4
-"""Second trials of cells from which on an option is known to be noisy."""
+"""Second trials of cells from which on it is known whether an option is noisy."""
 
 
 def doubts(
@@ -51,15 +51,14 @@ def doubts(
 
 
 def noise_in_doubt(scales: Scales, table: Table, on: Floats) -> list[Cell]:
-    """Cells to be measured again where an option is taken to be noisy: beside its farthest moves.
+    """Cells to be measured again where an option may be noisy: beside its farthest moves.
 
-    A step takes a second trial to the same value, noise does not; and where noise is believed, no other trial
-    is expected to teach much. on: 0 or 1, (n_configurations, n_options).
+    A step takes a second trial to the same value, noise does not. on: 0 or 1, (n_configurations, n_options).
     """
     wished: dict[Cell, None] = {}
     same = table.configuration[1:] == table.configuration[:-1]
     far = np.where(same, np.abs(np.diff(table.value)) / table.level()[1:], -1.0)
-    for i in np.flatnonzero(np.array(scales.noisier) > 1.0).tolist():
+    for i in scales.suspected if table.repeats else ():
         held = on[table.configuration, i] > 0.0
         if np.maximum(table.count - 1, 0)[held].sum() < REPEATED:
             place = int(np.argmax(np.where(held[1:], far, -1.0)))

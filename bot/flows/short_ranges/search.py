@@ -18,9 +18,10 @@ from bot.analysis.explanations.doubtful import doubtful
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
 from bot.analysis.explanations.findings import Found, Look, agreed, steps_of
+from bot.analysis.explanations.learning import ODD, learn
 from bot.analysis.explanations.moves import Moves
 from bot.analysis.explanations.one_sided import one_sided
-from bot.analysis.explanations.scales import ODD, Scales, learn
+from bot.analysis.explanations.scales import Scales
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
 from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
@@ -280,8 +281,7 @@ class ShortRangeFinder:
         doubted = doubts(
             self._found, table, self._pool, self.terms_, revisions=self.revisions, anchor=self._anchor
         )
-        if self._cells.repeats:
-            doubted += noise_in_doubt(self._scales, table, self._pool.on())
+        doubted += noise_in_doubt(self._scales, table, self._pool.on())
         levels, moves = self._moves()
         return next_probes(
             Outlook(

@@ -14,7 +14,8 @@ from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.afresh import worth
 from bot.analysis.explanations.cells import Cells, Floats, Table, robust_deviation
 from bot.analysis.explanations.evidence import COARSE, Evidence, Kinds
-from bot.analysis.explanations.scales import Scales, learn
+from bot.analysis.explanations.learning import learn
+from bot.analysis.explanations.scales import Scales
 from bot.model.space import Option, Space
 
 SPACE = Space(tuple(Option(f"o{i}", "flag", (False, True), False) for i in range(3)))
@@ -99,7 +100,7 @@ def test_the_noise_of_a_trial_is_learned(noise: float) -> None:
 def test_an_option_that_makes_trials_noisier_is_learned(factor: float) -> None:
     on = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 1]], dtype=np.float64)
     rng, cells = np.random.default_rng(5), Cells()
-    for (c, row), r in product(enumerate(on), range(12)):
+    for (c, row), r, _ in product(enumerate(on), range(12), range(2)):
         cells.add((c, r), (2.0 + row.sum()) * (1.0 + 0.01 * factor ** row[1] * float(rng.standard_normal())))
     scales = Scales(unit=2.0)
     for _ in range(2):  # one scale after the other: what one took for its own is given back at the next look
@@ -110,9 +111,11 @@ def test_an_option_that_makes_trials_noisier_is_learned(factor: float) -> None:
 
 
 @pytest.mark.parametrize(("back", "noisy"), [(False, False), (True, True)])
-def test_an_option_whose_configurations_moved_once_and_stayed_is_not_noisy(back: bool, noisy: bool) -> None:
+def test_where_values_repeat_an_option_whose_configurations_moved_once_and_stayed_is_not_noisy(
+    back: bool, noisy: bool
+) -> None:
     on = np.array([[0, 0], [1, 0], [1, 0], [1, 0], [0, 1], [1, 1]], dtype=np.float64)
-    rng, cells = np.random.default_rng(5), Cells()
+    rng, cells = np.random.default_rng(5), Cells(repeats=False)
     for c, row in enumerate(on):
         for r in range(4) if row[1] else range(12):
             moved = 0.6 * row[1] * (r % 2 if back else r >= 2)
@@ -121,6 +124,24 @@ def test_an_option_whose_configurations_moved_once_and_stayed_is_not_noisy(back:
     none: Floats = np.zeros((len(table.value), 0))
     noises = learn(Scales(unit=2.0), table, on, steps=none, sizes=np.zeros(0)).noises(on)
     assert bool(noises[4] > noises[0]) is noisy
+
+
+@pytest.mark.parametrize(("scatter", "noisy"), [(None, False), (0.01, False), (0.3, True)])
+def test_an_option_is_noisy_when_second_trials_of_its_cells_scatter(
+    scatter: float | None, noisy: bool
+) -> None:
+    on = np.array([[0, 0], [1, 0], [1, 0], [1, 0], [0, 1], [1, 1]], dtype=np.float64)
+    rng, cells = np.random.default_rng(5), Cells()
+    for (c, row), r in product(enumerate(on), range(8)):
+        value = 2.0 * (1.0 - 0.5 * row[1] * (r % 2)) * (1.0 + 0.01 * float(rng.standard_normal()))
+        cells.add((c, r), value)
+        if row[1] and scatter and r < 3:
+            cells.add((c, r), value * (1.0 + scatter * float(rng.standard_normal())))
+    table = cells.table()
+    none: Floats = np.zeros((len(table.value), 0))
+    learned = learn(Scales(unit=2.0), table, on, steps=none, sizes=np.zeros(0))
+    assert bool(learned.noises(on)[4] > learned.noises(on)[0]) is noisy
+    assert 1 in learned.suspected
 
 
 def test_noise_is_not_taken_for_changes_below_the_threshold() -> None:

@@ -82,10 +82,8 @@ def test_the_anchor_is_known_beforehand() -> None:
     assert {p.revision for p in asked(step(*PAIR), anchor=12)} == {11}
 
 
-def test_an_option_that_is_taken_for_noisy_is_measured_again_beside_its_farthest_move_until_it_is_known() -> (
-    None
-):
-    cells, noisy = Cells(), Scales(noisier=(1.0, 8.0))
+def test_an_option_that_may_be_noisy_is_measured_again_beside_its_farthest_move_until_it_is_known() -> None:
+    cells, noisy = Cells(), Scales(suspected=(1,))
     on = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=np.float64)
     for c, values in enumerate([(1.0, 5.0), (1.0, 1.0), (2.0, 2.1, 3.0, 2.9), (3.0, 3.5)]):
         for r, value in enumerate(values):
@@ -102,8 +100,15 @@ def test_the_anchor_is_exact_and_not_measured_again() -> None:
     cells = Cells(anchor=2)
     for r, value in enumerate((1.0, 1.1, 1.0)):
         cells.add((0, r), value)
-    assert noise_in_doubt(Scales(noisier=(8.0,)), cells.table(), np.ones((1, 1))) == [(0, 0), (0, 1)]
+    assert noise_in_doubt(Scales(suspected=(0,)), cells.table(), np.ones((1, 1))) == [(0, 0), (0, 1)]
     cells = Cells(anchor=1)
     for r, value in enumerate((1.0, 1.0, 1.1)):
         cells.add((0, r), value)
-    assert noise_in_doubt(Scales(noisier=(8.0,)), cells.table(), np.ones((1, 1))) == [(0, 2)]
+    assert noise_in_doubt(Scales(suspected=(0,)), cells.table(), np.ones((1, 1))) == [(0, 2)]
+
+
+def test_where_values_repeat_noise_is_not_measured_again() -> None:
+    cells = Cells(repeats=False)
+    for r, value in enumerate((1.0, 1.1, 1.0)):
+        cells.add((0, r), value)
+    assert not noise_in_doubt(Scales(suspected=(0,)), cells.table(), np.ones((1, 1)))
