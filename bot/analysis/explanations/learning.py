@@ -67,13 +67,12 @@ def learn(
         fit = {x: fits(x) for x in _noisier(scales, on[table.configuration], far)}
         known = fits(scales)
         best = sorted((x for x in fit if fit[x] > known), key=fit.__getitem__, reverse=True)
-        suspected.update(i for x in best[:1] for i, factor in enumerate(x.noisier) if factor > 1.0)
-        believed = (
-            x
-            for x in best
-            if (table.repeats and x.noisier == _confirmed(x, table, on))
-            or (not table.repeats and fit[x] - RARELY > _of_moves(scales, x, table, on, steps, moved))
-        )
+        for x in (scales, *best[:1]):
+            suspected.update(i for i, factor in enumerate(x.noisier) if factor > 1.0)
+        if table.repeats:
+            believed = (x for x in best if x.noisier == _confirmed(x, table, on))
+        else:
+            believed = (x for x in best if fit[x] - RARELY > _of_moves(scales, x, table, on, steps, moved))
         scales = next(believed, scales)
     return replace(scales, suspected=tuple(sorted(suspected)))
 
