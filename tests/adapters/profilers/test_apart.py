@@ -126,7 +126,7 @@ def opened() -> list[str]:
 
 
 PROGRAMS = {
-    "main.py": "def work():\n    return sum(range(1000))\nfor _ in range(30000): work()\n",
+    "main.py": "def work():\n    return sum(range(1000))\nfor _ in range(150000): work()\n",
     "main.js": "function work() { let n = 0; for (let i = 0; i < 1e6; i++) n += i; return n }\nwork()\n",
 }
 C = "__attribute__((noinline)) void work(void) { for (volatile int i = 0; i < 1000000; i++); }\n" + (
