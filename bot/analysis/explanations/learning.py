@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import block_diag, cho_factor, cho_solve, helmert
 
 from bot.analysis.explanations.cells import DOUBT, Floats, Table
@@ -61,11 +62,17 @@ def learn(
     few = len(np.unique(table.configuration)) < SEVERAL
     free = replace(scales, slab=(FREE if few else 1.0) * scales.slab)
     scales = replace(scales, uneven=max(UNEVEN, key=lambda x: fits(replace(free, uneven=x))))
+    return _noisy_options(scales, table, on, steps, moved)
+
+
+def _noisy_options(scales: Scales, table: Table, on: Floats, steps: Floats, moved: Floats | None) -> Scales:
+    """With the options that are believed to make trials noisier, and those that may."""
     scales, suspected = replace(scales, noisier=_confirmed(scales, table, on)), set[int]()
     for _ in range(ROUNDS):
         far = _far(_covariance(scales, table, on, steps, moved), _values(table, scales))
-        fit = {x: fits(x) for x in _noisier(scales, on[table.configuration], far)}
-        known = fits(scales)
+        candidates = _noisier(scales, on[table.configuration], far)
+        fit = {x: likelihood(x, table, on, steps, moved) for x in candidates}
+        known = likelihood(scales, table, on, steps, moved)
         best = sorted((x for x in fit if fit[x] > known), key=fit.__getitem__, reverse=True)
         for x in (scales, *best[:1]):
             suspected.update(i for i, factor in enumerate(x.noisier) if factor > 1.0)
@@ -73,7 +80,10 @@ def learn(
             believed = (x for x in best if x.noisier == _confirmed(x, table, on))
         else:
             believed = (x for x in best if fit[x] - RARELY > _of_moves(scales, x, table, on, steps, moved))
-        scales = next(believed, scales)
+        found = next(believed, None)
+        if found is None:
+            break
+        scales = found
     return replace(scales, suspected=tuple(sorted(suspected)))
 
 
@@ -85,14 +95,24 @@ def _confirmed(scales: Scales, table: Table, on: Floats) -> tuple[float, ...]:
     if not table.repeats:
         return scales.noisier
     more = table.count > 1
-    c, repeated = table.configuration[more], table.count[more] - 1
+    c = table.configuration[more]
     own = scales.noises(on)[c] * table.level()[more]
-    found = []
-    for held, factor in zip(on[c].T > 0.0, scales.noisier, strict=False):
-        calm, noisy = (np.minimum(table.within[more] / x**2, ODD**2 * repeated) for x in (own / factor, own))
-        gain = (calm - noisy) / 2.0 - repeated * math.log(factor)
+    as_it_is, found = _scatter(table, more, own), []
+    for held, factor in zip(on[c].T > 0.0, scales.noisier, strict=False):  # no factors: none differs from 1
+        gain = _scatter(table, more, own / factor) - as_it_is
         found.append(factor if gain[held].sum() > 0.0 else 1.0)
     return tuple(found)
+
+
+def _scatter(table: Table, more: NDArray[np.bool_], own: Floats) -> Floats:
+    """Minus the log density of what repetitions of these cells say beside their mean, but for a constant.
+
+    own: standard deviation of a trial of each of them, in seconds, as the answer (n_more,).
+    """
+    repeated = table.count[more] - 1
+    far = np.minimum(table.within[more] / own**2, ODD**2 * repeated)
+    found: Floats = far / 2.0 + repeated * np.log(own)
+    return found
 
 
 def _of_moves(
@@ -192,11 +212,9 @@ def likelihood(
     found = -0.5 * float(y @ cho_solve(factor, y, check_finite=False)) + float(odd.sum()) * RARE
     found += table.in_seconds(scales.unit) if in_seconds else 0.0
     found -= float(np.log(np.diag(factor[0])).sum())
-    more = table.count > 1  # what repetitions of a cell say beside their mean
+    more = table.count > 1
     if more.any():
         own = (scales.noises(on)[table.configuration] * table.level())[more]
-        repeated = table.count[more] - 1
-        far = np.minimum(table.within[more] / own**2, ODD**2 * repeated)
-        found -= float((far / 2.0 + repeated * np.log(own)).sum())
+        found -= float(_scatter(table, more, own).sum())
     found += RARELY * sum(factor != 1.0 for factor in scales.noisier)
     return float(found - 0.5 * ((math.log(scales.noise) - USUAL) / SPREAD) ** 2)
