@@ -1,7 +1,8 @@
 """Is what a bisection claims to have seen true? `python -m benchmarks.change_points.visible [--searches 36]`.
 
 Each search runs twice: on a program that never changes, which gives the claim for one option, and on the same
-one where that option's cost moves by just so much. Four of five moves should be found, by term and place.
+one where that option's cost moves by just so much. Four of five moves should be found, by term and place (the
+exact revision in a short range).
 """
 
 from __future__ import annotations
@@ -9,68 +10,95 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.change_points.search import ChangePointFinder
 from bot.flows.short_ranges.search import ShortRangeFinder
-from bot.model.change_points import ChangePoint, ChangePointSearch, Observation
-from bot.model.space import Option, Space
+from bot.model.change_points import ChangePoint, ChangePointSearch, Observation, Seeing
+from bot.model.report import Visible
+from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
 
-CASES = ((8, 40, 0.01), (14, 37, 0.02), (8, 200, 0.01), (8, 200, 0.03), (16, 500, 0.01))
-"""Options, revisions, noise of a trial; the first two are short ranges."""
+SHORT = (
+    *((3, 8, 0.02, True), (5, 12, 0.001, True), (8, 40, 0.01, True)),
+    *((8, 40, 0.001, False), (8, 40, 0.01, False), (14, 37, 0.02, False)),
+)
+LONG = ((8, 200, 0.001, False), (8, 200, 0.01, False), (8, 200, 0.03, False), (16, 500, 0.01, False))
+"""Options, revisions, noise of a value, and whether values are ratios to the last revision."""
 NEAR = 5
 
 
 def searched(
-    options: int, revisions: int, noise: float, *, seed: int, step: tuple[int, int, float] | None = None
-) -> tuple[Sequence[ChangePoint], Space, list[Observation]]:
-    """A search to its end; step: option, revision and relative size of a move."""
+    options: int,
+    revisions: int,
+    noise: float,
+    *,
+    anchored: bool,
+    seed: int,
+    step: tuple[int, int, float] | None = None,
+) -> tuple[Sequence[ChangePoint], Visible]:
+    """What a search finds, and what it claims, at its end; step: option, revision, size of a move."""
     rng = np.random.default_rng(seed)
     space = Space(tuple(Option(f"o{i}", "flag", (False, True), default=False) for i in range(options)))
     costs = 1.0 + rng.uniform(0.0, 0.1, options)
-    kind = ShortRangeFinder if ShortRangeFinder.fits(space, revisions) else ChangePointFinder
-    search: ChangePointSearch = kind(
-        space, revisions, ConstraintSolver(space), rng=np.random.default_rng(seed + 1)
-    )
+    solver, drawing, last = ConstraintSolver(space), np.random.default_rng(seed + 1), revisions - 1
+    search: ChangePointSearch
+    if ShortRangeFinder.fits(space, revisions):
+        search = ShortRangeFinder(space, revisions, solver, rng=drawing, anchor=last if anchored else None)
+    else:
+        search = ChangePointFinder(space, revisions, solver, rng=drawing)
+
+    def seconds(configuration: Configuration, revision: int) -> float:
+        value = float(np.prod(costs[np.array(configuration, dtype=bool)]))
+        moved = step is not None and configuration[step[0]] and revision >= step[1]
+        return value * (1.0 + step[2]) if moved and step else value
+
     observations: list[Observation] = []
     while wishes := search.wishes():
         taken = []
         for probe in wishes:
-            value = float(np.prod(costs[np.array(probe.configuration, dtype=bool)]))
-            if step is not None and probe.configuration[step[0]] and probe.revision >= step[1]:
-                value *= 1.0 + step[2]
-            taken.append(Observation(probe, value * math.exp(rng.normal(0.0, noise))))
+            value = seconds(probe.configuration, probe.revision) * math.exp(rng.normal(0.0, noise))
+            beside = seconds(probe.configuration, last) if anchored else 1.0
+            taken.append(Observation(probe, value / beside, anchor=beside))
         observations += taken
         search.partial_fit(taken)
-    return search.change_points_, space, observations
+    visible = search.visible_ if isinstance(search, Seeing) else visible_steps(space, observations, revisions)
+    return search.change_points_, visible
 
 
 def main() -> None:
     """Prints how many moves of the claimed size were found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--searches", type=int, default=36, help="of each case")
-    parser.add_argument("--cases", type=int, default=len(CASES), help="so many of the first ones")
+    parser.add_argument("--first", type=int, default=1000, help="seed")
+    parser.add_argument("--ranges", choices=("short", "long", "both"), default="both")
     asked = parser.parse_args()
-    print("| options | revisions | noise | searches | claimed (median) | moves found | false alarms |")
-    print("|---:|---:|---:|---:|---:|---:|---:|")
-    for options, revisions, noise in CASES[: asked.cases]:
+    cases = SHORT * (asked.ranges != "long") + LONG * (asked.ranges != "short")
+    print(
+        "| options | revisions | noise | ratios | searches | claimed (median) | moves found | false alarms |"
+    )
+    print("|---:|---:|---:|---|---:|---:|---:|---:|")
+    for options, revisions, noise, anchored in cases:
+        run = partial(searched, options, revisions, noise, anchored=anchored)
         rng = np.random.default_rng(options + revisions)
         claims, found, alarms = [], 0, 0
-        for seed in range(1000, 1000 + asked.searches):
-            nothing, space, observations = searched(options, revisions, noise, seed=seed)
+        for seed in range(asked.first, asked.first + asked.searches):
+            nothing, visible = run(seed=seed)
             alarms += bool(nothing)
             option = int(rng.integers(options))
-            at = int(rng.integers(revisions // 10, revisions - revisions // 10))
-            size = visible_steps(space, observations, revisions).options[option].slow_down or math.nan
+            edge = max(revisions // 10, 1)
+            at = int(rng.integers(edge, revisions - edge + 1))
+            size = visible.options[option].slow_down or math.nan
             claims.append(size)
-            points, _, _ = searched(options, revisions, noise, seed=seed, step=(option, at, size))
-            found += any(p.term == (f"o{option}",) and abs(p.revision - at) <= NEAR for p in points)
+            points, _ = run(seed=seed, step=(option, at, size))
+            near = NEAR if revisions > 100 else 0
+            found += any(p.term == (f"o{option}",) and abs(p.revision - at) <= near for p in points)
         print(
-            f"| {options} | {revisions} | {noise:.0%} | {asked.searches} | {np.median(claims):.1%} "
-            f"| {found / asked.searches:.0%} | {alarms} |",
+            f"| {options} | {revisions} | {noise:.1%} | {'yes' if anchored else 'no'} | {asked.searches} "
+            f"| {np.median(claims):.1%} | {found / asked.searches:.0%} | {alarms} |",
             flush=True,
         )
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.analysis.change_points.unexplained import Unexplained, creep, unexplained
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
+from bot.flows.ranges.earlier import Earlier
 from bot.flows.ranges.failing_runs import failing_runs, without_broken, without_value
 from bot.flows.ranges.series import series
 from bot.flows.ranges.telling import told_doubts, told_point
 from bot.flows.ranges.trials import recorded
 from bot.flows.run.idle import doubted
-from bot.model.change_points import ChangePointSearch, Observation, Probe
+from bot.model.change_points import ChangePointSearch, Observation, Seeing
 from bot.model.errors import HistoryError
 from bot.model.history import RunRecord
 from bot.model.report import BuildFailure, Report, RevisionRef, Unit, Verdict, Visible
@@ -82,7 +82,8 @@ def bisect(job: RangeJob) -> Report:
             break
     job.progress.stage("concluding")
     notes = _remembered(job, [*job.journal.observations(), *fresh])
-    return doubted(_report(job, observations, finished=finished, notes=notes))
+    known = len(observations) - len(fresh)
+    return doubted(_report(job, observations, earlier=known, finished=finished, notes=notes))
 
 
 def _remembered(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
@@ -102,32 +103,6 @@ def _remembered(job: RangeJob, observations: Sequence[Observation]) -> list[str]
     except HistoryError as error:
         return [f"This bisection is not remembered: {error}."]
     return [f"Added to the history ({job.store.source}): {len(new)} measured values."]
-
-
-class Earlier:
-    """What a journal knows, used up as a search asks for it once more: the search goes the same way again."""
-
-    def __init__(self, observations: Sequence[Observation]) -> None:
-        self._left: dict[Probe, deque[tuple[int, Observation]]] = defaultdict(deque)
-        for place, observation in enumerate(observations):
-            self._left[observation.probe].append((place, observation))
-        self._count = len(observations)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def answer(self, wishes: Sequence[Probe]) -> tuple[list[Observation], list[Probe]]:
-        """The known observations of wishes, in the order in which they were made, and the other wishes."""
-        known: list[tuple[int, Observation]] = []
-        missing = []
-        for probe in wishes:
-            left = self._left.get(probe)
-            if left:
-                known.append(left.popleft())
-            else:
-                missing.append(probe)
-        known.sort(key=lambda numbered: numbered[0])
-        return [observation for _, observation in known], missing
 
 
 def unmeasured(
@@ -163,7 +138,12 @@ def _leader(search: ChangePointSearch) -> str:
 
 
 def _report(
-    job: RangeJob, observations: Sequence[Observation], *, finished: bool, notes: Sequence[str]
+    job: RangeJob,
+    observations: Sequence[Observation],
+    *,
+    earlier: int,
+    finished: bool,
+    notes: Sequence[str],
 ) -> Report:
     found = job.search.change_points_
     usable = sorted({o.probe.revision for o in observations if not math.isnan(o.value)})
@@ -194,10 +174,8 @@ def _report(
             partner=job.partner,
         ),
         revisions=len(job.revisions),
-        visible=visible_steps(job.subject.space, observations, len(job.revisions))
-        if job.visible and finished
-        else Visible(),
-        spent=job.bench.spent().model_copy(update={"budget_seconds": budget}),
+        visible=_visible(job, observations) if finished else Visible(),
+        spent=job.bench.spent().model_copy(update={"budget_seconds": budget, "earlier": earlier}),
         environment=job.bench.environment(),
         notes=tuple(
             dict.fromkeys(
@@ -212,6 +190,13 @@ def _report(
             )
         ),
     )
+
+
+def _visible(job: RangeJob, observations: Sequence[Observation]) -> Visible:
+    """How small a change a search that ended by itself would have found."""
+    if isinstance(job.search, Seeing):
+        return job.search.visible_
+    return visible_steps(job.subject.space, observations, len(job.revisions)) if job.visible else Visible()
 
 
 def _verdict(job: RangeJob, *, finished: bool) -> Verdict:

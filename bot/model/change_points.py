@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
 
+from bot.model.report import Visible
 from bot.model.space import Configuration, Space, Term
 
 Shape: TypeAlias = Literal["step", "transient"]
@@ -103,4 +104,14 @@ class Doubting(Protocol):
     @property
     def doubts_(self) -> Sequence[Doubt]:
         """In order of revision."""
+        ...
+
+
+@runtime_checkable
+class Seeing(Protocol):
+    """A search that knows how small a change it would have found."""
+
+    @property
+    def visible_(self) -> Visible:
+        """Of each option, once the search has ended by itself."""
         ...

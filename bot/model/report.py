@@ -179,7 +179,7 @@ class Visible(Part):
 
 
 class Spent(Part):
-    """What the run cost."""
+    """What the run cost; earlier: values of an earlier run that were not measured again."""
 
     seconds: float = 0.0
     build_seconds: float = 0.0
@@ -187,6 +187,7 @@ class Spent(Part):
     pairs: int = 0
     builds: int = 0
     failed_trials: int = 0
+    earlier: int = 0
     budget_seconds: float | None = None
 
     @classmethod

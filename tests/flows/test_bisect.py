@@ -16,7 +16,8 @@ from bot.adapters.simulated.revisions import SimulatedRange
 from bot.adapters.simulated.sources import CallableSource
 from bot.adapters.terminal import QuietProgress
 from bot.adapters.trials.journal import NoJournal
-from bot.flows.bisect import Earlier, RangeJob, bisect, unmeasured
+from bot.flows.bisect import RangeJob, bisect, unmeasured
+from bot.flows.ranges.earlier import Earlier
 from bot.flows.ranges.trials import observed
 from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
 from bot.model.history import RunRecord
@@ -209,6 +210,31 @@ def test_what_moved_without_a_sure_name_is_listed_and_not_green() -> None:
     assert found.icon == "🟡" and found.action is not None and "--trials" in markdown(found.action)
 
 
+class Calm(EveryRevision):
+    """Blames nothing, and knows how small a change it would have found."""
+
+    change_points_ = ()
+    visible_ = Visible(everything=0.03)
+
+
+def test_a_search_that_knows_what_it_would_have_found_says_so_once_it_has_ended() -> None:
+    ended, cut = (bisect(replace(job(trials=n), search=Calm(len(REVISIONS)))) for n in (None, 4))
+    assert (ended.visible, cut.visible) == (Calm.visible_, Visible())
+
+
+def test_a_search_that_goes_on_says_what_an_earlier_run_measured() -> None:
+    cut, whole = KeptJournal(), KeptJournal()
+    bisect(replace(job(journal=cut, trials=4), search=Calm(len(REVISIONS))))
+    told = []
+    for known, kept in ((cut, whole), (whole, KeptJournal())):
+        journal = KeptJournal(known.kept)
+        report = bisect(replace(job(journal=journal), search=Calm(len(REVISIONS))))
+        kept.kept = journal.kept
+        told.append(markdown(range_headline(report).lead[0]))
+    assert "10 revisions, 6 trials in" in told[0] and told[0].endswith(" and 4 values of an earlier run.")
+    assert told[1].endswith("10 revisions, 10 values of an earlier run.")
+
+
 class Both(EveryRevision):
     """Asks for both configurations of one option at each revision, and blames none."""
 
@@ -290,6 +316,7 @@ def test_a_search_that_an_earlier_run_finished_counts_as_measured() -> None:
     expected = bisect(job(journal=first))
     report = bisect(job(journal=KeptJournal(first.kept)))
     assert report.spent.trials == 0 and report.measured and report.change_points == expected.change_points
+    assert (expected.spent.earlier, report.spent.earlier) == (0, 10)
 
 
 def test_a_journal_answers_each_wish_once_and_in_the_order_of_measuring() -> None:

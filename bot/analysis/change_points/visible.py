@@ -19,6 +19,8 @@ NEEDED = 12.0
 """Standard errors at which our search found about four lasting changes of five or more, at any place but the
 first and last tenth of the range: 98 to 100 % in benchmarks/change_points/results/visible.md."""
 EDGE, PLACES = 0.1, 17
+NAMED = ("on", "off", "=")
+"""Operators of levels that are named when they were not exercised."""
 LEAST, MOST = 0.001, 2.0
 """Smaller changes are not claimed, larger ones are as good as invisible."""
 
@@ -35,17 +37,17 @@ def visible_steps(space: Space, observations: Sequence[Observation], revisions: 
     known = {c: _information(at, revisions) for c, (at, _) in trials.items() if len(np.unique(at)) > 1}
     worst: dict[str, float] = {}
     missing = []
-    for level in (level for level in space.levels if level.operator in ("on", "off", "=")):
+    for level in (level for level in space.levels if level.operator in NAMED):
         holding = [information for c, information in known.items() if space.holds(level, c)]
         if not holding:
             missing.append(str(level))
-        elif _plain(level):
+        elif plain(level):
             worst[level.option] = max(worst.get(level.option, 0.0), _smallest(holding, scale))
     return Visible(
         options=tuple(
-            VisibleOption(option=name, slow_down=_told(worst.get(name, math.inf))) for name in space.names
+            VisibleOption(option=name, slow_down=told(worst.get(name, math.inf))) for name in space.names
         ),
-        everything=_told(_smallest(list(known.values()), scale)) if known else None,
+        everything=told(_smallest(list(known.values()), scale)) if known else None,
         levels_not_exercised=tuple(missing),
     )
 
@@ -85,10 +87,11 @@ def _smallest(information: Sequence[Floats], scale: float) -> float:
     return math.expm1(min(NEEDED * scale / math.sqrt(least), 10.0)) if least > 0.0 else math.inf
 
 
-def _plain(level: Level) -> bool:
-    """Levels that stand for an option: on, or one of its values."""
+def plain(level: Level) -> bool:
+    """Whether it is one of the levels that stand for an option: on, or a value."""
     return level.operator in ("on", "=")
 
 
-def _told(change: float) -> float | None:
+def told(change: float) -> float | None:
+    """A change as it is claimed; None: it would have to be too large."""
     return max(change, LEAST) if change <= MOST else None

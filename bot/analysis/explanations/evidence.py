@@ -110,6 +110,7 @@ class Evidence:
         moved: see `Scales.covariance`.
         """
         self.table, self.kinds, self.scales, self.design = table, kinds, scales, design
+        self.revisions = revisions
         self.cuts = np.unique(table.revision)
         self.places = len(self.cuts) - 1
         self.noises = scales.noises(on)
@@ -169,6 +170,27 @@ class Evidence:
 
     def odds(self, others: Sequence[int]) -> Floats:
         """Log posterior odds of one more step, for each candidate, beside others, (n_candidates,)."""
+        moment, information = self._beside(others)
+        variance = self.scales.slab**2
+        weight = 1.0 + variance * information
+        found = 0.5 * variance * moment**2 / weight - 0.5 * np.log(weight) + self.log_prior
+        found[list(others)] = -np.inf
+        return np.asarray(found)
+
+    def least(self, others: Sequence[int], odds: float) -> Floats:
+        """The size from which on one more step would have such log odds, for each candidate, (n_candidates,).
+
+        Infinite where nothing tells it from the others.
+        """
+        information = self._beside(others)[1]
+        variance = self.scales.slab**2
+        weight = 1.0 + variance * information
+        needed = np.maximum(odds - self.log_prior + 0.5 * np.log(weight), 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.sqrt(2.0 * needed * weight / variance) / information)
+
+    def _beside(self, others: Sequence[int]) -> tuple[Floats, Floats]:
+        """What the trials tell of one more step beside others: its moment and its information."""
         moment, information = self._moment, self._information
         chosen = list(others)
         if chosen:
@@ -179,10 +201,7 @@ class Evidence:
             explained = inverse.astype(np.float32) @ overlaps
             moment = moment - (inverse @ moment[chosen]) @ explained
             information = information - np.einsum("ij,ij->j", explained, explained)
-        weight = 1.0 + self.scales.slab**2 * np.maximum(information, 0.0)
-        found = 0.5 * self.scales.slab**2 * moment**2 / weight - 0.5 * np.log(weight) + self.log_prior
-        found[chosen] = -np.inf
-        return np.asarray(found)
+        return moment, np.maximum(information, 0.0)
 
     def score(self, chosen: Sequence[int]) -> float:
         """Log posterior of an explanation, but for a constant."""

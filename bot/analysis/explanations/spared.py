@@ -9,9 +9,8 @@ import numpy as np
 
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Bools, Found
+from bot.analysis.explanations.findings import Found, Look
 from bot.analysis.explanations.telling import Missed
-from bot.model.space import Level
 
 MISSED, HIT = 1 / 3, 2 / 3
 """Shares of a step's size: who moves less than the one is missed, who moves more than the other is hit."""
@@ -27,10 +26,7 @@ def spared(
     ratio: float,
     *,
     found: Sequence[Found],
-    evidence: Evidence,
-    covers: Floats,
-    holds: Bools,
-    levels: Sequence[Level],
+    look: Look,
 ) -> Missed | None:
     """A term that all missed configurations hold and no other one does; None: nobody is, or none says it.
 
@@ -38,9 +34,9 @@ def spared(
 
     Names are pairs of levels at most: where any of three options leads through the changed code, everything
     is told, and who uses none of them is missed. parts: the step, in seconds and as a share; ratio: as it is
-    told. covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
-    holds: the levels of each configuration, (n_configurations, n_levels).
+    told.
     """
+    evidence, covers, holds, levels = look.evidence, look.covers(found), look.holds, look.terms.levels
     missed: list[int] = []
     others: list[int] = []
     hit = 0

@@ -11,10 +11,10 @@ import numpy as np
 
 from bot.analysis.change_points.findings import change_point, shape_of
 from bot.analysis.change_points.intervals import QUANTILE
-from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.change_points.terms import Term
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Bools, Found
+from bot.analysis.explanations.findings import Bools, Found, Look
 from bot.model.change_points import ChangePoint
 
 
@@ -45,20 +45,17 @@ class _Size(NamedTuple):
 
 def told(
     found: Sequence[Found],
-    evidence: Evidence,
-    covers: Floats,
-    terms: Terms,
+    look: Look,
     revisions: int,
     *,
     spared: Callable[[Sequence[int], float], Missed | None] = lambda _parts, _ratio: None,
-    least: float = 0.0,
 ) -> tuple[ChangePoint, ...]:
     """The steps that are probable and clear, as change points; spared: whom a step of this ratio misses.
 
-    covers: by step, the configurations that hold its term, (n_steps, n_configurations) of 0 and 1.
     ratio: after over before in the median measured configuration that holds the term and is not missed.
-    least: changes that are surely smaller, as a share, are not told.
+    Changes that are surely smaller than what matters are not told.
     """
+    evidence, covers, terms = look.evidence, look.covers(found), look.terms
     kept = [step for step in found if step.certain]
     points = []
     for step in {(s.at, s.term): s for s in kept}.values():
@@ -70,7 +67,7 @@ def told(
         missed = spared(parts, size.ratio)
         if missed is not None:
             size = _size(found, moving, evidence, covers, hit=(covers[parts[0]] > 0) & ~missed.rows)
-        if size.small(least):
+        if size.small(look.least):
             continue
         shape = shape_of(step, kept, revisions)
         point = change_point(step, terms, ratio=size.ratio, ratio_interval=size.interval, shape=shape)

@@ -24,10 +24,12 @@ from bot.analysis.explanations.one_sided import one_sided
 from bot.analysis.explanations.scales import Scales
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
+from bot.analysis.explanations.visible import visible_changes
 from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
 from bot.flows.short_ranges.pool import Pool
 from bot.flows.short_ranges.wishes import Outlook, first_probes, next_probes
 from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
+from bot.model.report import Visible
 from bot.model.space import Configuration, Space
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.contrast import Configurator
@@ -98,24 +100,18 @@ class ShortRangeFinder:
         """What the trials so far show, in order of revision."""
         if self._look is None:
             return ()
-        steps, evidence = self._agreed(), self._look.evidence
-        covers = self._covers([step.term for step in steps])
-        missed = partial(
-            spared,
-            found=steps,
-            evidence=evidence,
-            covers=covers,
-            holds=self._pool.holds,
-            levels=self.terms_.levels,
-        )
-        return told(
-            steps, evidence, covers, self.terms_, self.revisions, spared=missed, least=self._threshold
-        )
+        steps, look = self._agreed(), self._look
+        return told(steps, look, self.revisions, spared=partial(spared, found=steps, look=look))
 
     @property
     def doubts_(self) -> Sequence[Doubt]:
         """Where something surely moved that has no sure name, in order of revision."""
         return () if self._look is None else doubtful(self._look, self._agreed())
+
+    @property
+    def visible_(self) -> Visible:
+        """How small a lasting change of each option would have been found."""
+        return Visible() if self._look is None else visible_changes(self._look, self.space)
 
     def _agreed(self) -> Sequence[Found]:
         """The steps as they are told; the search itself goes on with those of the best explanation."""

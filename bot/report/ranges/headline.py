@@ -254,7 +254,9 @@ def _searched(report: Report) -> Prose:
     if report.base and report.head:
         where = prose(moves.name(report.base.label), " to ", moves.name(report.head.label), ": ")
     of = f"{count(report.revisions, 'revision')}, " if report.revisions else ""
-    return prose("Searched ", where, of, f"{count(spent.trials, 'trial')} in {seconds(spent.seconds)}.")
+    made = [f"{count(spent.trials, 'trial')} in {seconds(spent.seconds)}"] if spent.trials else []
+    made += [f"{count(spent.earlier, 'value')} of an earlier run"] if spent.earlier else []
+    return prose("Searched ", where, of, f"{' and '.join(made) or 'no trials'}.")
 
 
 def _caveats(report: Report) -> tuple[Prose, ...]:

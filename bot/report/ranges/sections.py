@@ -145,6 +145,8 @@ def conditions(report: Report) -> Section:
     if spent.trials:
         measured = f"{seconds(spent.seconds)}{budget}: {count(spent.trials, 'trial')}{failed}"
         rows.append(("Measuring", measured))
+    if spent.earlier:
+        rows.append(("Measured before", f"{count(spent.earlier, 'value')}, by an earlier run of this search"))
     if spent.builds or spent.build_seconds:
         rows.append(("Building", f"{seconds(spent.build_seconds)}: {count(spent.builds, 'build')}"))
     rows += machine(report)

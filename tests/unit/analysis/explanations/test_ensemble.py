@@ -15,7 +15,7 @@ from bot.analysis.explanations.telling import told
 from bot.analysis.explanations.wordings import agreement, kinship
 from bot.analysis.explanations.worth import Contrasts, most_telling
 from bot.model.space import Level
-from tests.unit.analysis.explanations.test_evidence import HOLDS, ON, TERMS, evidence, measured
+from tests.unit.analysis.explanations.test_evidence import HOLDS, ON, TERMS, evidence, look_at, measured
 
 OPTION = Level("o0", "on")
 ABSENT = Level("o0", "off", False)
@@ -38,8 +38,7 @@ def test_the_step_that_was_put_in_is_in_most_explanations_and_told() -> None:
     for _ in range(3):
         ensemble.look(table)
     steps = steps_of(Look.of(ensemble, table, TERMS, holds=HOLDS, usable=USABLE))
-    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
-    (point,) = told(steps, table, covers, TERMS, 8)
+    (point,) = told(steps, look_at(table), 8)
     assert (point.revision, point.term, point.interval) == (5, ("o0",), (5, 5))
     low, high = point.ratio_interval
     assert low < 1.0 + 0.8 / 4.0 < high and point.probability > 0.9 and point.shape == "step"
@@ -51,8 +50,7 @@ def test_where_nothing_moved_nothing_is_told() -> None:
     for _ in range(3):
         ensemble.look(table)
     steps = steps_of(Look.of(ensemble, table, TERMS, holds=HOLDS, usable=USABLE))
-    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
-    assert not told(steps, table, covers.reshape(len(steps), len(HOLDS)), TERMS, 8)
+    assert not told(steps, look_at(table), 8)
 
 
 def test_the_same_seed_draws_the_same_explanations() -> None:
@@ -136,7 +134,7 @@ def test_a_name_that_is_at_worst_too_short_is_told_with_its_own_probability(
     step = Found(
         (OPTION,), False, at=5, low=5, high=5, size=0.8, clarity=50.0, probability=probability, kinship=kin
     )
-    points = told([step], table, TERMS.cover(step.term, HOLDS)[None, :].astype(np.float64), TERMS, 8)
+    points = told([step], look_at(table), 8)
     assert [p.probability for p in points] == [probability] * named and not step.sure
 
 
@@ -172,8 +170,7 @@ def test_a_step_that_is_undone_soon_is_transient() -> None:
         )
         for at, size in ((3, 0.2), (4, -0.2))
     ]
-    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
-    assert [point.shape for point in told(steps, table, covers, TERMS, 8)] == ["transient", "transient"]
+    assert [point.shape for point in told(steps, look_at(table), 8)] == ["transient", "transient"]
 
 
 def test_seconds_and_a_share_of_the_level_at_once_are_told_as_one_change() -> None:
@@ -182,9 +179,8 @@ def test_seconds_and_a_share_of_the_level_at_once_are_told_as_one_change() -> No
         Found((OPTION,), share=share, at=5, low=5, high=5, size=0.1, clarity=50.0, probability=1.0)
         for share in (False, True)
     ]
-    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
-    (point,) = told(steps, table, covers, TERMS, 8)
-    alone = [told([step], table, covers[:1], TERMS, 8)[0].ratio for step in steps]
+    (point,) = told(steps, look_at(table), 8)
+    alone = [told([step], look_at(table), 8)[0].ratio for step in steps]
     assert point.ratio > 1.1 and min(alone) < point.ratio
     low, high = point.ratio_interval
     assert low < point.ratio < high
@@ -196,8 +192,7 @@ def test_an_option_that_moves_alone_is_told_alone_in_whatever_kinds_its_absence_
 
     best = [table.candidate(0, 5), table.candidate(len(TERMS) + 1 + level, 5)]
     steps = steps_of(Look.of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE))
-    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
-    assert [(p.term, p.ratio > 1.1) for p in told(steps, table, covers, TERMS, 8)] == [(("o0",), True)]
+    assert [(p.term, p.ratio > 1.1) for p in told(steps, look_at(table), 8)] == [(("o0",), True)]
 
 
 def test_a_change_is_clear_where_only_its_seconds_and_its_share_cannot_be_told_apart() -> None:
@@ -208,8 +203,7 @@ def test_a_change_is_clear_where_only_its_seconds_and_its_share_cannot_be_told_a
     assert (np.abs(sizes) < 4.0 * np.sqrt(np.diag(covariance))).any()
     steps = steps_of(Look.of(Fixed(table, best), table, TERMS, holds=HOLDS, usable=USABLE))
     assert all(step.clear for step in steps)
-    covers = np.array([TERMS.cover(step.term, HOLDS) for step in steps], dtype=np.float64)
-    (point,) = told(steps, table, covers, TERMS, 8)
+    (point,) = told(steps, look_at(table), 8)
     low, high = point.ratio_interval
     assert low < 1.0 + 0.8 / 4.0 < high
 

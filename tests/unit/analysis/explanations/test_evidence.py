@@ -14,6 +14,7 @@ from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.afresh import worth
 from bot.analysis.explanations.cells import Cells, Floats, Table, robust_deviation
 from bot.analysis.explanations.evidence import COARSE, Evidence, Kinds
+from bot.analysis.explanations.findings import Look
 from bot.analysis.explanations.learning import learn
 from bot.analysis.explanations.scales import Scales
 from bot.model.space import Option, Space
@@ -43,6 +44,12 @@ def evidence(table: Table, scales: Scales = SCALES) -> Evidence:
     return Evidence(table, kinds, scales, on=ON, design=design, expected=2.0, revisions=8)
 
 
+def look_at(found: Evidence) -> Look:
+    """Nothing is believed yet."""
+    usable = np.ones((len(ON), found.revisions), dtype=bool)
+    return Look([], np.zeros(len(found)), [], found, TERMS, HOLDS, usable, 0.0)
+
+
 def density(found: Evidence, chosen: list[int]) -> float:
     """Log posterior of an explanation by the density of the trials, but for a constant."""
     y = (found.table.value - found.table.value.mean()) / found.scales.unit
@@ -63,6 +70,17 @@ def test_odds_and_scores_are_ratios_of_marginal_likelihoods(chosen: list[int]) -
         more = density(found, [*chosen, candidate]) - density(found, chosen)
         assert odds[candidate] == pytest.approx(more, abs=0.02)
     assert all(odds[j] == -np.inf for j in chosen)
+
+
+@pytest.mark.parametrize("others", [[], [21], [3, 90]])
+def test_a_step_of_the_least_size_has_the_odds_that_were_asked_for(others: list[int]) -> None:
+    table = measured(noise=0.0)
+    found = evidence(table)
+    for candidate in (20, 41, 110):
+        size = found.least(others, 3.0)[candidate]
+        moved = found.columns(np.array([candidate]))[:, 0] * size * found.scales.unit
+        there = evidence(replace(table, value=table.value + moved))
+        assert there.odds(others)[candidate] == pytest.approx(3.0, abs=0.1)
 
 
 def test_the_size_of_a_step_is_what_was_added_in_units() -> None:

@@ -97,7 +97,6 @@ def test_a_change_is_told_with_what_is_not_told_of_whom_it_moves() -> None:
         [step((OTHER,), -0.3, CERTAIN), replace(back, outweighed=True)],
         [step((OTHER,), -0.2, CERTAIN)],
     ):
-        covers = np.array([TERMS.cover(s.term, HOLDS) for s in found], dtype=np.float64)
-        (point,) = told(found, TABLE, covers, TERMS, 8)
+        (point,) = told(found, look([PAIR], [PAIR]), 8)
         ratios.append(point.ratio)
     assert ratios[0] == pytest.approx(ratios[1]) and ratios[0] < 1.0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bot.analysis.explanations.cells import Cells
 from bot.analysis.explanations.findings import Found
 from bot.analysis.explanations.spared import spared
 from bot.model.space import Term
-from tests.unit.analysis.explanations.test_evidence import HOLDS, ON, TERMS, evidence
+from tests.unit.analysis.explanations.test_evidence import ON, TERMS, evidence, look_at
 
 MOVED = 0.2
 WHOLE = Found((), True, 5, 5, 5, MOVED, 9.0, 1.0)
@@ -24,10 +22,7 @@ def missed_by(*missing: int) -> Term | None:
         [0],
         1.0 + MOVED,
         found=[WHOLE],
-        evidence=evidence(cells.table()),
-        covers=np.ones((1, len(ON))),
-        holds=HOLDS,
-        levels=TERMS.levels,
+        look=look_at(evidence(cells.table())),
     )
     return None if found is None else TERMS.named(found.term)
 
