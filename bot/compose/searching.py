@@ -15,6 +15,9 @@ from bot.model.subject import Subject
 from bot.sampling.constraints import ConstraintSolver
 from bot.settings import Settings
 
+SIGHT = 0.05
+"""Changes of such a share should be found wherever trials allow it."""
+
 
 @dataclass(frozen=True)
 class AskedRange:
@@ -68,7 +71,14 @@ def search_of(
         )
     if ShortRangeFinder.fits(space, revisions):
         return ShortRangeFinder(
-            space, revisions, solver, rng=rng, candidates=candidates, anchor=anchor, threshold=least
+            space,
+            revisions,
+            solver,
+            rng=rng,
+            candidates=candidates,
+            anchor=anchor,
+            threshold=least,
+            sight=max(SIGHT, least),
         )
     return Chained(
         long_range(

@@ -109,9 +109,14 @@ class Doubting(Protocol):
 
 @runtime_checkable
 class Seeing(Protocol):
-    """A search that knows how small a change it would have found."""
+    """A search that knows how small a change it would have found, and goes on to find smaller ones."""
+
+    @property
+    def settled_(self) -> bool:
+        """Nothing is in doubt any more: what is still wished for only makes smaller changes visible."""
+        ...
 
     @property
     def visible_(self) -> Visible:
-        """Of each option, once the search has ended by itself."""
+        """Of each option, once nothing is in doubt any more."""
         ...

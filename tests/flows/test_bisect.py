@@ -211,10 +211,30 @@ def test_what_moved_without_a_sure_name_is_listed_and_not_green() -> None:
 
 
 class Calm(EveryRevision):
-    """Blames nothing, and knows how small a change it would have found."""
+    """Blames nothing, and knows how small a change it would have found; has doubts at first."""
 
     change_points_ = ()
     visible_ = Visible(everything=0.03)
+    certain = 1000
+
+    @property
+    def settled_(self) -> bool:
+        return len(self.seen) >= self.certain
+
+
+class Settled(Calm):
+    """Has nothing in doubt from its third batch on."""
+
+    certain = 6
+
+
+def test_a_budget_that_ends_while_only_smaller_changes_are_looked_for_does_not_cut_a_search_short() -> None:
+    early, late, stopped = (
+        bisect(replace(job(trials=n, stop=n == 8), search=Settled(len(REVISIONS)))) for n in (5, 7, 8)
+    )
+    assert (early.verdict, early.interrupted, early.visible) == ("inconclusive", "budget", Visible())
+    assert (late.verdict, late.interrupted, late.visible) == ("none", "", Calm.visible_)
+    assert stopped.interrupted == "signal" and stopped.verdict == "inconclusive"
 
 
 def test_a_search_that_knows_what_it_would_have_found_says_so_once_it_has_ended() -> None:

@@ -142,11 +142,12 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.log_prior)
 
-    def columns(self, candidates: Ints) -> NDArray[np.float32]:
-        """The design of candidates, (n_cells, n_candidates)."""
+    def columns(self, candidates: Ints, table: Table | None = None) -> NDArray[np.float32]:
+        """The design of candidates, (n_cells, n_candidates); table: of its cells instead."""
+        table = table or self.table
         kind, place = np.divmod(candidates, self.places)
-        after = self.table.revision[:, None] >= self.cuts[1:][place][None, :]
-        return np.asarray(self.design[self.table.configuration][:, kind] * after, dtype=np.float32)
+        after = table.revision[:, None] >= self.cuts[1:][place][None, :]
+        return np.asarray(self.design[table.configuration][:, kind] * after, dtype=np.float32)
 
     def levels(self) -> Floats:
         """Of all configurations, in units, (n_configurations,): what a share of everything moves."""
@@ -182,12 +183,16 @@ class Evidence:
 
         Infinite where nothing tells it from the others.
         """
-        information = self._beside(others)[1]
+        information = self.information(others)
         variance = self.scales.slab**2
         weight = 1.0 + variance * information
         needed = np.maximum(odds - self.log_prior + 0.5 * np.log(weight), 0.0)
         with np.errstate(divide="ignore"):
             return np.asarray(np.sqrt(2.0 * needed * weight / variance) / information)
+
+    def information(self, others: Sequence[int]) -> Floats:
+        """What the trials tell of the size of one more step beside others, in precisions, (n_candidates,)."""
+        return self._beside(others)[1]
 
     def _beside(self, others: Sequence[int]) -> tuple[Floats, Floats]:
         """What the trials tell of one more step beside others: its moment and its information."""

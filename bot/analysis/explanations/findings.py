@@ -117,14 +117,15 @@ class Look:
         found = [level for c, level in self._levels.items() if held[c]]
         return float(np.median(found)) if found else 1.0
 
-    def covers(self, found: Sequence[Found]) -> Floats:
-        """Configurations that hold each step's term, (n_steps, n_configurations) of 0 and 1."""
-        rows = [self.terms.cover(step.term, self.holds) for step in found]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.holds))
-
     @cached_property
     def _levels(self) -> Mapping[int, float]:
         return {c: float(self.evidence.levels()[c]) for c in self.evidence.table.levels()}
+
+
+def covers_of(found: Sequence[Found], terms: Terms, holds: Bools) -> Floats:
+    """Configurations that hold each step's term, (n_steps, n_configurations) of 0 and 1."""
+    rows = [terms.cover(step.term, holds) for step in found]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(holds))
 
 
 def agreed(look: Look) -> list[Found]:

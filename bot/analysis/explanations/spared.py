@@ -9,7 +9,7 @@ import numpy as np
 
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Found, Look
+from bot.analysis.explanations.findings import Found, Look, covers_of
 from bot.analysis.explanations.telling import Missed
 
 MISSED, HIT = 1 / 3, 2 / 3
@@ -36,7 +36,12 @@ def spared(
     is told, and who uses none of them is missed. parts: the step, in seconds and as a share; ratio: as it is
     told.
     """
-    evidence, covers, holds, levels = look.evidence, look.covers(found), look.holds, look.terms.levels
+    evidence, covers, holds, levels = (
+        look.evidence,
+        covers_of(found, look.terms, look.holds),
+        look.holds,
+        look.terms.levels,
+    )
     missed: list[int] = []
     others: list[int] = []
     hit = 0

@@ -14,7 +14,7 @@ from bot.analysis.change_points.intervals import QUANTILE
 from bot.analysis.change_points.terms import Term
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Bools, Found, Look
+from bot.analysis.explanations.findings import Bools, Found, Look, covers_of
 from bot.model.change_points import ChangePoint
 
 
@@ -55,7 +55,7 @@ def told(
     ratio: after over before in the median measured configuration that holds the term and is not missed.
     Changes that are surely smaller than what matters are not told.
     """
-    evidence, covers, terms = look.evidence, look.covers(found), look.terms
+    evidence, covers, terms = look.evidence, covers_of(found, look.terms, look.holds), look.terms
     kept = [step for step in found if step.certain]
     points = []
     for step in {(s.at, s.term): s for s in kept}.values():

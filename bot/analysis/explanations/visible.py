@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.terms import Term
 from bot.analysis.change_points.visible import EDGE, NAMED, plain, told
-from bot.analysis.explanations.evidence import Evidence
+from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.findings import Look
 from bot.model.report import Visible, VisibleOption
 from bot.model.space import Space
@@ -24,16 +25,12 @@ def visible_changes(look: Look, space: Space) -> Visible:
     Of an option its least visible value counts, and the least visible revision.
     """
     evidence, terms = look.evidence, look.terms
-    lasting = _lasting(evidence)
-    if not lasting.any():
+    sizes = _sizes(look)
+    if not sizes.size:
         return Visible()
-    # Of logarithms an amount is a share.
-    first = 0 if evidence.table.relative else len(terms)
-    sizes = evidence.least(look.best, SEEN).reshape(len(evidence.kinds), -1)[first:, lasting].max(axis=1)
-    measured, cells = np.unique(evidence.table.configuration, return_counts=True)
-    exercised = look.holds[measured[cells > 1]].any(axis=0)
+    exercised = _exercised(look)
     worst: dict[str, float] = {}
-    for level, size, known in zip(terms.levels, sizes[1:], exercised, strict=False):
+    for level, size, known in zip(terms.levels, sizes[1:].max(axis=1), exercised, strict=True):
         if known and plain(level):
             worst[level.option] = max(worst.get(level.option, 0.0), float(size))
 
@@ -44,7 +41,7 @@ def visible_changes(look: Look, space: Space) -> Visible:
         options=tuple(
             VisibleOption(option=name, slow_down=claim(worst.get(name, math.inf))) for name in space.names
         ),
-        everything=claim(float(sizes[0])),
+        everything=claim(float(sizes[0].max())),
         levels_not_exercised=tuple(
             str(level)
             for level, known in zip(terms.levels, exercised, strict=True)
@@ -53,8 +50,44 @@ def visible_changes(look: Look, space: Space) -> Visible:
     )
 
 
-def _lasting(evidence: Evidence) -> NDArray[np.bool_]:
-    """Places in which a lasting change may begin, (n_places,); none: some were never surrounded by trials."""
+def least_visible(look: Look) -> list[tuple[Term, int, float]]:
+    """Everything and levels that stand for options, each with its least visible candidate, and that size."""
+    sizes = _sizes(look)
+    if not sizes.size:
+        return []
+    places = np.flatnonzero(_lasting(look))[sizes.argmax(axis=1)]
+    candidates = (_first(look) + np.arange(len(sizes))) * look.evidence.places + places
+    terms = [(), *((level,) for level in look.terms.levels)]
+    found = zip(terms, candidates.tolist(), sizes.max(axis=1).tolist(), strict=True)
+    return [each for each in found if all(map(plain, each[0]))]
+
+
+def _sizes(look: Look) -> Floats:
+    """From which size on shares of everything and of each level are visible, (1 + n_levels, n_places)."""
+    evidence, first = look.evidence, _first(look)
+    sizes = evidence.least(look.best, SEEN).reshape(len(evidence.kinds), -1)
+    return sizes[first : first + 1 + len(look.terms.levels), _lasting(look)]
+
+
+def _first(look: Look) -> int:
+    """The first kind that is a share: of logarithms an amount is one."""
+    return 0 if look.evidence.table.relative else len(look.terms)
+
+
+def _exercised(look: Look) -> NDArray[np.bool_]:
+    """Levels that a configuration held which was measured at two revisions, (n_levels,)."""
+    measured, cells = np.unique(look.evidence.table.configuration, return_counts=True)
+    return np.asarray(look.holds[measured[cells > 1]].any(axis=0))
+
+
+def _lasting(look: Look) -> NDArray[np.bool_]:
+    """Places in which a lasting change may begin, (n_places,); none: some were never surrounded by trials.
+
+    Where something is known to have changed already, no other change is promised to be seen.
+    """
+    evidence = look.evidence
     before, after, edge = evidence.cuts[:-1], evidence.cuts[1:], max(1.0, EDGE * evidence.revisions)
     surrounded = before[0] < edge and after[-1] >= evidence.revisions - edge
-    return np.asarray(surrounded & (after >= edge) & (before < evidence.revisions - edge))
+    found = surrounded & (after >= edge) & (before < evidence.revisions - edge)
+    found[[j % evidence.places for j in look.best]] = False
+    return np.asarray(found)

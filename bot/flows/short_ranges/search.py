@@ -10,14 +10,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.afresh import of_steps, wide, worth
 from bot.analysis.explanations.cells import Cells, Floats, Table
 from bot.analysis.explanations.conjunctions import conjunctions, who_moved
 from bot.analysis.explanations.doubtful import doubtful
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
-from bot.analysis.explanations.findings import Found, Look, agreed, steps_of
+from bot.analysis.explanations.findings import Found, Look, agreed, covers_of, steps_of
 from bot.analysis.explanations.learning import ODD, learn
 from bot.analysis.explanations.moves import Moves
 from bot.analysis.explanations.one_sided import one_sided
@@ -27,6 +27,7 @@ from bot.analysis.explanations.telling import told
 from bot.analysis.explanations.visible import visible_changes
 from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
 from bot.flows.short_ranges.pool import Pool
+from bot.flows.short_ranges.sight import sharper
 from bot.flows.short_ranges.wishes import Outlook, first_probes, next_probes
 from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
 from bot.model.report import Visible
@@ -61,6 +62,10 @@ class ShortRangeFinder:
         candidates: the only configurations that can be measured (a table's); None: all valid ones.
         anchor: values are ratios to this revision; None: seconds.
         threshold: changes that are surely smaller, as a share, are neither looked for nor told.
+        sight: once nothing is in doubt trials go on until changes of such a share would be found; None: they
+            do not.
+
+    settled_: nothing is in doubt any more.
     """
 
     def __init__(
@@ -73,6 +78,7 @@ class ShortRangeFinder:
         candidates: Collection[Configuration] | None = None,
         anchor: int | None = None,
         threshold: float = 0.01,
+        sight: float | None = None,
     ) -> None:
         self.space, self.revisions, self._anchor, self._rng = space, revisions, anchor, rng
         self.terms_ = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
@@ -81,12 +87,11 @@ class ShortRangeFinder:
         self._pool = Pool(space, self.terms_, choose, candidates=candidates, anchor=anchor)
         self._cells, self._ensemble = Cells(anchor), Ensemble(rng)
         self._scales, self._threshold = Scales.for_changes(threshold), threshold
-        self._evidence: Evidence | None = None
         self._look: Look | None = None
         self._found: Sequence[Found] = ()
         self._in_shared_words: Sequence[Found] | None = None
         self._wished: list[Probe] | None = None
-        self._begun = False
+        self._begun, self._sight, self.settled_ = False, sight, False
         self._doubted = float(FEW_CELLS)
         self._measured: Mapping[int, float] = {}
 
@@ -169,18 +174,18 @@ class ShortRangeFinder:
         places = who_moved(table, self._scales.noises(on))
         self._kinds = self._kinds.grow(conjunctions(places, self._pool.holds, self.terms_), self.terms_)
         self._pool.refine(places)
-        self._evidence = self._evidence_of(table, on, self._scales, moved)
-        self._ensemble.look(self._evidence)
+        evidence = self._evidence_of(table, on, self._scales, moved)
+        self._ensemble.look(evidence)
         self._look = Look.of(
             self._ensemble,
-            self._evidence,
+            evidence,
             self.terms_,
             holds=self._pool.holds,
             usable=self._pool.usable(self.revisions),
             least=self._threshold,
         )
         self._found, self._in_shared_words = steps_of(self._look), None
-        surprise = np.abs(self._evidence.surprise(self._ensemble.best_))
+        surprise = np.abs(evidence.surprise(self._ensemble.best_))
         cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
 
@@ -243,12 +248,7 @@ class ShortRangeFinder:
 
     def _known(self) -> Moves:
         """What the steps of the best explanation move."""
-        return Moves(self._found, self._covers([step.term for step in self._found]), self._levels())
-
-    def _covers(self, terms: Sequence[Term]) -> Floats:
-        """Configurations that hold each term, (n_terms, n_configurations) of 0 and 1."""
-        rows = [self.terms_.cover(term, self._pool.holds) for term in terms]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self._pool.holds))
+        return Moves(self._found, covers_of(self._found, self.terms_, self._pool.holds), self._levels())
 
     def _next(self) -> list[Probe]:
         if self.revisions < 2:
@@ -256,7 +256,7 @@ class ShortRangeFinder:
         if not self._begun:
             self._begun = True
             return first_probes(self._pool, self.revisions, anchor=self._anchor)
-        if self._evidence is None:
+        if self._look is None:
             return self._pool.anything(self.revisions, self._rng)
         if alone := self._pool.untried(self.revisions):
             # Where something worked does not fail whatever is asked there.
@@ -264,11 +264,12 @@ class ShortRangeFinder:
             return [Probe(self._pool.configurations[c], newest) for c in alone]
         if len(self._cells) >= self._doubted:
             self._doubted = MORE_CELLS * len(self._cells)
-            self._explain_otherwise(self._evidence)
-        wished = self._most_telling(self._evidence)
-        if not wished and self._explain_otherwise(self._evidence):
-            return self._most_telling(self._evidence)
-        return wished
+            self._explain_otherwise(self._look.evidence)
+        wished = self._most_telling(self._look.evidence)
+        if not wished and self._explain_otherwise(self._look.evidence):
+            wished = self._most_telling(self._look.evidence)
+        self.settled_ = not wished
+        return wished or sharper(self._look, self._cells, self._pool, anchor=self._anchor, sight=self._sight)
 
     def _most_telling(self, evidence: Evidence) -> list[Probe]:
         """What explanations disagree about most; empty: nothing teaches enough."""
