@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 
 from bot.analysis.change_points.visible import visible_steps
+from bot.compose.searching import SIGHT
 from bot.flows.change_points.search import ChangePointFinder
 from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import ChangePoint, ChangePointSearch, Observation, Seeing
@@ -47,7 +48,8 @@ def searched(
     solver, drawing, last = ConstraintSolver(space), np.random.default_rng(seed + 1), revisions - 1
     search: ChangePointSearch
     if ShortRangeFinder.fits(space, revisions):
-        search = ShortRangeFinder(space, revisions, solver, rng=drawing, anchor=last if anchored else None)
+        anchor = last if anchored else None
+        search = ShortRangeFinder(space, revisions, solver, rng=drawing, anchor=anchor, sight=SIGHT)
     else:
         search = ChangePointFinder(space, revisions, solver, rng=drawing)
 

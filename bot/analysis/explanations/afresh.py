@@ -69,6 +69,8 @@ def of_steps(
             return None
         steps = evidence.columns(np.array(ensemble.best_)).astype(np.float64)
         sizes = evidence.sizes(ensemble.best_)[0]
-        scales = learn(scales, evidence.table, on, steps=steps, sizes=sizes)
-    told = worth(evidence, ensemble.best_, on, scales=scales, moved=None, in_seconds=in_other_units)
+        # What is believed is weighed with its steps' unevenness, too.
+        moved = evidence.moved(ensemble.best_, sizes)
+        scales = learn(scales, evidence.table, on, steps=steps, sizes=sizes, moved=moved)
+    told = worth(evidence, ensemble.best_, on, scales=scales, moved=moved, in_seconds=in_other_units)
     return scales if told - known >= DECISIVE else None

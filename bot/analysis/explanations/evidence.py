@@ -229,6 +229,14 @@ class Evidence:
         covariance = np.asarray(np.linalg.inv(gram), dtype=np.float64)
         return covariance @ self._moment[picked], covariance, gram
 
+    def moved(self, chosen: Sequence[int], sizes: Floats) -> Floats:
+        """How far steps of such sizes move each configuration: see `Moves.by_revision`."""
+        squares = np.zeros((len(self.design), self.revisions))
+        for candidate, size in zip(chosen, sizes.tolist(), strict=True):
+            kind, place = divmod(candidate, self.places)
+            squares[:, self.cuts[place + 1]] += (size * self.design[:, kind]) ** 2
+        return np.sqrt(squares)
+
     def surprise(self, chosen: Sequence[int]) -> Floats:
         """How many standard deviations each cell is off what all the others let expect, (n_cells,)."""
         inverse = solve_triangular(self._factor, np.eye(len(self._factor)), lower=True, check_finite=False)

@@ -83,6 +83,14 @@ def test_a_step_of_the_least_size_has_the_odds_that_were_asked_for(others: list[
         assert there.odds(others)[candidate] == pytest.approx(3.0, abs=0.1)
 
 
+def test_steps_of_one_revision_move_as_if_they_went_in_different_directions() -> None:
+    found = evidence(measured())
+    whole, option = found.candidate(0, 5), found.candidate(1 + TERMS.levels.index(SPACE.level_of["o0"]), 5)
+    moved = found.moved([whole, option], np.array([0.3, -0.4]))
+    assert moved.shape == (len(ON), 8) and not np.delete(moved, 5, axis=1).any()
+    assert moved[:, 5] == pytest.approx([0.3, 0.5, 0.3, 0.5])
+
+
 def test_the_size_of_a_step_is_what_was_added_in_units() -> None:
     table = measured(moved=0.5, noise=0.001)
     found = evidence(table, Scales(noise=0.001, lively=0.1, unit=2.0))
