@@ -41,7 +41,7 @@ STEPS_PER_REVISION, FEW_STEPS, CELLS_PER_STEP = 0.3, 12.0, 8
 """Expected beforehand; beyond a few no more than cells can show: with thirty steps expected of forty noisy
 cells each cell has a step of its own."""
 FEW_CELLS, MORE_CELLS = 20, 1.5
-"""Noise is doubted from so many cells on, and again with so many times more."""
+"""Noise is learned from so many cells on even where nothing moved, and doubted, again with so many times more."""
 BLURRY = 2.0
 """So much blur (`Scales.lively`, 1 beforehand) may hide steps although some are clear."""
 
@@ -162,7 +162,7 @@ class ShortRangeFinder:
         beyond = self._known().beyond_average(table, self.revisions)
         self._measured = table.levels(self._scales.unit * beyond)
         moved = None
-        if self._found:
+        if self._found or len(self._cells) >= FEW_CELLS:
             known = self._known()
             moved = known.by_revision(self.revisions)
             self._scales = learn(
