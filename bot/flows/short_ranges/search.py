@@ -41,7 +41,7 @@ STEPS_PER_REVISION, FEW_STEPS, CELLS_PER_STEP = 0.3, 12.0, 8
 """Expected beforehand; beyond a few no more than cells can show: with thirty steps expected of forty noisy
 cells each cell has a step of its own."""
 FEW_CELLS, MORE_CELLS = 20, 1.5
-"""Noise is learned from so many cells on even where nothing moved, and doubted, again with so many times more."""
+"""Noise is learned from so many cells on though nothing moved, and doubted; again with so many times more."""
 BLURRY = 2.0
 """So much blur (`Scales.lively`, 1 beforehand) may hide steps although some are clear."""
 
@@ -165,9 +165,10 @@ class ShortRangeFinder:
         if self._found or len(self._cells) >= FEW_CELLS:
             known = self._known()
             moved = known.by_revision(self.revisions)
-            self._scales = learn(
-                self._scales, table, on, steps=known.design(table), sizes=known.sizes, moved=moved
-            )
+            scales = learn(self._scales, table, on, steps=known.design(table), sizes=known.sizes, moved=moved)
+            # Where nothing was found yet, what moves would be taken for noise.
+            if self._found or scales.noise < self._scales.noise:
+                self._scales = scales
         self._look_at(table, on, moved)
 
     def _look_at(self, table: Table, on: Floats, moved: Floats | None = None) -> None:
