@@ -7,7 +7,7 @@ import numpy as np
 from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import Observation, Probe
 from bot.sampling.constraints import ConstraintSolver
-from tests.unit.flows.change_points.test_search import System, flags, told
+from tests.unit.flows.change_points.test_search import Steps, System, flags, told
 
 REVISIONS = 8
 MOST = 600
@@ -52,7 +52,7 @@ def test_where_small_changes_would_be_found_no_more_trials_are_made() -> None:
 
 
 def test_a_change_that_shows_by_then_is_told() -> None:
-    steps = {(4, ("o1",)): 0.08}
+    steps: Steps = {(4, ("o1",)): 0.08}
     found = [
         told(ended(System(flags(3), steps, noise=0.03, seed=s), 0.05)[0].change_points_) for s in range(3)
     ]
