@@ -64,13 +64,13 @@ def bisect(job: RangeJob) -> Report:
     job.progress.stage(f"measuring {len(job.revisions)} revisions")
     observations: list[Observation] = []
     fresh: list[Observation] = []
-    finished, doubtful = False, True
+    finished = settled = False
     while not finished:
         wishes = job.search.wishes()
         finished = not wishes
-        if doubtful and wishes and not _doubtful(job.search):
+        if wishes and not settled and _settled(job.search):
+            settled = True
             job.progress.stage("nothing is in doubt any more: looking for smaller changes")
-        doubtful = doubtful and _doubtful(job.search)
         taken, missing = earlier.answer(wishes)
         leading = _leader(job.search)
         for observation in job.bench.measure(missing):
@@ -82,7 +82,7 @@ def bisect(job: RangeJob) -> Report:
         observations += taken
         job.search.partial_fit(taken)
         if len(taken) < len(wishes):
-            finished = not job.bench.stopped() and not (job.search.wishes() and _doubtful(job.search))
+            finished = not job.bench.stopped() and (not job.search.wishes() or _settled(job.search))
             break
     job.progress.stage("concluding")
     notes = _remembered(job, [*job.journal.observations(), *fresh])
@@ -90,9 +90,9 @@ def bisect(job: RangeJob) -> Report:
     return doubted(_report(job, observations, earlier=known, finished=finished, notes=notes))
 
 
-def _doubtful(search: ChangePointSearch) -> bool:
-    """Whether what a search asks for next does not only make smaller changes visible."""
-    return not (isinstance(search, Seeing) and search.settled_)
+def _settled(search: ChangePointSearch) -> bool:
+    """Whether what a search asks for next only makes smaller changes visible."""
+    return isinstance(search, Seeing) and search.settled_
 
 
 def _remembered(job: RangeJob, observations: Sequence[Observation]) -> list[str]:

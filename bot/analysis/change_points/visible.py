@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,20 +35,27 @@ def visible_steps(space: Space, observations: Sequence[Observation], revisions: 
         return Visible()
     scale = scale_of(trials)
     known = {c: _information(at, revisions) for c, (at, _) in trials.items() if len(np.unique(at)) > 1}
-    worst: dict[str, float] = {}
-    missing = []
-    for level in (level for level in space.levels if level.operator in NAMED):
+    sizes: dict[Level, float | None] = {}
+    for level in space.levels:
         holding = [information for c, information in known.items() if space.holds(level, c)]
-        if not holding:
-            missing.append(str(level))
-        elif plain(level):
-            worst[level.option] = max(worst.get(level.option, 0.0), _smallest(holding, scale))
+        sizes[level] = _smallest(holding, scale) if holding else None
+    return by_option(space, sizes, everything=_smallest(list(known.values()), scale) if known else math.inf)
+
+
+def by_option(space: Space, sizes: Mapping[Level, float | None], *, everything: float) -> Visible:
+    """An option is as visible as its least visible value. sizes: None where a level was not exercised."""
+    worst: dict[str, float] = {}
+    for level, size in sizes.items():
+        if size is not None and plain(level):
+            worst[level.option] = max(worst.get(level.option, 0.0), size)
     return Visible(
         options=tuple(
-            VisibleOption(option=name, slow_down=told(worst.get(name, math.inf))) for name in space.names
+            VisibleOption(option=name, slow_down=_told(worst.get(name, math.inf))) for name in space.names
         ),
-        everything=told(_smallest(list(known.values()), scale)) if known else None,
-        levels_not_exercised=tuple(missing),
+        everything=_told(everything),
+        levels_not_exercised=tuple(
+            str(level) for level, size in sizes.items() if size is None and level.operator in NAMED
+        ),
     )
 
 
@@ -92,6 +99,5 @@ def plain(level: Level) -> bool:
     return level.operator in ("on", "=")
 
 
-def told(change: float) -> float | None:
-    """A change as it is claimed; None: it would have to be too large."""
+def _told(change: float) -> float | None:
     return max(change, LEAST) if change <= MOST else None

@@ -21,27 +21,16 @@ FEWEST = 2
 MOST_LEVELS = 4
 
 
-def spared(
-    parts: Sequence[int],
-    ratio: float,
-    *,
-    found: Sequence[Found],
-    look: Look,
-) -> Missed | None:
+def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: Look) -> Missed | None:
     """A term that all missed configurations hold and no other one does; None: nobody is, or none says it.
 
     Missed is also who moves by the same seconds as all, which are hardly a share of what it takes.
 
     Names are pairs of levels at most: where any of three options leads through the changed code, everything
-    is told, and who uses none of them is missed. parts: the step, in seconds and as a share; ratio: as it is
-    told.
+    is told, and who uses none of them is missed. parts: the step, in seconds and as a share; ratio: as told.
     """
-    evidence, covers, holds, levels = (
-        look.evidence,
-        covers_of(found, look.terms, look.holds),
-        look.holds,
-        look.terms.levels,
-    )
+    evidence, holds, levels = look.evidence, look.holds, look.terms.levels
+    covers = covers_of(found, look.terms, holds)
     missed: list[int] = []
     others: list[int] = []
     hit = 0

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Term
-from bot.analysis.change_points.visible import EDGE, NAMED, plain, told
+from bot.analysis.change_points.visible import EDGE, by_option, plain
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.findings import Look
-from bot.model.report import Visible, VisibleOption
+from bot.model.report import Visible
 from bot.model.space import Space
 
 SEEN = 3.0
@@ -28,26 +26,13 @@ def visible_changes(look: Look, space: Space) -> Visible:
     sizes = _sizes(look)
     if not sizes.size:
         return Visible()
-    exercised = _exercised(look)
-    worst: dict[str, float] = {}
-    for level, size, known in zip(terms.levels, sizes[1:].max(axis=1), exercised, strict=True):
-        if known and plain(level):
-            worst[level.option] = max(worst.get(level.option, 0.0), float(size))
 
-    def claim(size: float) -> float | None:
-        return told(max(evidence.table.ratio(size) - 1.0, look.least))
+    def claim(size: float) -> float:
+        return max(evidence.table.ratio(size) - 1.0, look.least)
 
-    return Visible(
-        options=tuple(
-            VisibleOption(option=name, slow_down=claim(worst.get(name, math.inf))) for name in space.names
-        ),
-        everything=claim(float(sizes[0].max())),
-        levels_not_exercised=tuple(
-            str(level)
-            for level, known in zip(terms.levels, exercised, strict=True)
-            if not known and level.operator in NAMED
-        ),
-    )
+    worst = zip(terms.levels, sizes[1:].max(axis=1).tolist(), _exercised(look), strict=True)
+    claims = {level: claim(size) if known else None for level, size, known in worst}
+    return by_option(space, claims, everything=claim(float(sizes[0].max())))
 
 
 def least_visible(look: Look) -> list[tuple[Term, int, float]]:

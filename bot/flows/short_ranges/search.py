@@ -166,10 +166,10 @@ class ShortRangeFinder:
             known = self._known()
             moved = known.by_revision(self.revisions)
             scales = learn(self._scales, table, on, steps=known.design(table), sizes=known.sizes, moved=moved)
-            # Where nothing was found yet, what moves would be taken for more noise than is usual.
-            usual = self._found or scales.noise <= Scales.noise
-            least = replace(self._scales, noise=max(self._scales.noise, Scales.noise))
-            self._scales = scales if usual else least
+            if not self._found and scales.noise > Scales.noise:
+                # What moves and was not found yet may be taken for more noise than is usual.
+                scales = replace(self._scales, noise=max(self._scales.noise, Scales.noise))
+            self._scales = scales
         self._look_at(table, on, moved)
 
     def _look_at(self, table: Table, on: Floats, moved: Floats | None = None) -> None:

@@ -28,14 +28,18 @@ def sharper(look: Look, cells: Cells, pool: Pool, *, anchor: int | None, sight: 
 
     Empty: there is none, or one more trial would show hardly more. sight: the size; None: all is well.
     """
-    on, cuts, wished = pool.on(), look.evidence.cuts, dict[Cell, None]()
-    ratio = look.evidence.table.ratio
-    hidden = [each for each in least_visible(look) if sight is not None and ratio(each[2]) - 1.0 > sight]
-    for term, candidate, _ in hidden if len(cells) < MOST_CELLS else ():
+    if sight is None or len(cells) >= MOST_CELLS:
+        return []
+    cuts, ratio = look.evidence.cuts, look.evidence.table.ratio
+    hidden = [each for each in least_visible(look) if ratio(each[2]) - 1.0 > sight]
+    on, enough = pool.on(), FUTILE * look.evidence.information(look.best)
+    wished: dict[Cell, None] = {}
+    for term, candidate, _ in hidden:
         offered = _offered(look, cells, look.terms.cover(term, look.holds), anchor)
         if offered:
-            batch = max(1, len(cells) // (BATCH * len(hidden)))
-            wished |= dict.fromkeys(_best(look, candidate, offered, on, batch))
+            gains = _gains(look.evidence, look.best, candidate, offered, on)
+            best = np.argsort(-gains)[: max(1, len(cells) // (BATCH * len(hidden)))].tolist()
+            wished |= {offered[k]: None for k in best if gains[k] > enough[candidate]}
         elif plain := pool.alone(term):  # nothing was measured with it
             ends = ((plain[1], int(r)) for r in (cuts[0], cuts[-1]) if r != anchor)
             usable = pool.usable(look.evidence.revisions)
@@ -54,13 +58,6 @@ def _offered(look: Look, cells: Cells, held: Bools, anchor: int | None) -> list[
         if r != anchor and cells.count((c, r)) < most
     ]
     return found[:: 1 + len(found) // MOST_TRIED]
-
-
-def _best(look: Look, candidate: int, offered: Sequence[Cell], on: Floats, count: int) -> list[Cell]:
-    """The cells that add most to what is known of a candidate's size, if they add enough."""
-    gains = _gains(look.evidence, look.best, candidate, offered, on)
-    enough = FUTILE * look.evidence.information(look.best)[candidate]
-    return [offered[k] for k in np.argsort(-gains)[:count].tolist() if gains[k] > enough]
 
 
 def _gains(
