@@ -254,7 +254,7 @@ def _what_to_do(report: Report, found: list[Effect]) -> tuple[Prose, Listing | N
     if not found:
         return prose("look at the changed configurations below."), None
     guilty = methods.blamed(report, found[0])[:1]
-    around = prose("the code that runs ", words.within(found[0].term))
+    around = prose("the code that runs ", words.hit(found[0]))
     if guilty:
         around = words.around(guilty[0])
     look = prose("look at what this pull request changed in ", around)

@@ -45,11 +45,12 @@ def worse(report: Report, effect: Effect | ConfigurationChange | ChangePoint) ->
 
 
 def term(levels: Term) -> Prose:
-    """A term: "`compress` on and `mangle` off"; the empty one is "every configuration"."""
+    """A term: "`compress` on and `mangle` off", "`a` and `b` off"; the empty one is "every configuration"."""
     if not levels:
         return prose("every configuration")
-    if len(levels) <= MOST_LEVELS and all(_switched_on(text) for text in levels):
-        return prose(join([code(text) for text in levels], ", ", " and "), " on")
+    for alike, state in ((_switched_on, " on"), (_switched_off, " off")):
+        if len(levels) <= MOST_LEVELS and all(map(alike, levels)):
+            return prose(join([code(text.removeprefix("!")) for text in levels], ", ", " and "), state)
     shown = [_level(text) for text in levels[:MOST_LEVELS]]
     if len(levels) > MOST_LEVELS:
         shown.append(prose(f"{len(levels) - MOST_LEVELS} more levels"))
@@ -69,13 +70,29 @@ def within(levels: Term, *, capital: bool = False) -> Prose:
 
 
 def hit(effect: Effect | ChangePoint, *, capital: bool = False) -> Prose:
-    """Where an effect happens, and where in that it does not: "in every configuration but without `a`"."""
+    """Where an effect happens, and where in that it does not: "in every configuration but without `a`".
+
+    Everywhere but without several options is "with any of" these.
+    """
+    if options := _any_of(effect):
+        return prose("With " if capital else "with ", options)
     return prose(within(effect.term, capital=capital), _but(effect))
 
 
 def suspect(effect: Effect | ChangePoint) -> Prose:
     """Its term, and where within that it does not happen."""
+    if options := _any_of(effect):
+        return prose(options, " on")
     return prose(term(effect.term), _but(effect))
+
+
+def _any_of(effect: Effect | ChangePoint) -> Prose | None:
+    """ "`a` or `b`" where all moves but what has neither; else None."""
+    absent = effect.spared[0] if len(effect.spared) == 1 and not effect.term else ()
+    if not 1 < len(absent) <= MOST_LEVELS or not all(map(_switched_off, absent)):
+        return None
+    names = [code(text.removeprefix("!")) for text in absent]
+    return join(names, ", ", " or ") if len(names) == 2 else prose("any of ", join(names, ", ", " and "))
 
 
 def _but(effect: Effect | ChangePoint) -> Prose:
@@ -154,6 +171,10 @@ def option(level: str) -> str:
 
 def _switched_on(level: str) -> bool:
     return not level.startswith("!") and level_parts(level) is None
+
+
+def _switched_off(level: str) -> bool:
+    return level.startswith("!") and level_parts(level) is None
 
 
 def _level(level: str) -> Prose:

@@ -61,6 +61,23 @@ def of_steps(
     which looks at it. on: 0 or 1, (n_configurations, n_options). known: see `worth`, of what is believed, in
     seconds if that has other units: there the ensemble looks twice, for of the first steps many are blur.
     """
+    try:
+        return _of_steps(
+            evidence_of, ensemble, on, beforehand=beforehand, known=known, in_other_units=in_other_units
+        )
+    except np.linalg.LinAlgError:  # steps that cancel each other but for rounding explain nothing
+        return None
+
+
+def _of_steps(
+    evidence_of: Callable[[Scales], Evidence],
+    ensemble: Ensemble,
+    on: Floats,
+    *,
+    beforehand: Scales,
+    known: float,
+    in_other_units: bool,
+) -> Scales | None:
     scales = beforehand
     for _ in range(1 + in_other_units):
         evidence = evidence_of(scales)

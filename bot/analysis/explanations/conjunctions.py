@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 
 from bot.analysis.change_points.terms import DEGREES, Term, Terms, in_order
 from bot.analysis.explanations.cells import Floats, Table
-from bot.analysis.explanations.findings import Bools
+from bot.analysis.explanations.findings import Bools, Found
 
 MOVED, STILL = 2 / 3, 1 / 3
 """Shares of a move: by more than the one, another moves with it; by less than the other, it does not."""
@@ -23,6 +24,10 @@ PLACES = 4
 """Moves that are looked at: the largest ones, each in a stretch of its own."""
 MOST, MOST_LOOKED_AT = 40, 50_000
 """Terms for a move, and sets of levels that are looked through."""
+
+
+FEWEST = 3
+"""Options any of which moves something, from which on no pair of levels says so."""
 
 
 class Jump(NamedTuple):
@@ -63,8 +68,21 @@ def conjunctions(places: Sequence[Sides], holds: Bools, terms: Terms) -> list[Te
     set of what each of the latter lacks. Which of several it is, trials will tell.
     holds: (n_configurations, n_levels).
     """
-    found = (_smallest(holds[sides.moved], holds[sides.still], terms) for sides in places)
+    found = [_smallest(holds[sides.moved], holds[sides.still], terms) for sides in places]
+    absent = np.array([level.operator == "off" for level in terms.levels], dtype=bool)
+    found += [_smallest(holds[sides.still] & absent, holds[sides.moved], terms) for sides in places]
     return list(dict.fromkeys(term for each in found for term in each))
+
+
+def none_of(steps: Sequence[Found], terms: Terms) -> list[Term]:
+    """The absence of all options that steps of one revision and direction blame: any of them may do it."""
+    blamed: dict[tuple[int, bool], set[str]] = defaultdict(set)
+    for step in (s for s in steps if s.clear):
+        named = {level.option for level in step.term if level.operator == "on"}
+        blamed[step.at, step.size > 0.0] |= named
+    off = {level.option: level for level in terms.levels if level.operator == "off"}
+    absent = [[off[name] for name in names if name in off] for names in blamed.values()]
+    return [in_order(levels) for levels in absent if FEWEST <= len(levels) < len(DEGREES)]
 
 
 def _jumps(table: Table, noises: Floats) -> list[Jump]:

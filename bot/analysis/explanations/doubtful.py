@@ -60,7 +60,7 @@ def _beside(
     moves: dict[Term, Floats] = {}
     for candidate, size in zip(chosen, sizes, strict=True):
         kind, place = divmod(candidate, evidence.places)
-        name = terms.named(evidence.kinds.name(kind, terms))
+        name = terms.named(evidence.kinds.name(kind))
         if window[0] <= evidence.cuts[place + 1] <= window[1] and name not in told:
             moves[name] = moves.get(name, 0.0) + size * evidence.design[measured, kind] / level
     return {term: float(each[np.argmax(np.abs(each))]) for term, each in moves.items()}

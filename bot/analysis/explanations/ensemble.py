@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 
 from bot.analysis.explanations.cells import Floats
@@ -95,6 +97,7 @@ class Ensemble:
                 chosen.append(drawn)
             visited.append(list(chosen))
         self._retell(evidence, chosen)
+        self._unite(evidence, chosen)
         for _ in range(BIRTHS):
             drawn = self._draw(evidence.odds(chosen), mass)
             if drawn is None:
@@ -117,9 +120,25 @@ class Ensemble:
             for _ in range(2):
                 drawn = self._draw(evidence.odds(other))
                 other += [] if drawn is None else [drawn]
-            gain = evidence.score(other) - evidence.score(chosen)
-            if gain >= 0.0 or self._rng.random() < np.exp(gain):
-                chosen[:] = other
+            self._accept(evidence, chosen, other)
+
+    def _unite(self, evidence: Evidence, chosen: list[int]) -> None:
+        """Tells the steps of a place as one of any of their options: everything moves, but without these."""
+        kinds: dict[int, list[int]] = defaultdict(list)
+        for j in chosen:
+            kinds[j % evidence.places].append(j // evidence.places)
+        for place, several in kinds.items():
+            for pair in evidence.kinds.exceptions(several) if len(several) > 1 else ():
+                whole, absent = (kind * evidence.places + place for kind in pair)
+                other = [whole, *(j for j in chosen if j % evidence.places != place)]
+                if evidence.apart(absent, other):
+                    self._accept(evidence, chosen, [*other, absent])
+
+    def _accept(self, evidence: Evidence, chosen: list[int], other: list[int]) -> None:
+        """Makes one explanation another as probably as that is likelier."""
+        gain = evidence.score(other) - evidence.score(chosen)
+        if gain >= 0.0 or self._rng.random() < np.exp(gain):
+            chosen[:] = other
 
     def _draw(self, log_odds: Floats, mass: Floats | None = None) -> int | None:
         """A candidate, or none, as probable as the odds say; adds the probabilities to the mass."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,14 @@ class Kinds:
     """What a step may be: a term, in seconds or (all but pairs) as a share of the level.
 
     term: number of each kind's term, (n_kinds,). share: whether it is a share. log_prior: (n_kinds,).
-    grown: terms of more than two levels; their kinds follow all others, so that numbers of kinds stay.
+    names: the terms by number. grown: the last of them, of more than two levels; their kinds follow all
+    others, so that numbers of kinds stay.
     """
 
     term: Ints
     share: NDArray[np.bool_]
     log_prior: Floats
+    names: tuple[Term, ...]
     grown: tuple[Term, ...] = ()
 
     @classmethod
@@ -47,6 +50,7 @@ class Kinds:
             term=np.concatenate([np.arange(len(terms)), np.arange(single)]),
             share=np.arange(len(terms) + single) >= len(terms),
             log_prior=np.concatenate([prior, terms.log_prior[:single] + np.log(SHARES)]),
+            names=tuple(map(terms.term, range(len(terms)))),
         )
 
     def __len__(self) -> int:
@@ -61,12 +65,32 @@ class Kinds:
             term=np.concatenate([self.term, fresh, fresh]),
             share=np.concatenate([self.share, np.repeat([False, True], len(fresh))]),
             log_prior=np.concatenate([self.log_prior, prior + np.log(1.0 - SHARES), prior + np.log(SHARES)]),
+            names=self.names[: len(terms)] + grown,
             grown=grown,
         )
 
-    def name(self, kind: int, terms: Terms) -> Term:
+    def name(self, kind: int) -> Term:
         """The term of a kind."""
-        return terms.term(int(self.term[kind]), self.grown)
+        return self.names[int(self.term[kind])]
+
+    def exceptions(self, kinds: Sequence[int]) -> list[tuple[int, int]]:
+        """Kinds of everything, each with one of the absence of all options that are on in some kinds' terms.
+
+        In seconds, and as shares of the level; empty: that absence is no grown term.
+        """
+        blamed = {level.option for kind in kinds for level in self.name(kind) if level.operator == "on"}
+        number = self._absences.get(frozenset(blamed), 0)
+        whole, absent = (np.flatnonzero(self.term == n).tolist() for n in (0, number))
+        return list(zip(whole, absent, strict=True)) if number else []
+
+    @cached_property
+    def _absences(self) -> dict[frozenset[str], int]:
+        """Numbers of the grown terms that no option is on in, by their options."""
+        return {
+            frozenset(level.option for level in term): number
+            for number, term in enumerate(self.grown, len(self.names) - len(self.grown))
+            if all(level.operator == "off" for level in term)
+        }
 
     def design(self, covers: NDArray[np.float32], levels: Floats) -> NDArray[np.float32]:
         """How far each configuration moves at a kind's size of 1, (n_configurations, n_kinds), in units.
@@ -193,6 +217,10 @@ class Evidence:
     def information(self, others: Sequence[int]) -> Floats:
         """What the trials tell of the size of one more step beside others, in precisions, (n_candidates,)."""
         return self._beside(others)[1]
+
+    def apart(self, candidate: int, others: Sequence[int]) -> bool:
+        """Whether the trials tell a candidate from other steps, beyond rounding."""
+        return bool(self.information(others)[candidate] > ALIKE * self._information[candidate])
 
     def _beside(self, others: Sequence[int]) -> tuple[Floats, Floats]:
         """What the trials tell of one more step beside others: its moment and its information."""

@@ -182,7 +182,9 @@ def _covariance(
 def _far(covariance: Floats, y: Floats) -> Floats:
     """How far each cell is off what all the others let expect, in standard deviations."""
     precision = np.linalg.inv(covariance)
-    found: Floats = precision @ y / np.sqrt(np.diag(precision))
+    diagonal = np.diag(precision)
+    # Beside steps a million times its noise rounding may leave nothing of a cell.
+    found: Floats = precision @ y / np.sqrt(np.where(diagonal > 0.0, diagonal, np.inf))
     return found
 
 

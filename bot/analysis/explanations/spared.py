@@ -10,6 +10,7 @@ import numpy as np
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.findings import Found, Look, covers_of
+from bot.analysis.explanations.moves import Moves
 from bot.analysis.explanations.telling import Missed
 
 MISSED, HIT = 1 / 3, 2 / 3
@@ -18,7 +19,8 @@ SURELY = 4.0
 """Standard errors by which a missed configuration's move is off the step."""
 FEWEST = 2
 """Configurations that are hit: one could be the odd one itself."""
-MOST_LEVELS = 4
+MOST_LEVELS, MOST_ABSENT = 4, 6
+"""... of a term; and of one that says that none of several options is on: that covers least."""
 
 
 def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: Look) -> Missed | None:
@@ -31,6 +33,8 @@ def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: 
     """
     evidence, holds, levels = look.evidence, look.holds, look.terms.levels
     covers = covers_of(found, look.terms, holds)
+    if (undone := _undone(parts, found, look, covers=covers)) is not None:
+        return undone
     missed: list[int] = []
     others: list[int] = []
     hit = 0
@@ -41,6 +45,8 @@ def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: 
             missed.append(c)
             continue
         share, doubt = _moved(c, parts, found, evidence, covers=covers, ratio=ratio)
+        if math.isnan(share):
+            continue
         if abs(share - 1.0) > SURELY * doubt and share < MISSED:
             missed.append(c)
         else:
@@ -58,9 +64,24 @@ def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: 
             common = rest
     absent = all(levels[k].operator == "off" for k in common)
     # Some term of many levels fits whoever is missed; that who uses none of several options is, is no chance.
-    if len(common) > (MOST_LEVELS if absent else min(MOST_LEVELS, len(missed))):
+    if len(common) > (MOST_ABSENT if absent else min(MOST_LEVELS, len(missed))):
         return None
     return Missed(tuple(levels[k] for k in common), np.asarray(holds[:, common].all(axis=1)))
+
+
+def _undone(parts: Sequence[int], found: Sequence[Found], look: Look, *, covers: Floats) -> Missed | None:
+    """The term for which what is outweighed takes a step back; of several the widest; None: there is none."""
+    at, levels = found[parts[0]].at, look.evidence.levels()
+    steps = [(k, s) for k, s in enumerate(found) if s.outweighed and s.at == at]
+    moves = Moves(found, covers, levels).each()
+    terms = []
+    for term in dict.fromkeys(s.term for _, s in steps):
+        same = [k for k, s in steps if s.term == term]
+        rows = (covers[same[0]] > 0) & (covers[parts[0]] > 0)
+        own, whole = (moves[which][:, rows].sum(axis=0) for which in (parts, [*parts, *same]))
+        if rows.any() and np.median(np.abs(whole)) < MISSED * np.median(np.abs(own)):
+            terms.append(Missed(term, rows))
+    return max(terms, key=lambda missed: missed.rows.sum(), default=None)
 
 
 def _as_amount(

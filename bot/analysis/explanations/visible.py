@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,35 +25,38 @@ def visible_changes(look: Look, space: Space) -> Visible:
     Of an option its least visible value counts, and the least visible revision.
     """
     evidence, terms = look.evidence, look.terms
-    sizes = _sizes(look)
-    if not sizes.size:
+    everything, *sizes = _sizes(look).max(axis=1, initial=0.0).tolist()
+    if not any((everything, *sizes)):
         return Visible()
 
     def claim(size: float) -> float:
-        return max(evidence.table.ratio(size) - 1.0, look.least)
+        return max(evidence.table.ratio(size) - 1.0, look.least) if size else math.inf
 
-    worst = zip(terms.levels, sizes[1:].max(axis=1).tolist(), _exercised(look), strict=True)
+    worst = zip(terms.levels, sizes, _exercised(look), strict=True)
     claims = {level: claim(size) if known else None for level, size, known in worst}
-    return by_option(space, claims, everything=claim(float(sizes[0].max())))
+    return by_option(space, claims, everything=claim(everything))
 
 
 def least_visible(look: Look) -> list[tuple[Term, int, float]]:
-    """Everything and levels that stand for options, each with its least visible candidate, and that size."""
+    """Everything and levels that stand for options, each with its least visible candidate, and that size.
+
+    Without those of which nothing can be promised.
+    """
     sizes = _sizes(look)
-    if not sizes.size:
-        return []
-    places = np.flatnonzero(_lasting(look))[sizes.argmax(axis=1)]
-    candidates = (_first(look) + np.arange(len(sizes))) * look.evidence.places + places
+    candidates = (_first(look) + np.arange(len(sizes))) * look.evidence.places + sizes.argmax(axis=1)
     terms = [(), *((level,) for level in look.terms.levels)]
     found = zip(terms, candidates.tolist(), sizes.max(axis=1).tolist(), strict=True)
-    return [each for each in found if all(map(plain, each[0]))]
+    return [each for each in found if each[2] and all(map(plain, each[0]))]
 
 
 def _sizes(look: Look) -> Floats:
-    """From which size on shares of everything and of each level are visible, (1 + n_levels, n_places)."""
+    """From which size on shares of everything and of each level are visible, (1 + n_levels, n_places).
+
+    0: a lasting change cannot begin there.
+    """
     evidence, first = look.evidence, _first(look)
     sizes = evidence.least(look.best, SEEN).reshape(len(evidence.kinds), -1)
-    return sizes[first : first + 1 + len(look.terms.levels), _lasting(look)]
+    return np.where(_lasting(look), sizes[first : first + 1 + len(look.terms.levels)], 0.0)
 
 
 def _first(look: Look) -> int:
@@ -66,13 +71,22 @@ def _exercised(look: Look) -> NDArray[np.bool_]:
 
 
 def _lasting(look: Look) -> NDArray[np.bool_]:
-    """Places in which a lasting change may begin, (n_places,); none: some were never surrounded by trials.
+    """Places in which a lasting change may begin of everything and of each level, (1 + n_levels, n_places).
 
-    Where something is known to have changed already, no other change is promised to be seen.
+    None where its first or last revisions that may have a value are not surrounded by trials. Where something
+    is known to have changed already, no other change is promised to be seen.
     """
     evidence = look.evidence
-    before, after, edge = evidence.cuts[:-1], evidence.cuts[1:], max(1.0, EDGE * evidence.revisions)
-    surrounded = before[0] < edge and after[-1] >= evidence.revisions - edge
-    found = surrounded & (after >= edge) & (before < evidence.revisions - edge)
-    found[[j % evidence.places for j in look.best]] = False
-    return np.asarray(found)
+    before, after = evidence.cuts[:-1], evidence.cuts[1:]
+    works = [look.usable, *(look.usable[held] for held in look.holds.T)]
+    found = np.zeros((len(works), evidence.places), dtype=bool)
+    for row, usable in zip(found, works, strict=True):
+        revisions = np.flatnonzero(usable.any(axis=0))
+        if not len(revisions):
+            continue
+        first, end = int(revisions[0]), int(revisions[-1]) + 1
+        edge = max(1.0, EDGE * (end - first))
+        surrounded = before[0] < first + edge and after[-1] >= end - edge
+        row[:] = surrounded & (after >= first + edge) & (before < end - edge)
+    found[:, [j % evidence.places for j in look.best]] = False
+    return found

@@ -59,13 +59,13 @@ def kinship(best: Sequence[int], others: Sequence[Sequence[int]], evidence: Evid
     In its direction, at its place or next to it. Everything has no kin but itself.
     """
     kinds, places = np.divmod(np.array(best), evidence.places)
-    own = [set(evidence.kinds.name(kind, terms)) for kind in kinds]
+    own = [set(evidence.kinds.name(kind)) for kind in kinds]
     down = evidence.sizes(best)[0] < 0.0
     heard = np.zeros((len(others), len(best)), dtype=bool)
     for i, other in enumerate(others):
         for candidate, size in zip(other, evidence.sizes(other)[0] if other else (), strict=True):
             kind, at = divmod(candidate, evidence.places)
-            levels = set(evidence.kinds.name(kind, terms))
+            levels = set(evidence.kinds.name(kind))
             alike = np.array([mine == levels if not mine else mine <= levels for mine in own])
             heard[i] |= alike & (down == (size < 0.0)) & (np.abs(places - at) <= NEAR)
     return np.asarray(heard.mean(axis=0), dtype=np.float64)

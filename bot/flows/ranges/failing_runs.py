@@ -31,12 +31,52 @@ class FailingRun:
 def failing_runs(space: Space, observations: Sequence[Observation]) -> tuple[FailingRun, ...]:
     """Runs of failures by their first revision; what does not build or never works is none.
 
-    Neighbouring runs are one as long as they have something in common that did not work between them.
+    Runs that have a level of their own come first. Other neighbouring runs are one as long as they have
+    something in common that did not work between them.
     """
+    found, rest = _of_levels(space, [o for o in observations if o.built])
+    return tuple(sorted((*found, *_of_terms(space, rest)), key=lambda run: run.first))
+
+
+def _of_levels(
+    space: Space, observations: Sequence[Observation]
+) -> tuple[list[FailingRun], list[Observation]]:
+    """Runs of levels that are to blame by themselves, and the trials that these do not account for.
+
+    At some revision everything else of a failing configuration worked: that tells who fails where several
+    options do at once.
+    """
+    held = {
+        c: [x for x in space.levels if space.holds(x, c)]
+        for c in {o.probe.configuration for o in observations}
+    }
+    tried: dict[Level, dict[int, bool]] = {level: {} for level in space.levels}
+    for o in observations:
+        for level in held[o.probe.configuration]:
+            tried[level][o.probe.revision] = tried[level].get(o.probe.revision, False) or not math.isnan(
+                o.value
+            )
+    failed = [o for o in observations if math.isnan(o.value)]
+    working = {r for worked in tried.values() for r, well in worked.items() if well}
+    blamed = defaultdict(set)
+    for o in failed:
+        left = [x for x in held[o.probe.configuration] if not tried[x][o.probe.revision]]
+        if len(left) == 1 and o.probe.revision in working:
+            blamed[left[0]].add(o.probe.revision)
+    found, rest = [], list(observations)
+    for level, surely in blamed.items():
+        for run in _failed([(r, not well) for r, well in tried[level].items()]):
+            if surely & set(run):
+                mine = [o for o in failed if o.probe.revision in run and level in held[o.probe.configuration]]
+                found.append(FailingRun(run[0], run[-1], (str(level),), len(mine)))
+                rest = [o for o in rest if o not in mine]
+    return found, rest
+
+
+def _of_terms(space: Space, observations: Sequence[Observation]) -> tuple[FailingRun, ...]:
     trials: dict[Configuration, list[tuple[int, bool]]] = defaultdict(list)
     for o in observations:
-        if o.built:
-            trials[o.probe.configuration].append((o.probe.revision, math.isnan(o.value)))
+        trials[o.probe.configuration].append((o.probe.revision, math.isnan(o.value)))
     runs = sorted(
         (revisions[0], revisions[-1], configuration, len(revisions))
         for configuration, known in trials.items()

@@ -99,7 +99,7 @@ class Pool:
         doubtful = [k for k in order[: 4 * GROWN] if UNSURE[0] < mass[k] < UNSURE[1]]
         sparse = self.configurations[self.sparse]
         for kind in doubtful[:GROWN]:
-            term: Term = evidence.kinds.name(kind, self._terms)
+            term: Term = evidence.kinds.name(kind)
             self._add(self._choose.near(term, sparse))
             for level in term if len(self.configurations) < MOST else ():
                 self.lacking(term, level)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.afresh import of_steps, wide, worth
 from bot.analysis.explanations.cells import Cells, Floats, Table
-from bot.analysis.explanations.conjunctions import conjunctions, who_moved
+from bot.analysis.explanations.conjunctions import conjunctions, none_of, who_moved
 from bot.analysis.explanations.doubtful import doubtful
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
@@ -174,7 +174,8 @@ class ShortRangeFinder:
 
     def _look_at(self, table: Table, on: Floats, moved: Floats | None = None) -> None:
         places = who_moved(table, self._scales.noises(on))
-        self._kinds = self._kinds.grow(conjunctions(places, self._pool.holds, self.terms_), self.terms_)
+        larger = conjunctions(places, self._pool.holds, self.terms_)
+        self._kinds = self._kinds.grow([*larger, *none_of(self._found, self.terms_)], self.terms_)
         self._pool.refine(places)
         evidence = self._evidence_of(table, on, self._scales, moved)
         self._ensemble.look(evidence)

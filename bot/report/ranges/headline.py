@@ -161,7 +161,7 @@ def _sentence(course: moves.Course) -> Prose:
 def _what_to_do(point: ChangePoint, config: str) -> tuple[Prose, Listing | None]:
     several = moves.span(point)
     what = several if several.spans else moves.called(point)
-    look = prose("look at what ", what, " changed in the code that runs ", words.within(point.term))
+    look = prose("look at what ", what, " changed in the code that runs ", words.hit(point))
     line = moves.comparison(point, config)
     if not line:
         return prose(look, "."), None

@@ -103,10 +103,8 @@ def test_a_term_has_one_level_of_an_option(values: tuple[int, ...], expected: li
 def test_larger_terms_are_kinds_of_their_own_and_leave_the_numbers_of_others() -> None:
     kinds = Kinds.of(TERMS)
     grown = kinds.grow([on(0, 1, 2)], TERMS).grow([on(0, 1, 2), on(1, 2, 3)], TERMS)
-    assert [grown.name(k, TERMS) for k in range(len(kinds))] == [
-        kinds.name(k, TERMS) for k in range(len(kinds))
-    ]
-    added = [(grown.name(k, TERMS), bool(grown.share[k])) for k in range(len(kinds), len(grown))]
+    assert [grown.name(k) for k in range(len(kinds))] == [kinds.name(k) for k in range(len(kinds))]
+    added = [(grown.name(k), bool(grown.share[k])) for k in range(len(kinds), len(grown))]
     assert added == [(on(*t), share) for t in ((0, 1, 2), (1, 2, 3)) for share in (False, True)]
     assert (grown.log_prior[len(kinds) :] < kinds.log_prior.max()).all()
 
