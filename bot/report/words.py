@@ -87,7 +87,7 @@ def suspect(effect: Effect | ChangePoint) -> Prose:
 
 
 def _any_of(effect: Effect | ChangePoint) -> Prose | None:
-    """ "`a` or `b`" where all moves but what has neither; else None."""
+    """Where all moves but what has none of several options: these, "`a` or `b`"; else None."""
     absent = effect.spared[0] if len(effect.spared) == 1 and not effect.term else ()
     if not 1 < len(absent) <= MOST_LEVELS or not all(map(_switched_off, absent)):
         return None

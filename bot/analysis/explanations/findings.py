@@ -156,7 +156,7 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
     evidence, terms, holds, usable = look.evidence, look.terms, look.holds, look.usable
     mean, _ = evidence.sizes(chosen)
     same = agreement(chosen, look.drawn, evidence, usable=usable, least=look.least)
-    kin = kinship(chosen, look.drawn, evidence, terms)
+    kin = kinship(chosen, look.drawn, evidence)
     mass = look.mass.reshape(len(evidence.kinds), evidence.places)
     whole = {j % evidence.places for j in chosen if evidence.kinds.term[j // evidence.places] == 0}
     others: dict[int, list[int]] = defaultdict(list)

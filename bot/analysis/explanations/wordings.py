@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.evidence import Evidence
 
@@ -53,7 +52,7 @@ def agreement(
     return found
 
 
-def kinship(best: Sequence[int], others: Sequence[Sequence[int]], evidence: Evidence, terms: Terms) -> Floats:
+def kinship(best: Sequence[int], others: Sequence[Sequence[int]], evidence: Evidence) -> Floats:
     """By step, the share of other explanations with a step of its levels, and maybe more, there, (n_steps,).
 
     In its direction, at its place or next to it. Everything has no kin but itself.

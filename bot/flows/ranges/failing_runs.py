@@ -41,36 +41,42 @@ def failing_runs(space: Space, observations: Sequence[Observation]) -> tuple[Fai
 def _of_levels(
     space: Space, observations: Sequence[Observation]
 ) -> tuple[list[FailingRun], list[Observation]]:
-    """Runs of levels that are to blame by themselves, and the trials that these do not account for.
-
-    At some revision everything else of a failing configuration worked: that tells who fails where several
-    options do at once.
-    """
-    held = {
-        c: [x for x in space.levels if space.holds(x, c)]
-        for c in {o.probe.configuration for o in observations}
-    }
-    tried: dict[Level, dict[int, bool]] = {level: {} for level in space.levels}
+    """Runs of levels that are to blame by themselves, and the trials that these do not account for."""
+    failed, rest, found = [o for o in observations if math.isnan(o.value)], list(observations), []
+    held = {o.probe.configuration: _held(space, o.probe.configuration) for o in observations}
+    works: dict[Level, dict[int, bool]] = {level: {} for level in space.levels}
     for o in observations:
-        for level in held[o.probe.configuration]:
-            tried[level][o.probe.revision] = tried[level].get(o.probe.revision, False) or not math.isnan(
-                o.value
-            )
-    failed = [o for o in observations if math.isnan(o.value)]
-    working = {r for worked in tried.values() for r, well in worked.items() if well}
-    blamed = defaultdict(set)
-    for o in failed:
-        left = [x for x in held[o.probe.configuration] if not tried[x][o.probe.revision]]
-        if len(left) == 1 and o.probe.revision in working:
-            blamed[left[0]].add(o.probe.revision)
-    found, rest = [], list(observations)
-    for level, surely in blamed.items():
-        for run in _failed([(r, not well) for r, well in tried[level].items()]):
+        for known in (works[level] for level in held[o.probe.configuration]):
+            known[o.probe.revision] = known.get(o.probe.revision, False) or not math.isnan(o.value)
+    for level, surely in _to_blame(failed, held, works).items():
+        for run in _failed([(r, not well) for r, well in works[level].items()]):
             if surely & set(run):
                 mine = [o for o in failed if o.probe.revision in run and level in held[o.probe.configuration]]
                 found.append(FailingRun(run[0], run[-1], (str(level),), len(mine)))
                 rest = [o for o in rest if o not in mine]
     return found, rest
+
+
+def _to_blame(
+    failed: Sequence[Observation],
+    held: Mapping[Configuration, Sequence[Level]],
+    works: Mapping[Level, Mapping[int, bool]],
+) -> Mapping[Level, set[int]]:
+    """Levels beside which everything else of a configuration that failed worked, and at which revisions.
+
+    That tells who fails where several options do at once. works: whether a trial with a level did, by
+    revision.
+    """
+    found: dict[Level, set[int]] = defaultdict(set)
+    for revision, configuration in ((o.probe.revision, o.probe.configuration) for o in failed):
+        left = [level for level in held[configuration] if not works[level][revision]]
+        if len(left) == 1 and any(known.get(revision) for known in works.values()):
+            found[left[0]].add(revision)
+    return found
+
+
+def _held(space: Space, configuration: Configuration) -> list[Level]:
+    return [level for level in space.levels if space.holds(level, configuration)]
 
 
 def _of_terms(space: Space, observations: Sequence[Observation]) -> tuple[FailingRun, ...]:

@@ -121,7 +121,10 @@ def visible(report: Report, rows: int) -> Section | None:
         (code(o.option), "too few trials" if o.slow_down is None else fraction(o.slow_down))
         for o in options[:rows]
     )
-    lasting = prose("Lasting: it does not begin in the first or last tenth of the range, and does not pass.")
+    lasting = prose(
+        "Lasting: it does not begin in the first or last tenth of the range (of an option: of where it "
+        "works), and does not pass."
+    )
     blocks: list[Block] = [prose(power(report), " ", lasting)]
     if seen.everything is not None:
         blocks.append(prose(f"In every configuration at once: {fraction(seen.everything)}."))

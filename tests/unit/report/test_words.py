@@ -6,6 +6,8 @@ from bot.report import words
 from bot.report.media import markdown
 from tests.unit.report.builders import DEFAULT, changed, effect, report
 
+OTHERS = "configuration but with `a` off and `b` on"
+
 
 @pytest.mark.parametrize(
     ("term", "said", "where"),
@@ -15,6 +17,7 @@ from tests.unit.report.builders import DEFAULT, changed, effect, report
         (("!mangle",), "`mangle` off", "without `mangle`"),
         (("compress", "!mangle"), "`compress` on and `mangle` off", "with `compress` on and `mangle` off"),
         (("a", "b", "c"), "`a`, `b` and `c` on", "with `a`, `b` and `c`"),
+        (("!a", "!b", "!c"), "`a`, `b` and `c` off", "with `a`, `b` and `c` off"),
         (("mf=hc4",), "`mf=hc4`", "with `mf=hc4`"),
         (("level>=6",), "`level` at least `6`", "with `level` at least `6`"),
         (("level<3", "x"), "`level` below `3` and `x` on", "with `level` below `3` and `x` on"),
@@ -23,6 +26,23 @@ from tests.unit.report.builders import DEFAULT, changed, effect, report
 def test_a_term_reads_like_a_sentence(term: tuple[str, ...], said: str, where: str) -> None:
     assert markdown(words.term(term)) == said
     assert markdown(words.within(term)) == where
+
+
+@pytest.mark.parametrize(
+    ("spared", "said", "where"),
+    [
+        (("!a", "!b"), "`a` or `b` on", "with `a` or `b`"),
+        (("!a", "!b", "!c"), "any of `a`, `b` and `c` on", "with any of `a`, `b` and `c`"),
+        (("b",), "every configuration but with `b`", "in every configuration but with `b`"),
+        (("!a", "b"), f"every {OTHERS}", f"in every {OTHERS}"),
+    ],
+)
+def test_everything_but_without_several_options_is_any_of_them(
+    spared: tuple[str, ...], said: str, where: str
+) -> None:
+    change = effect(ratio=1.1, spared=(spared,))
+    assert markdown(words.suspect(change)) == said
+    assert markdown(words.hit(change)) == where
 
 
 def test_a_term_of_many_levels_is_counted() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from bot.analysis.change_points.terms import Term, Terms, in_order
 from bot.analysis.explanations.cells import Cells
-from bot.analysis.explanations.conjunctions import MOST, conjunctions, who_moved
+from bot.analysis.explanations.conjunctions import MOST, conjunctions, none_of, who_moved
 from bot.analysis.explanations.evidence import MOST_GROWN, Kinds
+from bot.analysis.explanations.findings import Found
 from bot.model.space import Level, Option, Space
 from tests.unit.flows.change_points.test_search import flags
 
@@ -23,6 +24,14 @@ THREE = {"11100", "11110", "11101", "11111"}
 
 def on(*places: int) -> Term:
     return in_order(Level(f"o{i}", "on") for i in places)
+
+
+def off(*places: int) -> Term:
+    return in_order(Level(f"o{i}", "off", False) for i in places)
+
+
+def step(*term: Level, at: int = 5, size: float = 0.1) -> Found:
+    return Found(in_order(term), False, at, at, at, size, 9.0, 1.0)
 
 
 def proposed(
@@ -52,6 +61,18 @@ def test_all_sets_of_the_smallest_number_of_levels_are_proposed_while_trials_lea
         on(0, 2, 3),
         on(1, 2, 3),
     }
+
+
+def test_none_of_several_options_is_proposed_where_any_of_them_moves_something() -> None:
+    none = ["00000", "00010", "00001", "00011"]
+    assert proposed([*none, *(alone := ["10000", "01000", "00100"])], set(alone)) == [off(0, 1, 2)]
+
+
+def test_none_of_the_options_that_steps_of_one_revision_and_direction_blame_is_proposed() -> None:
+    several = [step(*on(0)), step(*on(1), *off(0)), step(*on(2), *off(0))]
+    assert none_of(several, TERMS) == [off(0, 1, 2)]
+    assert none_of(several[:2], TERMS) == none_of([*several[:2], step(*on(2), at=6)], TERMS) == []
+    assert none_of([*several[:2], step(*on(2), size=-0.1)], TERMS) == []
 
 
 @pytest.mark.parametrize("moved", [{"11111"}, {"11111", "11000"}, {"10000", "11000", "11111"}])
@@ -107,6 +128,17 @@ def test_larger_terms_are_kinds_of_their_own_and_leave_the_numbers_of_others() -
     added = [(grown.name(k), bool(grown.share[k])) for k in range(len(kinds), len(grown))]
     assert added == [(on(*t), share) for t in ((0, 1, 2), (1, 2, 3)) for share in (False, True)]
     assert (grown.log_prior[len(kinds) :] < kinds.log_prior.max()).all()
+
+
+def test_any_of_several_options_is_everything_and_none_of_them_in_the_same_units() -> None:
+    kinds = Kinds.of(TERMS).grow([on(0, 1, 2), off(0, 1, 2)], TERMS)
+    of = [next(k for k in range(len(kinds)) if kinds.name(k) == term) for term in (on(0), on(1), on(2), ())]
+    pairs = [
+        (kinds.name(a), kinds.name(b), bool(kinds.share[a] == kinds.share[b]))
+        for a, b in kinds.exceptions(of)
+    ]
+    assert pairs == [((), off(0, 1, 2), True)] * 2
+    assert kinds.exceptions(of[:2]) == []
 
 
 def test_there_is_an_end_of_larger_terms() -> None:

@@ -120,8 +120,8 @@ def test_kin_are_steps_of_the_same_options_or_of_more_next_to_a_step_in_its_dire
     other = table.candidate(1 + TERMS.levels.index(Level("o1", "on")), 5)
     more, away = table.candidate(pair, 5), table.candidate(pair, 1)
     assert table.sizes([more])[0][0] > 0.0
-    assert kinship([option], [[more], [other], [away], []], table, TERMS).tolist() == [0.25]
-    assert kinship([more], [[option], [more]], table, TERMS).tolist() == [0.5]
+    assert kinship([option], [[more], [other], [away], []], table).tolist() == [0.25]
+    assert kinship([more], [[option], [more]], table).tolist() == [0.5]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -56,6 +57,18 @@ def test_a_level_that_no_compared_configuration_holds_is_named_and_promises_noth
     found = seen(of_ratios(0, 3, compared=2))
     assert found.levels_not_exercised == ("o1", "o2")
     assert [option.slow_down is None for option in found.options] == [False, True, True]
+
+
+def test_an_option_that_works_late_is_judged_by_the_revisions_where_it_works() -> None:
+    cells = Cells(anchor=LAST)
+    for c in range(len(ON)):
+        for r in range(4 if c else 0, LAST):
+            cells.add((c, r), 1.0, 2.0 + ON[c].sum())
+    look = look_at(evidence(cells.table()))
+    late = look.usable.copy()
+    late[1:, :4] = False
+    judged, lost = (least(visible_changes(replace(look, usable=u), SPACE)) for u in (late, look.usable))
+    assert all(0.0 < a < (b or math.inf) for a, b in zip(judged, lost, strict=True))
 
 
 def test_changes_that_do_not_matter_are_not_claimed() -> None:

@@ -33,6 +33,20 @@ def test_trials_that_fail_one_after_the_other_are_one_run_unless_one_works_betwe
     assert [(run.first, run.last) for run in apart] == [(4, 4), (6, 6)]
 
 
+def test_options_that_fail_at_once_are_named_by_what_failed_alone() -> None:
+    late = {"100": 3, "010": 5}
+    trials = [
+        trial(text, r, math.nan if r < late.get(text, 0) else 1.0)
+        for text in ("000", "001", *late)
+        for r in range(8)
+    ]
+    beside = [trial("110", r, math.nan if r < 5 else 1.0) for r in (2, 4, 6)]
+    assert failing_runs(SPACE, [*trials, *beside]) == (
+        FailingRun(0, 2, ("a",), 4),
+        FailingRun(0, 4, ("b",), 7),
+    )
+
+
 def test_where_nothing_works_everything_fails() -> None:
     trials = [trial(text, r, math.nan if r == 3 else 1.0) for text in ("000", "111") for r in range(6)]
     assert failing_runs(SPACE, trials) == (FailingRun(3, 3, (), 2),)

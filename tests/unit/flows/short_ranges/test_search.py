@@ -347,6 +347,24 @@ def test_a_change_of_everything_spares_nobody(noise: float) -> None:
     assert [point.spared for point in points] == [(), ()]
 
 
+class AnyOf(System):
+    """From 9 on any of three options leads through code that takes a tenth of the time more."""
+
+    def seconds(self, probe: Probe) -> float:
+        slower = probe.revision >= 9 and any(probe.configuration[:3])
+        noise = 1.0 + self.noise * float(self.rng.standard_normal())
+        return (1.0 + 0.1 * sum(map(bool, probe.configuration))) * (1.1 if slower else 1.0) * noise
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_of_three_options_is_one_change_that_spares_who_has_none_of_them(seed: int) -> None:
+    (point,) = search(AnyOf(flags(7), {}, noise=0.005, seed=seed), seed=seed).change_points_
+    assert (point.revision, point.term, point.spared) == (9, (), (("!o0", "!o1", "!o2"),))
+    assert point.ratio_interval[0] < 1.1 < point.ratio_interval[1] and point.ratio == pytest.approx(
+        1.1, abs=0.01
+    )
+
+
 class Starting(System):
     """Everything takes 80 ms longer to start: 8 % of most runs, and hardly a share of those with `o0`."""
 
