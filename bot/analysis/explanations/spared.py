@@ -13,8 +13,9 @@ from bot.analysis.explanations.findings import Found, Look, covers_of
 from bot.analysis.explanations.moves import Moves
 from bot.analysis.explanations.telling import Missed
 
-MISSED, HIT = 1 / 3, 2 / 3
-"""Shares of a step's size: who moves less than the one is missed, who moves more than the other is hit."""
+MISSED, RATHER, HIT = 1 / 3, 1 / 2, 2 / 3
+"""Shares of a step's size: who surely moves less than the first is missed, who moves more than the second is
+rather not, and who moves more than the last is hit."""
 SURELY = 4.0
 """Standard errors by which a missed configuration's move is off the step."""
 FEWEST = 2
@@ -45,11 +46,11 @@ def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: 
             missed.append(c)
             continue
         share, doubt = _moved(c, parts, found, evidence, covers=covers, ratio=ratio)
-        if math.isnan(share):
-            continue
         if abs(share - 1.0) > SURELY * doubt and share < MISSED:
             missed.append(c)
-        else:
+        elif (
+            share > RATHER
+        ):  # what is not known, or hardly seems to move, speaks neither for it nor against it
             others.append(c)
             hit += share > HIT
     if not missed or hit < FEWEST:

@@ -15,15 +15,18 @@ MOVED = 0.2
 WHOLE = Found((), True, 5, 5, 5, MOVED, 9.0, 1.0)
 
 
-def missed_by(*missing: int, unknown: int | None = None, beside: Sequence[Found] = ()) -> Term | None:
+def missed_by(
+    *missing: int, unknown: int | None = None, hardly: int | None = None, beside: Sequence[Found] = ()
+) -> Term | None:
     """What is told of a step of everything that some of the four configurations do not make.
 
-    unknown: one that was not measured before it. beside: other steps.
+    unknown: one not measured before it. hardly: one that makes two fifths of it. beside: other steps.
     """
     cells = Cells()
     for c, row in enumerate(ON):
         for r in range(5 if c == unknown else 0, 8):
-            cells.add((c, r), (2.0 + row.sum()) * (1.0 + MOVED * (r >= 5 and c not in missing)))
+            moved = MOVED * (0.4 if c == hardly else 1.0) * (r >= 5 and c not in missing)
+            cells.add((c, r), (2.0 + row.sum()) * (1.0 + moved))
     found = spared(
         [0],
         1.0 + MOVED,
@@ -51,6 +54,10 @@ def test_where_nobody_is_missed_nobody_is_told() -> None:
 
 def test_who_was_not_measured_before_neither_shows_nor_hides_who_is_missed() -> None:
     assert missed_by(0, unknown=1) in [("!o0", "!o1"), ("!o0", "!o2"), ("!o1",), ("!o2",)]
+
+
+def test_who_hardly_seems_to_move_neither_shows_nor_hides_who_is_missed() -> None:
+    assert missed_by(0, hardly=1) in [("!o1",), ("!o2",)]
 
 
 def test_a_step_that_takes_another_one_back_says_whom_that_misses_though_trials_alone_do_not() -> None:
