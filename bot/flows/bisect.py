@@ -10,7 +10,7 @@ from bot.analysis.change_points.unexplained import Unexplained, creep, unexplain
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
 from bot.flows.ranges.earlier import Earlier
-from bot.flows.ranges.failing_runs import failing_runs, without_broken, without_value
+from bot.flows.ranges.failing_runs import FailingRun, failing_runs, without_broken, without_value
 from bot.flows.ranges.series import series
 from bot.flows.ranges.telling import told_doubts, told_point
 from bot.flows.ranges.trials import recorded
@@ -272,11 +272,8 @@ def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
         observations, lost = without_value(observations, job.revisions[job.partner].label)
         notes += lost
     runs = [run for run in failing_runs(job.subject.space, observations) if run.term is not None]
-    for run in (run for run in runs if run.trials > 1):
-        first, last = job.revisions[run.first].label, job.revisions[run.last].label
-        where = f"with {' and '.join(run.term)}" if run.term else "in every configuration"
-        when = f"at {first}" if run.first == run.last else f"from {first} to {last}"
-        notes.append(f"Trials failed {when} {where} (all {run.trials}), and worked before or after.")
+    told = [_failing(job, run) for run in runs if run.trials > 1]
+    notes += [f"Trials failed {'; '.join(told)}, and worked before or after."] if told else []
     failed = sorted({o.probe.revision for o in observations if o.built and math.isnan(o.value)})
     named = [(run.first, run.last) for run in runs if run.trials > 1]
     other = [r for r in failed if not any(first <= r <= last for first, last in named)]
@@ -284,6 +281,13 @@ def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
         where = "1 revision" if len(other) == 1 else f"{len(other)} revisions"
         notes.append(f"Trials failed at {where}: {_some(job, other)}")
     return notes
+
+
+def _failing(job: RangeJob, run: FailingRun) -> str:
+    first, last = job.revisions[run.first].label, job.revisions[run.last].label
+    where = f"with {' and '.join(run.term)}" if run.term else "in every configuration"
+    when = f"at {first}" if run.first == run.last else f"from {first} to {last}"
+    return f"{when} {where} (all {run.trials})"
 
 
 def _some(job: RangeJob, revisions: Sequence[int]) -> str:
