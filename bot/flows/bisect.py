@@ -271,12 +271,12 @@ def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
     if job.partner is not None:
         observations, lost = without_value(observations, job.revisions[job.partner].label)
         notes += lost
-    runs = [run for run in failing_runs(job.subject.space, observations) if run.term is not None]
-    told = [_failing(job, run) for run in runs if run.trials > 1]
+    found = failing_runs(job.subject.space, observations)
+    runs = [run for run in found if run.term is not None and run.trials > 1]
+    told = [_failing(job, run) for run in runs]
     notes += [f"Trials failed {'; '.join(told)}, and worked before or after."] if told else []
     failed = sorted({o.probe.revision for o in observations if o.built and math.isnan(o.value)})
-    named = [(run.first, run.last) for run in runs if run.trials > 1]
-    other = [r for r in failed if not any(first <= r <= last for first, last in named)]
+    other = [r for r in failed if not any(run.first <= r <= run.last for run in runs)]
     if other:
         where = "1 revision" if len(other) == 1 else f"{len(other)} revisions"
         notes.append(f"Trials failed at {where}: {_some(job, other)}")

@@ -61,33 +61,19 @@ def of_steps(
     which looks at it. on: 0 or 1, (n_configurations, n_options). known: see `worth`, of what is believed, in
     seconds if that has other units: there the ensemble looks twice, for of the first steps many are blur.
     """
+    scales = beforehand
     try:
-        return _of_steps(
-            evidence_of, ensemble, on, beforehand=beforehand, known=known, in_other_units=in_other_units
-        )
+        for _ in range(1 + in_other_units):
+            evidence = evidence_of(scales)
+            ensemble.look(evidence)
+            if not ensemble.best_:
+                return None
+            steps = evidence.columns(np.array(ensemble.best_)).astype(np.float64)
+            sizes = evidence.sizes(ensemble.best_)[0]
+            # What is believed is weighed with its steps' unevenness, too.
+            moved = evidence.moved(ensemble.best_, sizes)
+            scales = learn(scales, evidence.table, on, steps=steps, sizes=sizes, moved=moved)
+        told = worth(evidence, ensemble.best_, on, scales=scales, moved=moved, in_seconds=in_other_units)
     except np.linalg.LinAlgError:  # steps that cancel each other but for rounding explain nothing
         return None
-
-
-def _of_steps(
-    evidence_of: Callable[[Scales], Evidence],
-    ensemble: Ensemble,
-    on: Floats,
-    *,
-    beforehand: Scales,
-    known: float,
-    in_other_units: bool,
-) -> Scales | None:
-    scales = beforehand
-    for _ in range(1 + in_other_units):
-        evidence = evidence_of(scales)
-        ensemble.look(evidence)
-        if not ensemble.best_:
-            return None
-        steps = evidence.columns(np.array(ensemble.best_)).astype(np.float64)
-        sizes = evidence.sizes(ensemble.best_)[0]
-        # What is believed is weighed with its steps' unevenness, too.
-        moved = evidence.moved(ensemble.best_, sizes)
-        scales = learn(scales, evidence.table, on, steps=steps, sizes=sizes, moved=moved)
-    told = worth(evidence, ensemble.best_, on, scales=scales, moved=moved, in_seconds=in_other_units)
     return scales if told - known >= DECISIVE else None

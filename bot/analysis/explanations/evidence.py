@@ -30,14 +30,14 @@ class Kinds:
     """What a step may be: a term, in seconds or (all but pairs) as a share of the level.
 
     term: number of each kind's term, (n_kinds,). share: whether it is a share. log_prior: (n_kinds,).
-    names: the terms by number. grown: the last of them, of more than two levels; their kinds follow all
-    others, so that numbers of kinds stay.
+    terms: of which the numbers are. grown: terms of more than two levels; their kinds follow all others, so
+    that numbers of kinds stay.
     """
 
     term: Ints
     share: NDArray[np.bool_]
     log_prior: Floats
-    names: tuple[Term, ...]
+    terms: Terms
     grown: tuple[Term, ...] = ()
 
     @classmethod
@@ -50,28 +50,28 @@ class Kinds:
             term=np.concatenate([np.arange(len(terms)), np.arange(single)]),
             share=np.arange(len(terms) + single) >= len(terms),
             log_prior=np.concatenate([prior, terms.log_prior[:single] + np.log(SHARES)]),
-            names=tuple(map(terms.term, range(len(terms)))),
+            terms=terms,
         )
 
     def __len__(self) -> int:
         return len(self.term)
 
-    def grow(self, more: Sequence[Term], terms: Terms) -> Kinds:
+    def grow(self, more: Sequence[Term]) -> Kinds:
         """The same, and those of larger terms (`MOST_GROWN` of them at most)."""
         grown = tuple(dict.fromkeys((*self.grown, *more)))[:MOST_GROWN]
-        fresh = len(terms) + np.arange(len(self.grown), len(grown))
-        prior = terms.log_priors(grown)[fresh]
+        fresh = len(self.terms) + np.arange(len(self.grown), len(grown))
+        prior = self.terms.log_priors(grown)[fresh]
         return Kinds(
             term=np.concatenate([self.term, fresh, fresh]),
             share=np.concatenate([self.share, np.repeat([False, True], len(fresh))]),
             log_prior=np.concatenate([self.log_prior, prior + np.log(1.0 - SHARES), prior + np.log(SHARES)]),
-            names=self.names[: len(terms)] + grown,
+            terms=self.terms,
             grown=grown,
         )
 
     def name(self, kind: int) -> Term:
         """The term of a kind."""
-        return self.names[int(self.term[kind])]
+        return self.terms.term(int(self.term[kind]), self.grown)
 
     def exceptions(self, kinds: Sequence[int]) -> list[tuple[int, int]]:
         """Kinds of everything, each with one of the absence of all options that are on in some kinds' terms.
@@ -88,7 +88,7 @@ class Kinds:
         """Numbers of the grown terms that no option is on in, by their options."""
         return {
             frozenset(level.option for level in term): number
-            for number, term in enumerate(self.grown, len(self.names) - len(self.grown))
+            for number, term in enumerate(self.grown, len(self.terms))
             if all(level.operator == "off" for level in term)
         }
 

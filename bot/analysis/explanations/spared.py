@@ -29,8 +29,8 @@ def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: 
 
     Missed is also who moves by the same seconds as all, which are hardly a share of what it takes.
 
-    Names are pairs of levels at most: where any of three options leads through the changed code, everything
-    is told, and who uses none of them is missed. parts: the step, in seconds and as a share; ratio: as told.
+    Where any of three options leads through the changed code, everything is told, and who uses none of them
+    is missed. parts: the step, in seconds and as a share; ratio: as told.
     """
     evidence, holds, levels = look.evidence, look.holds, look.terms.levels
     covers = covers_of(found, look.terms, holds)
@@ -48,9 +48,7 @@ def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: 
         share, doubt = _moved(c, parts, found, evidence, covers=covers, ratio=ratio)
         if abs(share - 1.0) > SURELY * doubt and share < MISSED:
             missed.append(c)
-        elif (
-            share > RATHER
-        ):  # what is not known, or hardly seems to move, speaks neither for it nor against it
+        elif share > RATHER:  # the others speak neither for a name nor against it
             others.append(c)
             hit += share > HIT
     if not missed or hit < FEWEST:

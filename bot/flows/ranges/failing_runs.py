@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
 from bot.model.at_fault import at_fault, held
-from bot.model.change_points import Observation
+from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration, Level, Space, Term, Value
 from bot.model.trials import BESIDE
 
@@ -42,23 +42,25 @@ def _of_levels(
     space: Space, observations: Sequence[Observation]
 ) -> tuple[list[FailingRun], list[Observation]]:
     """Runs of levels that are to blame by themselves, and the trials that these do not account for."""
-    failed, rest, found = [o for o in observations if math.isnan(o.value)], list(observations), []
     held = {o.probe.configuration: _held(space, o.probe.configuration) for o in observations}
     works: dict[Level, dict[int, bool]] = {level: {} for level in space.levels}
     for o in observations:
-        for known in (works[level] for level in held[o.probe.configuration]):
-            known[o.probe.revision] = known.get(o.probe.revision, False) or not math.isnan(o.value)
-    for level, surely in _to_blame(failed, held, works).items():
+        for level in held[o.probe.configuration]:
+            well = works[level].get(o.probe.revision, False)
+            works[level][o.probe.revision] = well or not math.isnan(o.value)
+    failed = {k: o.probe for k, o in enumerate(observations) if math.isnan(o.value)}
+    found, explained = [], set[int]()
+    for level, surely in _to_blame(failed.values(), held, works).items():
         for run in _failed([(r, not well) for r, well in works[level].items()]):
-            if surely & set(run):
-                mine = [o for o in failed if o.probe.revision in run and level in held[o.probe.configuration]]
+            if not surely.isdisjoint(run):
+                mine = [k for k, p in failed.items() if p.revision in run and level in held[p.configuration]]
                 found.append(FailingRun(run[0], run[-1], (str(level),), len(mine)))
-                rest = [o for o in rest if o not in mine]
-    return found, rest
+                explained.update(mine)
+    return found, [o for k, o in enumerate(observations) if k not in explained]
 
 
 def _to_blame(
-    failed: Sequence[Observation],
+    failed: Iterable[Probe],
     held: Mapping[Configuration, Sequence[Level]],
     works: Mapping[Level, Mapping[int, bool]],
 ) -> Mapping[Level, set[int]]:
@@ -68,10 +70,10 @@ def _to_blame(
     revision.
     """
     found: dict[Level, set[int]] = defaultdict(set)
-    for revision, configuration in ((o.probe.revision, o.probe.configuration) for o in failed):
-        left = [level for level in held[configuration] if not works[level][revision]]
-        if len(left) == 1 and any(known.get(revision) for known in works.values()):
-            found[left[0]].add(revision)
+    for probe in failed:
+        left = [level for level in held[probe.configuration] if not works[level][probe.revision]]
+        if len(left) == 1 and any(known.get(probe.revision) for known in works.values()):
+            found[left[0]].add(probe.revision)
     return found
 
 

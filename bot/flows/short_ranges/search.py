@@ -175,7 +175,7 @@ class ShortRangeFinder:
     def _look_at(self, table: Table, on: Floats, moved: Floats | None = None) -> None:
         places = who_moved(table, self._scales.noises(on))
         larger = conjunctions(places, self._pool.holds, self.terms_)
-        self._kinds = self._kinds.grow([*larger, *none_of(self._found, self.terms_)], self.terms_)
+        self._kinds = self._kinds.grow([*larger, *none_of(self._found, self.terms_)])
         self._pool.refine(places)
         evidence = self._evidence_of(table, on, self._scales, moved)
         self._ensemble.look(evidence)

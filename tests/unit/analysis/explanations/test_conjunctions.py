@@ -123,7 +123,7 @@ def test_a_term_has_one_level_of_an_option(values: tuple[int, ...], expected: li
 
 def test_larger_terms_are_kinds_of_their_own_and_leave_the_numbers_of_others() -> None:
     kinds = Kinds.of(TERMS)
-    grown = kinds.grow([on(0, 1, 2)], TERMS).grow([on(0, 1, 2), on(1, 2, 3)], TERMS)
+    grown = kinds.grow([on(0, 1, 2)]).grow([on(0, 1, 2), on(1, 2, 3)])
     assert [grown.name(k) for k in range(len(kinds))] == [kinds.name(k) for k in range(len(kinds))]
     added = [(grown.name(k), bool(grown.share[k])) for k in range(len(kinds), len(grown))]
     assert added == [(on(*t), share) for t in ((0, 1, 2), (1, 2, 3)) for share in (False, True)]
@@ -131,7 +131,7 @@ def test_larger_terms_are_kinds_of_their_own_and_leave_the_numbers_of_others() -
 
 
 def test_any_of_several_options_is_everything_and_none_of_them_in_the_same_units() -> None:
-    kinds = Kinds.of(TERMS).grow([on(0, 1, 2), off(0, 1, 2)], TERMS)
+    kinds = Kinds.of(TERMS).grow([on(0, 1, 2), off(0, 1, 2)])
     of = [next(k for k in range(len(kinds)) if kinds.name(k) == term) for term in (on(0), on(1), on(2), ())]
     pairs = [
         (kinds.name(a), kinds.name(b), bool(kinds.share[a] == kinds.share[b]))
@@ -148,4 +148,4 @@ def test_there_is_an_end_of_larger_terms() -> None:
     many = [(a, b, c) for a in levels for b in levels for c in levels if a.option < b.option < c.option]
     kinds = Kinds.of(terms)
     assert len(many) > MOST_GROWN > MOST
-    assert len(kinds.grow(many, terms)) == len(kinds) + 2 * MOST_GROWN
+    assert len(kinds.grow(many)) == len(kinds) + 2 * MOST_GROWN
