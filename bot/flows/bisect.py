@@ -10,7 +10,7 @@ from bot.analysis.change_points.unexplained import Unexplained, creep, unexplain
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
 from bot.flows.ranges.earlier import Earlier
-from bot.flows.ranges.failing_runs import FailingRun, failing_runs, without_broken, without_value
+from bot.flows.ranges.failing_runs import failing_runs, in_words, without_broken, without_value
 from bot.flows.ranges.series import series
 from bot.flows.ranges.telling import told_doubts, told_point
 from bot.flows.ranges.trials import recorded
@@ -269,11 +269,12 @@ def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
     """Failed trials: as runs of failures of a term where there are such, else where they were."""
     observations, notes = without_broken(job.subject.space, observations, paired=job.partner is not None)
     if job.partner is not None:
-        observations, lost = without_value(observations, job.revisions[job.partner].label)
+        observations, lost = without_value(job.subject.space, observations, job.revisions[job.partner].label)
         notes += lost
     found = failing_runs(job.subject.space, observations)
     runs = [run for run in found if run.term is not None and run.trials > 1]
-    told = [_failing(job, run) for run in runs]
+    labels, tried = [r.label for r in job.revisions], {o.probe.revision for o in observations}
+    told = [in_words(run, labels, tried) for run in runs]
     notes += [f"Trials failed {'; '.join(told)}, and worked before or after."] if told else []
     failed = sorted({o.probe.revision for o in observations if o.built and math.isnan(o.value)})
     other = [r for r in failed if not any(run.first <= r <= run.last for run in runs)]
@@ -281,13 +282,6 @@ def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:
         where = "1 revision" if len(other) == 1 else f"{len(other)} revisions"
         notes.append(f"Trials failed at {where}: {_some(job, other)}")
     return notes
-
-
-def _failing(job: RangeJob, run: FailingRun) -> str:
-    first, last = job.revisions[run.first].label, job.revisions[run.last].label
-    where = f"with {' and '.join(run.term)}" if run.term else "in every configuration"
-    when = f"at {first}" if run.first == run.last else f"from {first} to {last}"
-    return f"{when} {where} (all {run.trials})"
 
 
 def _some(job: RangeJob, revisions: Sequence[int]) -> str:

@@ -50,7 +50,7 @@ class DuetRange:
         self._trials = self._ok = self._failed = 0
         self._under_way = 0
         self._controls: list[float] = []
-        self._failure = ""
+        self._examples: dict[bool, str] = {}
 
     def compare(self, metric: str, *, alone: bool = False) -> None:
         """Chooses what values are: a name of `Trial.metrics`; CPU seconds at first.
@@ -105,7 +105,7 @@ class DuetRange:
         )
 
     def notes(self) -> Sequence[str]:
-        """What was built, compared and isolated how, and an example of what failed."""
+        """What was built, compared and isolated how; what failed: one at the anchor and one elsewhere."""
         anchor = self._revisions[self._anchor].label
         said = f"Each trial ran beside one of {anchor} on the same core: values are ratios to {anchor}."
         if self._track == "wall":
@@ -115,7 +115,7 @@ class DuetRange:
             said = (
                 f"Instructions were counted, which are the same at any time ({varies}): each trial ran alone."
             )
-        return (said, *self._workshop.notes(), *self._pairs.notes(), *([self._failure] * bool(self._failure)))
+        return (said, *self._workshop.notes(), *self._pairs.notes(), *self._examples.values())
 
     def environment(self) -> Environment:
         """The machine, and the noise of the anchor beside itself."""
@@ -184,11 +184,12 @@ class DuetRange:
             if pair.wish.control:
                 self._controls.append(revision / anchor)
             return Observation(probe, revision / anchor, anchor=anchor)
-        self._failure = self._failure or self._example(pair)
+        at_anchor, said = self._example(pair)
+        self._examples.setdefault(at_anchor, said)
         return Observation(probe, math.nan, anchor=anchor if pair.first.ok and anchor > 0 else 0.0)
 
-    def _example(self, pair: Pair) -> str:
-        """One sentence on a failed pair."""
+    def _example(self, pair: Pair) -> tuple[bool, str]:
+        """Whether the anchor itself failed, and one sentence on a failed pair."""
         assert pair.wish.revision is not None
         places = (pair.wish.revision if self._alone else self._anchor, pair.wish.revision)
         for place, trial in zip(places, (pair.first, pair.second), strict=True):
@@ -196,9 +197,10 @@ class DuetRange:
                 said = " ".join((trial.detail or trial.outcome).split())
                 if len(said) > 2 * DETAIL:  # how it ended, and a program's last words: there the error stands
                     said = f"{said[:DETAIL]} ... {said[-DETAIL:]}"
-                return f"An example of a failed trial, at {self._revisions[place].label}: {said}"
+                label = self._revisions[place].label
+                return place == self._anchor, f"An example of a failed trial, at {label}: {said}"
         codes = f"{pair.first.exit_code} and {pair.second.exit_code}"
-        return f"An example of a pair without a value: exit codes {codes}, metric {self._metric}."
+        return False, f"An example of a pair without a value: exit codes {codes}, metric {self._metric}."
 
 
 def track_of(metric: str) -> Track:

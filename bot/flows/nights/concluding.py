@@ -129,7 +129,7 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     """What a reader must know of tonight's trials: what does not work, and which revisions failed."""
     kept, notes = _broken(job, measured)
     if job.partner is not None and any(o.value > 0 for o in measured):
-        notes += without_value(kept, job.revisions[job.partner].label)[1]
+        notes += without_value(job.subject.space, kept, job.revisions[job.partner].label)[1]
     tip = f"`{job.revisions[-1].label}`"
     there = [o for o in measured if o.probe.revision == len(job.revisions) - 1]
     if not measured and not job.bench.stopped():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
@@ -105,6 +105,21 @@ def _of_terms(space: Space, observations: Sequence[Observation]) -> tuple[Failin
     return tuple(found)
 
 
+def in_words(run: FailingRun, labels: Sequence[str], tried: Collection[int]) -> str:
+    """Where a run fails; and, if everything does, the revisions beside it that nobody tried: some may work.
+
+    labels: of all revisions. tried: the revisions of all trials.
+    """
+    first, last = labels[run.first], labels[run.last]
+    where = f"with {' and '.join(run.term)}" if run.term else "in every configuration"
+    when = f"at {first}" if run.first == run.last else f"from {first} to {last}"
+    before = max((r for r in tried if r < run.first), default=run.first)
+    after = min((r for r in tried if r > run.last), default=run.last)
+    gaps = [f"{labels[a]} and {labels[b]}" for a, b in ((before, run.first), (run.last, after)) if b > a + 1]
+    unseen = f"; nothing was tried between {' or between '.join(gaps)}" if gaps and not run.term else ""
+    return f"{when} {where} (all {run.trials}{unseen})"
+
+
 def blamed(space: Space, worked: Mapping[Configuration, bool]) -> list[dict[str, Value]]:
     """Values of options with which nothing worked, while something did; worked: by configuration."""
     failed, well = ([space.as_dict(c) for c, w in worked.items() if w == side] for side in (False, True))
@@ -141,23 +156,43 @@ def without_broken(
     ]
 
 
-def without_value(observations: Sequence[Observation], anchor: str) -> tuple[list[Observation], list[str]]:
+def without_value(
+    space: Space, observations: Sequence[Observation], anchor: str
+) -> tuple[list[Observation], list[str]]:
     """The trials beside an anchor (its label) that worked, and a note on the configurations it fails in.
 
     Of the revision that ran beside a failing anchor such a trial says nothing.
     """
-    failed = {o.probe.configuration for o in observations if o.built and not o.anchor}
+    failed = list(dict.fromkeys(o.probe.configuration for o in observations if o.built and not o.anchor))
     if not failed:
         return list(observations), []
+    kept = [o for o in observations if o.anchor]
     who, have = (
         ("1 configuration fails", "it has")
         if len(failed) == 1
         else (f"{len(failed)} configurations fail", "they have")
     )
-    return [o for o in observations if o.anchor], [
-        f"{who} at {anchor}, {BESIDE}: {have} no value at any revision. Mend how it is"
-        " run, or forbid what fails by a constraint."
+    return kept, [
+        f"{who} at {anchor}, {BESIDE}: {have} no value at any revision."
+        f" {_what_fails(space, failed, {o.probe.configuration for o in kept})}"
     ]
+
+
+def _what_fails(space: Space, failed: Sequence[Configuration], worked: Collection[Configuration]) -> str:
+    """What to do, with the level that alone tells what fails from what works, or with what fails plainly."""
+    shared = [level for level in space.levels if all(space.holds(level, c) for c in failed)]
+    alone = [level for level in shared if not any(space.holds(level, c) for c in worked)]
+    if len(alone) == 1:
+        return f"Nothing works there with `{alone[0]}`: mend how it is run, or forbid it by a constraint."
+    plainest = min((_chosen(space, c) for c in failed), key=len)
+    example = f"with {together([plainest])} alone" if plainest else "the default"
+    return f"One is {example}. Mend how it is run, or forbid what fails by a constraint."
+
+
+def _chosen(space: Space, configuration: Configuration) -> dict[str, Value]:
+    """The options that are not at their default."""
+    given = space.as_dict(configuration)
+    return {o.name: given[o.name] for o in space.options if given[o.name] != o.default}
 
 
 def broken_values(

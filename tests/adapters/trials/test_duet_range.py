@@ -125,6 +125,16 @@ def test_of_a_failed_pair_it_is_known_whether_the_anchor_worked(shop: Shop, open
     assert math.isnan(found.value) and found.anchor == 0.0
 
 
+def test_what_fails_at_the_anchor_has_an_example_of_its_own(shop: Shop, opened: Open) -> None:
+    at_anchor = printing(20, "[ $# = 1 ] && echo no map >&2 && exit 3")
+    shop.revisions(printing(10, "echo no module >&2; exit 3"), at_anchor)
+    bench = opened()
+    list(bench.measure([Probe(c, 0) for c in (SLOW, FAST) for _ in range(2)]))
+    said = sorted(note for note in bench.notes() if "failed trial" in note)
+    assert len(said) == 2 and "at r0" in said[0] and "at r1" in said[1]
+    assert "no module" in said[0] and "no map" in said[1]
+
+
 def test_all_that_cannot_be_built_is_still_answered(shop: Shop, opened: Open) -> None:
     shop.revisions("exit 1\n", printing(20))
     (found,) = opened().measure([Probe(SLOW, 0)])

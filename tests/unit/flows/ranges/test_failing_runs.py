@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from bot.flows.ranges.failing_runs import FailingRun, failing_runs, without_broken
+from bot.flows.ranges.failing_runs import FailingRun, failing_runs, in_words, without_broken, without_value
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Option, Space
 
@@ -105,3 +105,27 @@ def test_an_option_that_is_new_at_the_anchor_is_not_said_to_be_broken() -> None:
     beside = [replace(o, anchor=0.3) for o in failing], [replace(o, anchor=0.0) for o in failing]
     assert without_broken(SPACE, [*beside[0], trial("000", 2)], paired=True)[1] == []
     assert len(without_broken(SPACE, [*beside[1], trial("000", 2)], paired=True)[1]) == 1
+
+
+def test_what_fails_at_the_anchor_is_named() -> None:
+    well = [replace(trial(text, r), anchor=0.3) for text in ("000", "010", "011", "100") for r in (2, 7)]
+    bad = [replace(trial(text, 2, math.nan), anchor=0.0) for text in ("001", "111")]
+    kept, (note,) = without_value(SPACE, [*well, *bad], "v9")
+    assert kept == well
+    assert note.startswith("2 configurations fail at v9, beside which all trials run: they have no value")
+    assert "One is with `c` alone." in note  # it works beside `b`: something else must come along
+    del well[4:6]
+    (note,) = without_value(SPACE, [*well, *bad], "v9")[1]
+    assert note.endswith("Nothing works there with `c`: mend how it is run, or forbid it by a constraint.")
+    plain = replace(trial("000", 3, math.nan), anchor=0.0)
+    (note,) = without_value(SPACE, [*well[2:], plain, *bad], "v9")[1]
+    assert "One is the default." in note
+
+
+def test_revisions_that_nobody_tried_beside_a_run_of_failures_are_told() -> None:
+    labels = [f"v{r}" for r in range(9)]
+    run = FailingRun(3, 4, (), 5)
+    assert in_words(run, labels, {2, 3, 4, 5}) == "from v3 to v4 in every configuration (all 5)"
+    said = "in every configuration (all 5; nothing was tried between v0 and v3 or between v4 and v7)"
+    assert in_words(run, labels, {0, 3, 4, 7, 8}).endswith(said)
+    assert in_words(replace(run, term=("a",)), labels, {0, 3, 4, 7}) == "from v3 to v4 with a (all 5)"
