@@ -14,7 +14,7 @@ from bot.analysis.explanations.scales import Scales
 
 DECISIVE = 10.0
 """Log odds from which on steps are believed where noise was believed before."""
-WIDE = 8.0
+WIDE = 6.0
 """So many times the quickest configuration's time the slowest one takes where units are compared: where all
 take about as long, a share is as good as the same seconds."""
 

@@ -1,0 +1,19 @@
+"""Whether other units, or steps instead of noise, explain trials better."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.analysis.explanations.afresh import wide
+from bot.analysis.explanations.cells import Cells
+
+
+@pytest.mark.parametrize(("slowest", "asked"), [(5.0, False), (7.0, True)])
+def test_units_are_compared_where_configurations_take_quite_unlike_times(slowest: float, asked: bool) -> None:
+    cells = Cells(anchor=3)
+    for configuration, seconds in enumerate((1.0, 2.0, slowest)):
+        for revision in range(3):
+            cells.add((configuration, revision), 1.0, seconds)
+    assert wide(cells.table()) is asked
+    cells.relative = True
+    assert wide(cells.table()), "what is told in shares may be seconds after all"
