@@ -42,9 +42,13 @@ def default(report: Report) -> Prose:
         reason = sentence((found.failure or "no pair of runs ended well").rstrip(". "), limit=120)
         return prose("The default configuration ", strong("failed"), ": ", reason, ".")
     if found.state in ("same", "unclear"):
-        # One pair's interval is how other pairs spread: whether this one was disturbed, nobody knows.
-        unclear = "is unclear, of a single pair of runs" if found.pairs == 1 else "is unclear"
-        said = _unproven(report, found) if found.state == "same" else unclear
+        if found.state == "same":
+            said = _unproven(report, found)
+        elif found.pairs == 1:
+            # Its interval is how other pairs spread: whether this one was disturbed, nobody knows.
+            said = "is unclear, of a single pair of runs"
+        else:
+            said = "seems worse, which is not proven" if default_seems_worse(report) else "is unclear"
         return prose(f"The default configuration {said}: ", words.amount(found), ".")
     return prose("Default configuration: ", words.amount(found, emphasised=True), ".")
 

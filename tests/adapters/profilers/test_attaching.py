@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bot.adapters.profilers import attaching
@@ -154,7 +153,8 @@ def test_calls_of_a_running_server_are_timed_by_path_and_it_goes_on(
             assert set(found) == {((), SMALL), ((), LARGE), ((SMALL,), WORK), ((LARGE,), WORK)}
             few, many = found[(SMALL,), WORK], found[(LARGE,), WORK]
             assert few.calls == many.calls > 5
-            assert np.median(many.durations) / np.median(few.durations) == pytest.approx(4.0, rel=0.5)
+            # The quickest of each: on a busy machine half of such short calls may wait for a core.
+            assert min(many.durations) / min(few.durations) == pytest.approx(4.0, rel=0.5)
             assert 0 <= profile.unprofiled <= profile.seconds
     assert server.alone()
 

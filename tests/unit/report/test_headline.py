@@ -130,6 +130,10 @@ def test_the_default_configuration_leads() -> None:
     assert lead(configurations=(changed(1.02, "unclear"),))[0].startswith(
         "The default configuration is unclear"
     )
+    far = changed(1.047, "unclear").model_copy(update={"interval": (1.027, 1.068)})
+    assert lead(configurations=(far,))[0].startswith(
+        "The default configuration seems worse, which is not proven: +4.7 %"
+    )
     once = changed(0.64, "unclear").model_copy(update={"pairs": 1})
     assert lead(configurations=(once,))[0].startswith(
         "The default configuration is unclear, of a single pair of runs: -36 %"
