@@ -34,6 +34,8 @@ UNSUPPORTED: tuple[KeyPath, ...] = (
     ("options", "*", "at"),
 )
 """Keys of the contract that a later version brings: refused, never ignored."""
+UNKNOWN = "unknown key"
+SEVERAL = "an option of several values is a choice: {name: arguments, ...}, or a number: [...]"
 
 
 def load_subject(path: Path) -> Subject:
@@ -63,7 +65,10 @@ def read_subject(text: str, *, name: str, directory: Path | None) -> Subject:
     document = parse(text, name=name)
     found = list(_document_problems(document, directory))
     if found:
-        path, message = min(found, key=lambda p: (document.line(p[0]), -len(p[0])))
+        # A key that is not known may be why a value beside it is not right.
+        path, message = min(
+            found, key=lambda p: (document.line(p[0]), not p[1].startswith(UNKNOWN), -len(p[0]))
+        )
         more = len({p for p, _ in found}) - 1
         also = f" ({more} more after this one)" if more else ""
         raise UsageError(_line(name, document, path, message) + also)
@@ -227,7 +232,8 @@ def _unknown(path: KeyPath, value: Any) -> str:
     allowed = [] if model is None else list(model.model_fields)
     close = difflib.get_close_matches(str(path[-1]), allowed, n=1, cutoff=0.5)
     meant = f"did you mean {close[0]}? " if close else ""
-    return f"unknown key; {meant}allowed: {', '.join(allowed)}"
+    several = f"; {SEVERAL}" if model is FlagOption and not close else ""
+    return f"{UNKNOWN}; {meant}allowed: {', '.join(allowed)}{several}"
 
 
 def _model_at(path: KeyPath, value: Any) -> type[BaseModel] | None:

@@ -141,7 +141,7 @@ class Evidence:
         whole = int(np.flatnonzero(kinds.share & (kinds.term == 0))[0])
         self._levels: Floats = design[:, whole].astype(np.float64)
         factor = np.linalg.cholesky(scales.covariance(table, on, moved) / COARSE)
-        raw = self.columns(np.arange(len(kinds) * self.places))
+        raw = self._everything()
         # Where levels are far apart, single precision would lose the moves beside them.
         precision = np.float64 if scales.level(table) > LEVEL else np.float32
         white = solve_triangular(
@@ -172,6 +172,12 @@ class Evidence:
         kind, place = np.divmod(candidates, self.places)
         after = table.revision[:, None] >= self.cuts[1:][place][None, :]
         return np.asarray(self.design[table.configuration][:, kind] * after, dtype=np.float32)
+
+    def _everything(self) -> NDArray[np.float32]:
+        """The columns of all candidates, which are next to each other in memory."""
+        after = self.table.revision[:, None, None] >= self.cuts[1:]
+        found = self.design[self.table.configuration][:, :, None] * after
+        return np.asarray(found.reshape(len(after), -1), dtype=np.float32)
 
     def levels(self) -> Floats:
         """Of all configurations, in units, (n_configurations,): what a share of everything moves."""

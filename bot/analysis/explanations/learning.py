@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag, cho_factor, cho_solve, helmert
+from scipy.linalg import block_diag, cho_factor, cho_solve, helmert, lapack
 
 from bot.analysis.explanations.cells import DOUBT, Floats, Table
 from bot.analysis.explanations.scales import LARGE, SLAB, Scales
@@ -69,7 +69,7 @@ def _noisy_options(scales: Scales, table: Table, on: Floats, steps: Floats, move
     """With the options that are believed to make trials noisier, and those that may."""
     scales, suspected = replace(scales, noisier=_confirmed(scales, table, on)), set[int]()
     for _ in range(ROUNDS):
-        far = _far(_covariance(scales, table, on, steps, moved), _values(table, scales))
+        far = _far(_factor(_covariance(scales, table, on, steps, moved)), _values(table, scales))
         candidates = _noisier(scales, on[table.configuration], far)
         fit = {x: likelihood(x, table, on, steps, moved) for x in candidates}
         known = likelihood(scales, table, on, steps, moved)
@@ -176,15 +176,26 @@ def _covariance(
 ) -> Floats:
     """Of all cells, steps of unknown sizes included."""
     doubt = np.broadcast_to(doubt, len(table.value))
-    return scales.covariance(table, on, moved, doubt=doubt) + scales.slab**2 * steps @ steps.T
+    found = scales.covariance(table, on, moved, doubt=doubt)
+    wide = scales.slab * steps
+    found += wide @ wide.T
+    return found
 
 
-def _far(covariance: Floats, y: Floats) -> Floats:
-    """How far each cell is off what all the others let expect, in standard deviations."""
-    precision = np.linalg.inv(covariance)
-    diagonal = np.diag(precision)
+def _factor(covariance: Floats) -> Floats:
+    """Its lower Cholesky factor; what is above the diagonal is of no use."""
+    return np.asarray(cho_factor(covariance, lower=True, check_finite=False)[0])
+
+
+def _far(factor: Floats, y: Floats) -> Floats:
+    """How far each cell is off what all the others let expect, in standard deviations.
+
+    factor: of the covariance, whose inverse costs a third by it.
+    """
+    diagonal = np.diag(lapack.dpotri(factor, lower=1)[0])
     # Beside steps a million times its noise rounding may leave nothing of a cell.
-    found: Floats = precision @ y / np.sqrt(np.where(diagonal > 0.0, diagonal, np.inf))
+    scale = np.sqrt(np.where(diagonal > 0.0, diagonal, np.inf))
+    found: Floats = cho_solve((factor, True), y, check_finite=False) / scale
     return found
 
 
@@ -204,16 +215,18 @@ def likelihood(
     Block Sizes are Unequal", 1971).
     """
     y = _values(table, scales)
-    odd = np.abs(_far(_covariance(scales, table, on, steps, moved), y)) > ODD
-    covariance = _covariance(scales, table, on, steps, moved, doubt=np.where(odd, DOUBT, 1.0))
-    if in_seconds:
-        counts = np.unique(table.configuration, return_counts=True)[1].tolist()
-        within = block_diag(*(helmert(n) for n in counts))
-        y, covariance = within @ y, within @ covariance @ within.T
-    factor = cho_factor(covariance, lower=True, check_finite=False)
-    found = -0.5 * float(y @ cho_solve(factor, y, check_finite=False)) + float(odd.sum()) * RARE
+    factor = _factor(_covariance(scales, table, on, steps, moved))
+    odd = np.abs(_far(factor, y)) > ODD
+    if odd.any() or in_seconds:
+        covariance = _covariance(scales, table, on, steps, moved, doubt=np.where(odd, DOUBT, 1.0))
+        if in_seconds:
+            counts = np.unique(table.configuration, return_counts=True)[1].tolist()
+            within = block_diag(*(helmert(n) for n in counts))
+            y, covariance = within @ y, within @ covariance @ within.T
+        factor = _factor(covariance)
+    found = -0.5 * float(y @ cho_solve((factor, True), y, check_finite=False)) + float(odd.sum()) * RARE
     found += table.in_seconds(scales.unit) if in_seconds else 0.0
-    found -= float(np.log(np.diag(factor[0])).sum())
+    found -= float(np.log(np.diag(factor)).sum())
     more = table.count > 1
     if more.any():
         own = (scales.noises(on)[table.configuration] * table.level())[more]

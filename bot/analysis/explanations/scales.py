@@ -84,17 +84,18 @@ class Scales:
         in each revision, in units, (n_configurations, n_revisions); None: not at all.
         """
         c, r = table.configuration, table.revision
-        shared: Floats = on[c] @ on[c].T
-        wandered = self.wander(shared) * np.minimum(r[:, None], r[None, :])
-        doubt = table.doubt if doubt is None else doubt
-        own = self._trial(table, self.noises(on)[c]) * doubt / np.maximum(table.count, 1)
-        own[table.count == 0] = 0.0
-        level = self.level(table)
-        alone: Floats = level * (c[:, None] == c[None, :])
+        found = self.wander(on @ on.T)[np.ix_(c, c)]
+        found *= np.minimum.outer(r, r)
+        own = np.full_like(found, self.level(table))
         if moved is not None and self.uneven:
             since = self.uneven * moved[c] * (r[:, None] >= np.arange(moved.shape[1]))
-            alone *= 1.0 + since @ since.T / level
-        return np.asarray(alone + wandered + np.diag(own + self.misfit**2), dtype=np.float64)
+            own += since @ since.T
+        np.add(found, own, out=found, where=c[:, None] == c)
+        doubt = table.doubt if doubt is None else doubt
+        trial = self._trial(table, self.noises(on)[c]) * doubt / np.maximum(table.count, 1)
+        trial[table.count == 0] = 0.0
+        found[np.diag_indices_from(found)] += trial + self.misfit**2
+        return np.asarray(found, dtype=np.float64)
 
     def _trial(self, table: Table, noise: Floats) -> Floats:
         """Variance of a trial of each cell, in squared units: where a machine stalls, its own is larger.

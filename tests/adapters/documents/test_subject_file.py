@@ -105,6 +105,11 @@ WRONG: list[tuple[str, str, str]] = [
     ("default: false", "default: off", "options.extreme.default: is text 'off'; true or false is needed"),
     ("on: --sparse", "onn: --sparse", "18: options.sparse.flag.onn: unknown key; did you mean on?"),
     (
+        "extreme: {flag: --extreme, default: false}",
+        "extreme: {flag: --mode, values: [fast, slow], default: fast}",
+        "options.extreme.values: unknown key; allowed: flag, env, default; an option of several values",
+    ),
+    (
         "default: crc64",
         "default: crc65",
         "19: options.check.default: crc65 is no choice; allowed: none, crc64",
