@@ -47,6 +47,22 @@ class Failures:
         blamed = self._blame(holds, revisions).max(axis=1) >= DOUBTFUL
         return [int(level) for level in np.flatnonzero(blamed & ~worked)]
 
+    def edges(self) -> list[Cell]:
+        """Half-way between what failed before or after everything that works and the nearest that does.
+
+        Nothing else is asked there: no trial is expected to teach anything beyond the first one and the last.
+        """
+        worked = sorted({r for _, r in self.worked})
+        lost = self.unbuilt.union(r for _, r in self.failed)
+        ends = [(max((r for r in lost if r < first), default=first), first) for first in worked[:1]]
+        ends += [(min((r for r in lost if r > last), default=last), last) for last in worked[-1:]]
+        cells = [
+            (min(c for c, r in self.worked if r == well), (bad + well) // 2)
+            for bad, well in ends
+            if abs(bad - well) > 1
+        ]
+        return [cell for cell in cells if cell not in self._silent]
+
     def knows(self, configuration: int) -> bool:
         """Whether a configuration was tried where something could be built."""
         return any(c == configuration for c, _ in self.failed | self._silent | self.worked)

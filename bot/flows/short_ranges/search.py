@@ -144,6 +144,8 @@ class ShortRangeFinder:
             return first_probes(self._pool, self.revisions, anchor=self._anchor)
         if self._explainer.look_ is None:
             return self._pool.anything(self.revisions, self._rng)
+        if edges := self._pool.failures.edges():
+            return [Probe(self._pool.configurations[c], r) for c, r in edges]
         if alone := self._pool.untried(self.revisions):
             # Where something worked does not fail whatever is asked there.
             newest = max(r for _, r in self._pool.failures.worked if r != self._anchor)

@@ -178,6 +178,25 @@ def test_a_level_that_old_revisions_do_not_know_is_left_alone_there() -> None:
     assert len(wasted) < 0.2 * len(asked)
 
 
+@pytest.mark.parametrize("built", [True, False])
+@pytest.mark.parametrize(("works", "step"), [((9, REVISIONS), 11), ((0, 15), 13)])
+def test_where_an_end_of_a_range_fails_it_is_searched_up_to_the_last_revision_that_works(
+    works: tuple[int, int], step: int, built: bool
+) -> None:
+    system, asked = System(flags(5), {(step, ("o1",)): 0.4}), list[Probe]()
+
+    def fails(probe: Probe) -> bool:
+        asked.append(probe)
+        return probe.revision not in range(*works)
+
+    finder = search(system, answer=failing(system, fails, built=built))
+    tried = {probe.revision for probe in asked}
+    assert {works[0], works[1] - 1} <= tried and sum(
+        probe.revision not in range(*works) for probe in asked
+    ) < 25
+    assert told(finder.change_points_) == {(step, ("o1",))}
+
+
 def test_of_levels_that_may_all_be_to_blame_for_a_failure_each_is_tried() -> None:
     found = [_found_behind_a_failure(seed) for seed in range(4)]
     steps = max(found, key=len)
