@@ -18,6 +18,10 @@ class CodePlace(Part):
     line: int | None = None
 
 
+HARDLY_ANY = 0.25
+"""Where less of a change goes away without that of a method's text, this is not why. Arbitrary."""
+
+
 class MethodSuspect(Part):
     """A method whose own cost moved between base and head, in one flagged configuration (`options`).
 
@@ -57,6 +61,11 @@ class MethodSuspect(Part):
     restored_interval: tuple[float, float] | None = None
     options: dict[str, Value] = Field(default_factory=dict)
     assertion: str = ""
+
+    @property
+    def cleared(self) -> bool:
+        """Whether without the change of its text nearly all of the configuration's change stayed."""
+        return self.restored_interval is not None and self.restored_interval[1] < HARDLY_ANY
 
 
 class FlameNode(Part):

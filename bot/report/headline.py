@@ -227,7 +227,7 @@ def _title(report: Report, found: list[Effect], *, bad: bool, capital: bool = Tr
     verb = verb if capital else verb.lower()
     if first is None:
         return prose(verb, ", but no option could be named")
-    guilty = methods.blamed(report, first)[:1]
+    guilty = [m for m in methods.blamed(report, first)[:1] if not m.cleared]
     named = prose(*(x for m in guilty for x in (f" ({methods.part(m)} in ", code(m.method), ")")))
     title = prose(f"{verb} ", words.hit(first), f": {percent(first.ratio)} ", spoken.noun, named)
     others = len({e.term for e in found} - {first.term})

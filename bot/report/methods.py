@@ -105,7 +105,12 @@ def verdict(report: Report, found: list[MethodSuspect]) -> Prose:
     ]
     if first.restored is not None:
         back = prose(strong(fraction(first.restored)), span_of_share(first.restored_interval))
-        parts.append(prose("; without its change alone, ", back, " is gone"))
+        but = (
+            "its own change is not why: without that alone "
+            if first.cleared
+            else "without its change alone, "
+        )
+        parts.append(prose("; ", but, back, " is gone"))
     return prose(*parts, ".")
 
 

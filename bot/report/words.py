@@ -139,6 +139,11 @@ def around(method: MethodSuspect) -> Prose:
             "works on: its own text is the same at both. If that is nothing, its code may only lie elsewhere "
             "in memory",
         )  # fmt: skip
+    if method.cleared:
+        return prose(
+            "what ", code(method.method), " calls, what calls it, or what it works on: a build of head "
+            "without the change of its own text takes about as long",
+        )  # fmt: skip
     if method.file is None and method.owner is None:  # perhaps a library's, and nobody knows who called it
         return prose(code(method.method), " or in what calls it")
     return prose("and around ", code(method.owner.method if method.owner else method.method))

@@ -298,6 +298,16 @@ def test_what_reverting_a_method_restores_is_its_proof() -> None:
     assert said[-1] == "A build of head without the change of m loses 93 % (86 to 101) of it."
 
 
+def test_a_method_whose_own_change_was_reverted_in_vain_is_not_the_title_and_told_to_be_innocent() -> None:
+    found = headline(blaming(method("m", 0.9, restored=-0.03, restored_interval=(-0.08, 0.02))))
+    assert "`m`" not in markdown(found.title)
+    assert markdown(found.lead[2]).endswith(
+        "; its own change is not why: without that alone **-3 %** (-8 to 2) is gone."
+    )
+    assert found.action is not None
+    assert "a build of head without the change of its own text takes about as long." in markdown(found.action)
+
+
 def test_a_share_that_includes_callees_says_so() -> None:
     found = blaming(method("m", 0.9, with_callees=True, file=None))
     assert markdown(headline(found).lead[2]) == "**90 %** of it (82 to 97) is in `m` and what it calls."
