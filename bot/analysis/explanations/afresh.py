@@ -14,7 +14,7 @@ from bot.analysis.explanations.scales import Scales
 
 DECISIVE = 10.0
 """Log odds from which on steps are believed where noise was believed before."""
-WIDE = 6.0
+WIDE = 4.0
 """So many times the quickest configuration's time the slowest one takes where units are compared: where all
 take about as long, a share is as good as the same seconds."""
 
@@ -25,6 +25,22 @@ def wide(table: Table) -> bool:
         return True
     levels = list(table.levels().values())
     return bool(table.value.min() > 0.0) and max(levels) >= WIDE * min(levels)
+
+
+def pruned(evidence: Evidence, chosen: Sequence[int]) -> list[int]:
+    """An explanation without the steps that are less probable than none, one after the other.
+
+    Of an explanation that was drawn some are there by chance, each with its small prior: beside these what
+    two explanations are worth would be a matter of luck.
+    """
+    kept = list(chosen)
+    while kept:
+        without = [[k for k in kept if k != step] for step in kept]
+        best = max(without, key=evidence.score)
+        if evidence.score(best) < evidence.score(kept):
+            break
+        kept = best
+    return kept
 
 
 def worth(
@@ -66,14 +82,15 @@ def of_steps(
         for _ in range(1 + in_other_units):
             evidence = evidence_of(scales)
             ensemble.look(evidence)
-            if not ensemble.best_:
+            best = pruned(evidence, ensemble.best_)
+            if not best:
                 return None
-            steps = evidence.columns(np.array(ensemble.best_)).astype(np.float64)
-            sizes = evidence.sizes(ensemble.best_)[0]
+            steps = evidence.columns(np.array(best)).astype(np.float64)
+            sizes = evidence.sizes(best)[0]
             # What is believed is weighed with its steps' unevenness, too.
-            moved = evidence.moved(ensemble.best_, sizes)
+            moved = evidence.moved(best, sizes)
             scales = learn(scales, evidence.table, on, steps=steps, sizes=sizes, moved=moved)
-        told = worth(evidence, ensemble.best_, on, scales=scales, moved=moved, in_seconds=in_other_units)
+        told = worth(evidence, best, on, scales=scales, moved=moved, in_seconds=in_other_units)
     except np.linalg.LinAlgError:  # steps that cancel each other but for rounding explain nothing
         return None
     return scales if told - known >= DECISIVE else None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Terms
-from bot.analysis.explanations.afresh import of_steps, wide, worth
+from bot.analysis.explanations.afresh import of_steps, pruned, wide, worth
 from bot.analysis.explanations.cells import Cells, Floats, Table
 from bot.analysis.explanations.conjunctions import conjunctions, none_of, who_moved
 from bot.analysis.explanations.ensemble import Ensemble
@@ -124,7 +124,7 @@ class Explainer:
 
     def _look_afresh(self, known: Evidence, *, in_other_units: bool = False) -> bool:
         on, kept = self._pool.on(), (self.scales_, self.ensemble_, self._measured)
-        moved, best = self.known().by_revision(self._revisions), self.ensemble_.best_
+        moved, best = self.known().by_revision(self._revisions), pruned(known, self.ensemble_.best_)
         so_far = worth(known, best, on, scales=self.scales_, moved=moved, in_seconds=in_other_units)
         self._cells.relative ^= in_other_units
         table = self._cells.table() if in_other_units else known.table

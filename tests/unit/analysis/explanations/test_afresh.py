@@ -8,7 +8,7 @@ from bot.analysis.explanations.afresh import wide
 from bot.analysis.explanations.cells import Cells
 
 
-@pytest.mark.parametrize(("slowest", "asked"), [(5.0, False), (7.0, True)])
+@pytest.mark.parametrize(("slowest", "asked"), [(3.5, False), (5.0, True), (7.0, True)])
 def test_units_are_compared_where_configurations_take_quite_unlike_times(slowest: float, asked: bool) -> None:
     cells = Cells(anchor=3)
     for configuration, seconds in enumerate((1.0, 2.0, slowest)):
