@@ -10,16 +10,16 @@ from bot.model.report_part import Part
 from bot.model.space import Value
 
 
+HARDLY_ANY = 0.25
+"""Where less of a change goes away without that of a method's text, this is not why. Arbitrary."""
+
+
 class CodePlace(Part):
     """A method of the repository, and where it is at head."""
 
     method: str
     file: str
     line: int | None = None
-
-
-HARDLY_ANY = 0.25
-"""Where less of a change goes away without that of a method's text, this is not why. Arbitrary."""
 
 
 class MethodSuspect(Part):
