@@ -9,7 +9,6 @@ from pydantic import Field
 from bot.model.report_part import Part
 from bot.model.space import Value
 
-
 HARDLY_ANY = 0.25
 """Where less of a change goes away without that of a method's text, this is not why. Arbitrary."""
 
