@@ -15,9 +15,10 @@ from bot.analysis.explanations.cells import Cells, Floats, Table
 from bot.analysis.explanations.conjunctions import conjunctions, none_of, who_moved
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence, Kinds
-from bot.analysis.explanations.findings import Found, Look, covers_of, steps_of
+from bot.analysis.explanations.findings import Found, Look, agreed, covers_of, steps_of
 from bot.analysis.explanations.learning import ODD, learn
 from bot.analysis.explanations.moves import Moves
+from bot.analysis.explanations.one_sided import one_sided
 from bot.analysis.explanations.scales import Scales
 from bot.flows.short_ranges.pool import Pool
 
@@ -46,6 +47,7 @@ class Explainer:
         threshold: changes that are surely smaller, as a share, are not looked for.
 
     look_: the last look at them; None: there are too few. found_: the steps of its best explanation.
+    ensemble_, scales_: what was drawn, and under which scales.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Explainer:
         self.ensemble_, self.scales_ = Ensemble(rng), Scales.for_changes(threshold)
         self.look_: Look | None = None
         self.found_: Sequence[Found] = ()
+        self._in_shared_words: Sequence[Found] | None = None
         self._measured: Mapping[int, float] = {}
 
     def look(self) -> None:
@@ -107,10 +110,17 @@ class Explainer:
             usable=self._pool.usable(self._revisions),
             least=self._threshold,
         )
-        self.found_ = steps_of(self.look_)
+        self.found_, self._in_shared_words = steps_of(self.look_), None
         surprise = np.abs(evidence.surprise(self.ensemble_.best_))
         cells = zip(table.configuration.tolist(), table.revision.tolist(), strict=True)
         self._cells.odd = {cell for cell, far in zip(cells, surprise, strict=True) if far > ODD}
+
+    def agreed(self) -> Sequence[Found]:
+        """The steps of the last look as they are told; the search goes on with those of the best one."""
+        if self._in_shared_words is None:
+            look = self.look_
+            self._in_shared_words = () if look is None else one_sided(agreed(look), look)
+        return self._in_shared_words
 
     def look_otherwise(self) -> bool:
         """Whether other units, or steps instead of blur, explain all better; else it leaves no trace."""

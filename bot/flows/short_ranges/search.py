@@ -11,8 +11,7 @@ import numpy as np
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.cells import Cells
 from bot.analysis.explanations.doubtful import doubtful
-from bot.analysis.explanations.findings import Found, Look, agreed
-from bot.analysis.explanations.one_sided import one_sided
+from bot.analysis.explanations.findings import Look
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
 from bot.analysis.explanations.visible import visible_changes
@@ -73,7 +72,6 @@ class ShortRangeFinder:
         self._explainer = Explainer(
             self.terms_, self._pool, revisions, cells=self._cells, rng=rng, threshold=threshold
         )
-        self._in_shared_words: Sequence[Found] | None = None
         self._wished: list[Probe] | None = None
         self._begun, self._sight, self.settled_ = False, sight, False
         self._doubted = float(FEW_CELLS)
@@ -89,26 +87,20 @@ class ShortRangeFinder:
         look = self._explainer.look_
         if look is None:
             return ()
-        steps = self._agreed(look)
+        steps = self._explainer.agreed()
         return told(steps, look, self.revisions, spared=partial(spared, found=steps, look=look))
 
     @property
     def doubts_(self) -> Sequence[Doubt]:
         """Where something surely moved that has no sure name, in order of revision."""
         look = self._explainer.look_
-        return () if look is None else doubtful(look, self._agreed(look))
+        return () if look is None else doubtful(look, self._explainer.agreed())
 
     @property
     def visible_(self) -> Visible:
         """How small a lasting change of each option would have been found."""
         look = self._explainer.look_
         return Visible() if look is None else visible_changes(look, self.space)
-
-    def _agreed(self, look: Look) -> Sequence[Found]:
-        """The steps as they are told; the search itself goes on with those of the best explanation."""
-        if self._in_shared_words is None:
-            self._in_shared_words = one_sided(agreed(look), look)
-        return self._in_shared_words
 
     def wishes(self) -> Sequence[Probe]:
         """The next trials; empty: nothing is left to learn."""
@@ -132,7 +124,7 @@ class ShortRangeFinder:
         if self._wished is not None:
             for probe in self._wished:  # answered by something else (a table's nearest): not asked again
                 self._pool.failures.silent((self._pool.number(probe.configuration), probe.revision))
-        self._wished = self._in_shared_words = None
+        self._wished = None
         self._explainer.look()
         return self
 
@@ -152,18 +144,13 @@ class ShortRangeFinder:
             return [Probe(self._pool.configurations[c], newest) for c in alone]
         if len(self._cells) >= self._doubted:
             self._doubted = DOUBTED * len(self._cells)
-            self._look_otherwise()
+            self._explainer.look_otherwise()
         wished = self._most_telling(self._explainer.look_)
-        if not wished and self._look_otherwise():
+        if not wished and self._explainer.look_otherwise():
             wished = self._most_telling(self._explainer.look_)
         self.settled_ = not wished
         look = self._explainer.look_
         return wished or sharper(look, self._cells, self._pool, anchor=self._anchor, sight=self._sight)
-
-    def _look_otherwise(self) -> bool:
-        found = self._explainer.look_otherwise()
-        self._in_shared_words = None if found else self._in_shared_words
-        return found
 
     def _most_telling(self, look: Look) -> list[Probe]:
         """What explanations disagree about most; empty: nothing teaches enough."""
