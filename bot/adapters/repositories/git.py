@@ -1,4 +1,4 @@
-"""Revisions of the working directory's repository, copied to a bare mirror of ours and checked out there."""
+"""Revisions of the working directory's repository, seen through a bare mirror of ours and checked out there."""
 
 from __future__ import annotations
 
@@ -10,34 +10,11 @@ from pathlib import Path
 
 from bot.adapters.processes import process
 from bot.adapters.repositories import first_parents
+from bot.adapters.repositories.git_command import configure, git
 from bot.adapters.repositories.git_errors import first_line, too_shallow, unreadable, usage
 from bot.model.errors import UsageError
 from bot.model.revisions import Comparison, Range, Revision
 
-CONFIGURATION = """\
-[safe]
-\tdirectory = *
-[core]
-\thooksPath = /dev/null
-\tattributesFile = /dev/null
-\tfsmonitor = false
-\tautocrlf = false
-[protocol]
-\tallow = never
-[protocol "file"]
-\tallow = always
-[uploadpack]
-\tallowAnySHA1InWant = true
-[fetch]
-\trecurseSubmodules = false
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
-"""
-# `*`: a container's workspace belongs to another user. Whoever starts us in a repository asks us to run its
-# code anyway, and nothing of its own configuration that could run a program matters to the few commands here.
-# It is a file, not GIT_CONFIG_COUNT, because git hides that variable from the upload-pack it starts.
 LARGEST_FILE = 1 << 20
 FULL_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 HEXADECIMAL = re.compile(r"[0-9a-f]{4,64}")
@@ -57,7 +34,7 @@ class Repository:
         self._held: set[str] = set()
         self._copying = threading.Lock()
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (home / ".gitconfig").write_text(CONFIGURATION)
+        configure(home)
         common = self._git("rev-parse", "--path-format=absolute", "--git-common-dir")
         if common.code != 0:
             raise unreadable(path, common.error)
@@ -229,7 +206,7 @@ class Repository:
         return _text(self._git("rev-parse", "--is-shallow-repository")) == "true"
 
     def hold(self, *commits: str) -> None:
-        """Copies commits (only their own trees, no history) into the mirror."""
+        """Makes commits readable in the mirror: lent by the source, or copied (their own trees, no history)."""
         with self._copying:  # both sides are checked out at once
             self._copy(*commits)
 
@@ -252,13 +229,18 @@ class Repository:
             made = self._git("init", "--quiet", "--bare", "--template=", str(self._mirror), cwd=self.home)
             if made.code != 0:
                 raise OSError(f"git init: {made.error}")
-        copied = self._fetch(self.source, *missing)
-        if copied.code != 0:
-            why = first_line(copied.error)
-            raise usage(
-                f"Revision {missing[0][:12]} could not be copied from {self.source}: {why}",
-                "A partial clone lacks files: clone without --filter.",
-            )
+            if not self._shallow():  # of a shallow clone git would miss the commits before its first ones
+                lender = self._mirror / "objects" / "info" / "alternates"
+                lender.parent.mkdir(exist_ok=True)
+                lender.write_text(f"{self.source / 'objects'}\n")
+        if self.mirrored("rev-list", "--quiet", "--objects", "--no-walk", *missing).code != 0:
+            copied = self._fetch(self.source, *missing)
+            if copied.code != 0:
+                why = first_line(copied.error)
+                raise usage(
+                    f"Revision {missing[0][:12]} could not be copied from {self.source}: {why}",
+                    "A partial clone lacks files: clone without --filter.",
+                )
         self._held.update(missing)
 
     def _fetch(self, source: Path, *commits: str) -> process.Finished:
@@ -274,23 +256,7 @@ class Repository:
     def _git(
         self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None
     ) -> process.Finished:
-        surroundings = {
-            "HOME": str(self.home),
-            "GIT_CONFIG_GLOBAL": str(self.home / ".gitconfig"),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_LITERAL_PATHSPECS": "1",
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_TERMINAL_PROMPT": "0",
-            **(env or {}),
-        }
-        try:
-            return process.run_trusted(["git", *arguments], cwd=cwd or self._path, env=surroundings)
-        except FileNotFoundError:
-            if not (cwd or self._path).is_dir():
-                raise usage(f"There is no folder {cwd or self._path}.", "Run in a repository.") from None
-            raise usage("git is not installed.", "Install it, for example: apt-get install git") from None
+        return git(self.home, *arguments, cwd=cwd or self._path, env=env)
 
 
 def _text(finished: process.Finished) -> str:

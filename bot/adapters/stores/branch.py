@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from bot.adapters.processes import process
-from bot.adapters.repositories.git import CONFIGURATION
+from bot.adapters.repositories.git_command import CONFIGURATION
 from bot.adapters.stores import segments
 from bot.adapters.stores.cache import Cache
 from bot.model.errors import HistoryError
@@ -39,7 +39,7 @@ _NETWORK = """\
 [transfer]
 \tunpackLimit = 1
 """
-"""Segments are compressed and unlike each other: git need not try (most of what a pull request waits for)."""
+"""Segments are compressed already: git need not try (most of what a pull request waits for)."""
 _AUTHOR = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")

@@ -119,6 +119,28 @@ def test_a_folder_below_a_work_tree_and_a_bare_repository_work(forked: Path, tmp
     assert Repository(tmp_path / "tree", tmp_path / "three").resolve("main", "feature") == expected
 
 
+def test_a_whole_clone_lends_its_files_and_a_shallow_one_is_copied(forked: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{forked}", "shallow")
+    copied = {}
+    for clone in (forked, tmp_path / "shallow"):
+        repository = Repository(clone, tmp_path / f"home of {clone.name}")
+        head = repository.resolve("main", "main", exact_base=True).head
+        tree = tmp_path / f"tree of {clone.name}"
+        tree.mkdir()
+        repository.archive(head, tree)
+        assert (tree / "b.txt").read_text() == "three\n"
+        copied[clone.name] = any((repository.home / "mirror.git" / "objects").glob("??/*"))
+    assert copied == {"repository": False, "shallow": True}
+
+
+def test_a_clone_without_its_files_is_one_sentence(forked: Path, tmp_path: Path) -> None:
+    git(forked, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{forked}", "partial")
+    with pytest.raises(UsageError, match="could not be copied from") as raised:
+        Repository(tmp_path / "partial", tmp_path / "home").resolve("main", "main", exact_base=True)
+    assert raised.value.__notes__ == ["A partial clone lacks files: clone without --filter."]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository away")
 def test_a_repository_of_another_user_is_read(forked: Path) -> None:
     for path in (forked, *forked.rglob("*")):
