@@ -1,4 +1,4 @@
-"""Revisions of the working directory's repository, seen through a bare mirror of ours and checked out there."""
+"""Revisions of the working directory's repository, seen through a bare mirror of ours, and checked out."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ class Repository:
         return _text(self._git("rev-parse", "--is-shallow-repository")) == "true"
 
     def hold(self, *commits: str) -> None:
-        """Makes commits readable in the mirror: lent by the source, or copied (their own trees, no history)."""
+        """Makes commits readable in the mirror: the source lends them, or their own trees are copied."""
         with self._copying:  # both sides are checked out at once
             self._copy(*commits)
 

@@ -10,6 +10,7 @@ from bot.analysis.explanations.cells import Floats, Table
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.learning import learn, likelihood
+from bot.analysis.explanations.pruning import pruned
 from bot.analysis.explanations.scales import Scales
 
 DECISIVE = 10.0
@@ -25,22 +26,6 @@ def wide(table: Table) -> bool:
         return True
     levels = list(table.levels().values())
     return bool(table.value.min() > 0.0) and max(levels) >= WIDE * min(levels)
-
-
-def pruned(evidence: Evidence, chosen: Sequence[int]) -> list[int]:
-    """An explanation without the steps that are less probable than none, one after the other.
-
-    Of an explanation that was drawn some are there by chance, each with its small prior: beside these what
-    two explanations are worth would be a matter of luck.
-    """
-    kept = list(chosen)
-    while kept:
-        without = [[k for k in kept if k != step] for step in kept]
-        best = max(without, key=evidence.score)
-        if evidence.score(best) < evidence.score(kept):
-            break
-        kept = best
-    return kept
 
 
 def worth(

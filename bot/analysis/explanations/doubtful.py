@@ -43,7 +43,13 @@ def doubtful(look: Look, found: Sequence[Found]) -> tuple[Doubt, ...]:
         likely = [term for term, count in heard.most_common(MOST) if count >= HEARD * len(drawn)]
         ratio = evidence.table.ratio(float(np.median(moved)))
         doubts.append(Doubt(at, (low, high), tuple(likely), ratio, bool(told)))
-    return tuple(doubts)
+    return tuple(doubt for doubt in doubts if not any(_narrower(other, doubt) for other in doubts))
+
+
+def _narrower(other: Doubt, doubt: Doubt) -> bool:
+    """Whether another doubt says the same of fewer revisions."""
+    within = doubt.interval[0] <= other.interval[0] and other.interval[1] <= doubt.interval[1]
+    return within and other.interval != doubt.interval and other.terms == doubt.terms
 
 
 def _beside(

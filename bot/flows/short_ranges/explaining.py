@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.analysis.change_points.terms import Terms
-from bot.analysis.explanations.afresh import of_steps, pruned, wide, worth
+from bot.analysis.explanations.afresh import of_steps, wide, worth
 from bot.analysis.explanations.cells import Cells, Floats, Table
 from bot.analysis.explanations.conjunctions import conjunctions, none_of, who_moved
 from bot.analysis.explanations.ensemble import Ensemble
@@ -19,6 +19,7 @@ from bot.analysis.explanations.findings import Found, Look, agreed, covers_of, s
 from bot.analysis.explanations.learning import ODD, learn
 from bot.analysis.explanations.moves import Moves
 from bot.analysis.explanations.one_sided import one_sided
+from bot.analysis.explanations.pruning import pruned
 from bot.analysis.explanations.scales import Scales
 from bot.flows.short_ranges.pool import Pool
 

@@ -62,6 +62,13 @@ def test_where_explanations_move_different_terms_something_surely_moved_and_the_
     assert doubt.terms == (("o0",), ("o1",)) and doubt.ratio == pytest.approx(1.2, abs=0.1)
 
 
+def test_the_same_move_is_told_once_by_its_fewest_revisions() -> None:
+    divided = look([PAIR], *[[OPTION]] * 14, *[[SHARED]] * 6)
+    (place,) = [step for step in agreed(divided) if step.clear]
+    (doubt,) = doubtful(divided, [replace(place, low=4, high=6), place])
+    assert doubt.interval == (5, 5)
+
+
 def test_where_some_explanations_move_nothing_nothing_is_sure() -> None:
     assert not doubtful(
         look([PAIR], *[[OPTION]] * 12, *[[PAIR]] * 5, *[[]] * 3), agreed(look([PAIR], [PAIR]))

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from bot.analysis.change_points.terms import Terms
-from bot.analysis.explanations.afresh import pruned, worth
+from bot.analysis.explanations.afresh import worth
 from bot.analysis.explanations.cells import Cells, Floats, Table, robust_deviation
 from bot.analysis.explanations.evidence import COARSE, Evidence, Kinds
 from bot.analysis.explanations.findings import Look
@@ -260,14 +260,3 @@ def test_in_a_relative_table_all_levels_are_one_and_a_move_is_a_logarithm() -> N
     assert table.ratio(float(table.value[1] - table.value[0])) == pytest.approx(2.0)
     cells.add((1, 1), 0.0)
     assert cells.table().value.tolist() == [2.0, 4.0, 300.0, 0.0]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_steps_that_an_explanation_holds_by_chance_are_pruned_and_the_others_stay(seed: int) -> None:
-    found = evidence(measured(moved=0.5))
-    best = int(np.argmax(found.odds([])))
-    early = [k for k in range(len(found)) if found.stretch(k)[1] < 4]
-    chance = np.random.default_rng(seed).choice(early, 4, replace=False).tolist()
-    assert found.score([best]) > 0.0 > found.score(chance)
-    assert pruned(found, [*chance[:2], best, *chance[2:]]) == [best]
-    assert pruned(evidence(measured()), chance) == [] == pruned(found, [])
