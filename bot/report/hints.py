@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from bot.model.profiles import Method, stripped
 from bot.model.report import Report
-from bot.model.report_methods import ComparedProfile, FlameNode
+from bot.model.report_methods import ComparedProfile, FlameNode, MethodSuspect
 from bot.model.trials import noisy_table
 from bot.report.formats import Prose, code, prose, seconds
 
@@ -18,6 +18,8 @@ _JAVA = "TempFile"
 """In a Java program's trace, which does not name the folder."""
 FEW_SAMPLES = 1000
 """With fewer, a method that has a tenth of the time is off by more than a tenth of that. Arbitrary."""
+MOSTLY = 0.5
+"""Of a run's time, in code without names of one file: that is the program, not a library. Arbitrary."""
 _SILENT = re.compile(r"(?:base and head: )?exit code (\d+)")
 _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
@@ -80,6 +82,15 @@ def nobody_to_blame(profiles: Sequence[ComparedProfile]) -> tuple[str, str]:
         + ("or " if short else "")
         + "the change is spread over many methods, or lies in what the profiler cannot see."
     )
+
+
+def is_the_program(method: MethodSuspect, profile: ComparedProfile | None) -> bool:
+    """Whether it is all of a program without names: that most of its time goes there says nothing."""
+    if profile is None or not Method(method.method).nameless:
+        return False
+    roots = [node for node in profile.flame if node.parent < 0]
+    whole = sum(max(node.base, node.head) for node in roots)
+    return max(method.base_self_seconds, method.head_self_seconds) >= MOSTLY * whole > 0.0
 
 
 def _without_names(flames: Iterable[Sequence[FlameNode]]) -> bool:

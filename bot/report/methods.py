@@ -24,7 +24,7 @@ from bot.report.formats import (
     times,
     times_as_long,
 )
-from bot.report.hints import nobody_to_blame
+from bot.report.hints import is_the_program, nobody_to_blame
 from bot.report.links import place
 from bot.report.method_states import state
 from bot.report.parts import Block, Bullets, Section, Table
@@ -82,6 +82,7 @@ def blamed(report: Report, effect: Effect) -> list[MethodSuspect]:
         if group.control or not slower or not holds(effect.term, group.options):
             continue
         sure = [m for m in group.methods if m.interval is None or m.interval[0] > 0]
+        sure = [m for m in sure if not is_the_program(m, group.profile)]
         sure = sorted((m for m in sure if m.share_of_change >= LEAST_ALSO), key=lambda m: -m.share_of_change)
         together = sum(m.share_of_change for m in sure[:2])
         return sure[: 2 if together <= 1 else 1] if sure and sure[0].share_of_change >= LEAST_BLAMED else []

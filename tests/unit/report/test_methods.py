@@ -308,6 +308,17 @@ def test_a_method_whose_own_change_was_reverted_in_vain_is_not_the_title_and_tol
     assert "a build of head without the change of its own text takes about as long." in markdown(found.action)
 
 
+@pytest.mark.parametrize(("own", "named"), [(1.0, False), (0.3, True)])
+def test_a_program_without_names_is_not_told_to_be_where_its_own_time_is_and_a_library_is(
+    own: float, named: bool
+) -> None:
+    stripped = method("[ruff]", 0.9, file=None, base_self_seconds=own - 0.2, head_self_seconds=own)
+    flame = (("main", -1, 1.0, 1.2), ("[ruff]", 0, own - 0.2, own))
+    found = headline(blaming(stripped, profiles=(profile(*flame),)))
+    told_of = " ".join(map(markdown, (found.title, *found.lead)))
+    assert ("in `[ruff]`" in told_of) is named
+
+
 def test_a_share_that_includes_callees_says_so() -> None:
     found = blaming(method("m", 0.9, with_callees=True, file=None))
     assert markdown(headline(found).lead[2]) == "**90 %** of it (82 to 97) is in `m` and what it calls."
