@@ -110,6 +110,25 @@ def fitting_terms(
     return ()
 
 
+def fitting_terms_by_value(
+    failed: Sequence[Mapping[str, Value]], worked: Sequence[Mapping[str, Value]]
+) -> tuple[tuple[Level, ...], ...]:
+    """The term that fits the failures with each value of one option, where another value of it never fails.
+
+    `a` with each format but one: no single term says that. Empty: there is no such option, or for one of its
+    values no term fits (see `fitting_terms`), or several do.
+    """
+    for name in failed[0] if failed else ():
+        bad, good = ({options.get(name) for options in side} for side in (failed, worked))
+        if len(bad) < 2 or not good - bad:
+            continue
+        parts = ([o for o in failed if o.get(name) == value] for value in sorted(bad, key=str))
+        terms = [fitting_terms(part, worked) for part in parts]
+        if all(len(fit) == 1 for fit in terms):
+            return tuple(fit[0] for fit in terms)
+    return ()
+
+
 def _levels(configurations: Sequence[Mapping[str, Value]]) -> Iterable[tuple[Level, int]]:
     """Levels of the options of all configurations, each with a bit for every configuration that has it."""
     for name in configurations[0]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bot.model.at_fault import at_fault, fitting_terms, together_at_fault
+from bot.model.at_fault import at_fault, fitting_terms, fitting_terms_by_value, together_at_fault
 from bot.model.report import LEAST_FAILED_PAIRS, ConfigurationChange, Report
 from bot.model.space import Value
 from bot.report import words
@@ -57,6 +57,8 @@ def _values(report: Report, changes: Iterable[ConfigurationChange]) -> list[Pros
         return [words.configuration(together, None) for together in values]
     if fit := fitting_terms(failed, worked):
         return [join([words.term(tuple(map(str, levels))) for levels in fit], ", or with ")]
+    if by_value := fitting_terms_by_value(failed, worked):
+        return [words.term(tuple(map(str, levels))) for levels in by_value]
     both = together_at_fault(failed, worked)
     return (
         [join([words.configuration({name: v}, None) for name, v in both.items()], "", " and ")]
@@ -74,11 +76,14 @@ def _primary(report: Report) -> list[ConfigurationChange]:
 
 
 def example(report: Report) -> Prose:
-    """One configuration that failed, and how; where head alone fails, one of these."""
-    failing = next((c for c in (*report.broken_at_head, *report.configurations) if c.failure), None)
+    """The plainest configuration that failed, and how; where head alone fails, one of these."""
+    failed = [[c for c in some if c.failure] for some in (report.broken_at_head, report.configurations)]
+    default = words.default_options(report)
+    plain = (default or {}).items()
+    failing = min(failed[0] or failed[1], key=lambda c: len(c.options.items() - plain), default=None)
     if failing is None:
         return prose("")
-    where = words.configuration(failing.options, words.default_options(report))
+    where = words.configuration(failing.options, default)
     said = prose(", for example ", where, ": ", sentence(failing.failure.rstrip(". "), limit=160))
     silent = silent_exit(failing.failure)
     if silent is None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
-from bot.model.at_fault import at_fault, held
+from bot.model.at_fault import at_fault, fitting_terms, fitting_terms_by_value, held
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration, Level, Space, Term, Value
 from bot.model.trials import BESIDE
@@ -179,11 +179,14 @@ def without_value(
 
 
 def _what_fails(space: Space, failed: Sequence[Configuration], worked: Collection[Configuration]) -> str:
-    """What to do, with the level that alone tells what fails from what works, or with what fails plainly."""
+    """What to do, with the levels that tell what fails from what works, or with what fails plainly."""
     shared = [level for level in space.levels if all(space.holds(level, c) for c in failed)]
     alone = [level for level in shared if not any(space.holds(level, c) for c in worked)]
-    if len(alone) == 1:
-        return f"Nothing works there with `{alone[0]}`: mend how it is run, or forbid it by a constraint."
+    bad, well = ([space.as_dict(c) for c in side] for side in (failed, worked))
+    fit = ((alone[0],),) if len(alone) == 1 else fitting_terms(bad, well)
+    if terms := fit if len(fit) == 1 else fitting_terms_by_value(bad, well):
+        told = ", or with ".join(" and ".join(f"`{level}`" for level in term) for term in terms)
+        return f"Nothing works there with {told}: mend how it is run, or forbid it by a constraint."
     plainest = min((_chosen(space, c) for c in failed), key=len)
     example = f"with {together([plainest])} alone" if plainest else "the default"
     return f"One is {example}. Mend how it is run, or forbid what fails by a constraint."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
 
-from bot.model.at_fault import at_fault, fitting_terms, together_at_fault
+from bot.model.at_fault import at_fault, fitting_terms, fitting_terms_by_value, together_at_fault
 from bot.model.space import Value
 
 ALL = [dict(zip(("a", "b", "c"), values, strict=True)) for values in product((False, True), repeat=3)]
@@ -115,10 +115,28 @@ def test_failures_that_some_term_would_fit_by_chance_are_not_explained() -> None
     assert fitting(failed, worked) == []
 
 
+def by_value(options: Sequence[dict[str, Value]], failing: Callable[[dict[str, Value]], bool]) -> list[str]:
+    """What fits the failures for each value of an option."""
+    sides = [[one for one in options if failing(one) is side] for side in (True, False)]
+    assert not fitting_terms(*sides)
+    return [" ".join(map(str, term)) for term in fitting_terms_by_value(*sides)]
+
+
+def test_an_option_that_fails_with_each_value_of_another_one_but_one_is_told_with_each() -> None:
+    kinds = ("json", "text", "xml")
+    options: list[dict[str, Value]] = [{**one, "kind": kinds[n % 3]} for n, one in enumerate(gray(60))]
+    told = by_value(options, lambda one: bool(one["c"]) and one["kind"] != "json")
+    assert told == ["c kind=text", "c kind=xml"]
+    assert not by_value(options, lambda one: bool(one["c"] if one["kind"] == "text" else one["d"]))
+    spoilt = {id(one) for one in options[1::9]}
+    assert not by_value(options, lambda one: (bool(one["c"]) and one["kind"] != "json") or id(one) in spoilt)
+
+
 def test_two_failures_or_none_that_worked_fit_nothing() -> None:
     failed, worked = parted(gray(16), {"a": True, "b": True})
     assert fitting(failed[:2], worked) == []
     assert fitting(failed, []) == []
+    assert not fitting_terms_by_value([], worked)
 
 
 def test_more_terms_than_can_be_looked_through_are_left() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from bot.model.report import ConfigurationChange, Report
+from bot.model.space import Value
 from bot.report.headline import headline
 from bot.report.media import markdown
 from tests.unit.report import builders
@@ -20,7 +21,7 @@ def four(options: Mapping[str, bool]) -> bool:
     return two(options) and options["c"] and options["d"]
 
 
-def row(options: Mapping[str, bool], *failed: str) -> ConfigurationChange:
+def row(options: Mapping[str, Value], *failed: str) -> ConfigurationChange:
     """A configuration that works, or in which these sides failed."""
     if not failed:
         return changed(1.0, "same", metric="cpu", **options)
@@ -59,6 +60,22 @@ def test_pairs_that_fit_the_failures_equally_are_told_with_or() -> None:
         "All 8 configurations that have both fail, and none of the 24 others where base works; "
         "this run cannot tell which of these it is."
     )
+
+
+def test_a_flag_that_fails_with_all_but_one_value_of_another_option_is_told_with_each() -> None:
+    kinds = ("json", "text", "xml")
+    rows = [
+        row(one | {"kind": kind}, *["head"] * (one["a"] and kind != "json")) for one in ALL for kind in kinds
+    ]
+    rows[0] = rows[0].model_copy(update={"default": True})
+    found = report(spent=builders.SPENT.model_copy(update={"failed_trials": 8}), configurations=tuple(rows))
+    assert title(found) == "Head fails with `a` on and `kind=text`; or with `a` on and `kind=xml`"
+
+
+def test_the_example_is_the_failed_configuration_that_is_most_like_the_default() -> None:
+    found = failing(two)
+    backwards = found.model_copy(update={"configurations": tuple(reversed(found.configurations))})
+    assert ", for example `a` on, `b` on: no input." in markdown(headline(backwards).caveats[0])
 
 
 def test_several_metrics_do_not_multiply_failures() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 
 from bot.flows.ranges.failing_runs import FailingRun, failing_runs, in_words, without_broken, without_value
 from bot.model.change_points import Observation, Probe
@@ -120,6 +121,19 @@ def test_what_fails_at_the_anchor_is_named() -> None:
     plain = replace(trial("000", 3, math.nan), anchor=0.0)
     (note,) = without_value(SPACE, [*well[2:], plain, *bad], "v9")[1]
     assert "One is the default." in note
+
+
+def test_options_that_fail_together_at_the_anchor_are_named() -> None:
+    space = Space(tuple(Option(name, "flag", (False, True), False) for name in "abcde"))
+    trials = [
+        replace(trial(text, 2, math.nan if fails else 1.0), anchor=0.0 if fails else 0.3)
+        for text in ("".join(bits) for bits in product("01", repeat=5))
+        for fails in (text[0] == text[2] == "1",)
+    ]
+    (note,) = without_value(space, trials, "v9")[1]
+    assert note.endswith(
+        "Nothing works there with `a` and `c`: mend how it is run, or forbid it by a constraint."
+    )
 
 
 def test_revisions_that_nobody_tried_beside_a_run_of_failures_are_told() -> None:
