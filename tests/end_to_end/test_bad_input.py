@@ -247,7 +247,7 @@ def test_a_full_disk_for_temporary_files_is_one_line(place: Place) -> None:
         pytest.skip("this machine forbids mounting")
     place.pull_request()
     place.commit({"large": random.Random(1).randbytes(200_000).hex()})
-    full = mounted(place, f"mount -t tmpfs -o size=64k,mode=1777 tmpfs {place.temp}")
+    full = mounted(place, f"mount -t tmpfs -o size=4k,mode=1777 tmpfs {place.temp}")
     place.pr(before=full).refused("No space left", code=2)
 
 

@@ -228,7 +228,11 @@ class Repository:
         if not self._mirror.exists():
             made = self._git("init", "--quiet", "--bare", "--template=", str(self._mirror), cwd=self.home)
             if made.code != 0:
-                raise OSError(f"git init: {made.error}")
+                why = first_line(made.error)
+                raise usage(
+                    f"{self.home} cannot hold a mirror of the repository: {why}",
+                    "Make room there, or set TMPDIR to a folder with more.",
+                )
             if not self._shallow():  # of a shallow clone git would miss the commits before its first ones
                 lender = self._mirror / "objects" / "info" / "alternates"
                 lender.parent.mkdir(exist_ok=True)
