@@ -15,6 +15,7 @@ CONFIGURATION = """\
 \tattributesFile = /dev/null
 \tfsmonitor = false
 \tautocrlf = false
+\tcompression = 1
 [protocol]
 \tallow = never
 [protocol "file"]
@@ -23,6 +24,8 @@ CONFIGURATION = """\
 \tallowAnySHA1InWant = true
 [fetch]
 \trecurseSubmodules = false
+[pack]
+\twindow = 0
 [gc]
 \tauto = 0
 [maintenance]

@@ -34,8 +34,6 @@ _NETWORK = """\
 \thelper =
 [core]
 \tcompression = 0
-[pack]
-\twindow = 0
 [transfer]
 \tunpackLimit = 1
 """
