@@ -14,6 +14,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -268,18 +269,25 @@ def run_trusted(
 ) -> Finished:
     """Runs a program of the machine as ourselves, in `PLAIN_ENVIRONMENT` plus `env`, without input.
 
+    Where it is not waited for until its end, everything in its session is ended.
+
     Raises:
         FileNotFoundError: the program (or `cwd`) does not exist.
         subprocess.TimeoutExpired: it took more than `timeout` seconds.
     """
-    done = subprocess.run(  # noqa: S603  (argument lists of our own)
+    with subprocess.Popen(  # noqa: S603  (argument lists of our own)
         command,
         cwd=cwd,
         env={**PLAIN_ENVIRONMENT, **(env or {})},
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        timeout=timeout,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is for us to handle
-    )
-    return Finished(done.returncode, done.stdout, plain_text(done.stderr, 5))
+    ) as program:
+        try:
+            output, error = program.communicate(timeout=timeout)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)  # what it has started, too: git works in children
+            raise
+    return Finished(program.returncode, output, plain_text(error, 5))

@@ -180,3 +180,12 @@ def test_a_program_of_ours_sees_no_variable_of_the_caller(monkeypatch: pytest.Mo
         b"ONE",
         b"PATH",
     ]
+
+
+def test_a_program_of_ours_that_takes_too_long_ends_with_what_it_has_started(tmp_path: Path) -> None:
+    seconds = unique_seconds()
+    command = f"sleep {seconds} & echo > started; wait"
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.run_trusted(["sh", "-c", command], cwd=tmp_path, timeout=2.0)
+    assert (tmp_path / "started").exists()
+    assert running("sleep", seconds) == []
