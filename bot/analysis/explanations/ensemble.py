@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.analysis.explanations.cells import Floats
+from bot.analysis.explanations.crossing import take_over
 from bot.analysis.explanations.evidence import Evidence
+from bot.analysis.explanations.pruning import pruned
 
 CHAINS, SWEEPS = 6, 2
 BIRTHS = 20
@@ -15,7 +19,11 @@ BIRTHS = 20
 PAIRS = 4
 """Pairs of steps that a chain tells anew in a sweep."""
 HOPELESS = 7.0
-"""A chain whose log posterior is so far behind the best one is replaced by a better one."""
+"""Log odds behind the best chain from which on one is given up.
+
+What it holds surely decides that. By what it holds by chance much more differs: it goes on without that, but
+all would soon be copies of the luckiest chain, and sure of its words.
+"""
 
 Placed = tuple[int, int]
 """A kind of step and a revision."""
@@ -35,40 +43,47 @@ class Ensemble:
         self._rng = rng
         self._chains: list[list[Placed]] = [[] for _ in range(CHAINS)]
         self._visited: list[list[int]] = []
+        self._tidy: list[list[int]] = []
         self.best_: list[int] = []
         self.mass_: Floats = np.zeros(0)
 
     def look(self, evidence: Evidence) -> None:
         """Goes on with all chains under new evidence."""
-        found: list[list[int]] = []
-        visited: list[list[list[int]]] = []
-        masses = np.zeros((len(self._chains), len(evidence)))
-        for chain, mass in zip(self._chains, masses, strict=True):
-            chosen = list(dict.fromkeys(evidence.candidate(*placed) for placed in chain))
-            visited.append([])
+        chains = [list(dict.fromkeys(evidence.candidate(*placed) for placed in c)) for c in self._chains]
+        take_over(evidence, chains, self._rng)
+        masses = np.zeros((len(chains), len(evidence)))
+        visited: list[list[list[int]]] = [[] for _ in chains]
+        for chosen, mass, seen in zip(chains, masses, visited, strict=True):
             for _ in range(SWEEPS):
-                visited[-1] += self._sweep(evidence, chosen, mass)
-            found.append(chosen)
-        scores = np.array([evidence.score(chosen) for chosen in found])
-        self.best_ = list(found[int(np.argmax(scores))])
-        good = np.flatnonzero(scores > scores.max() - HOPELESS)
+                seen.extend(self._sweep(evidence, chosen, mass))
+        plain = [pruned(evidence, chosen) for chosen in chains]
+        good = _near([evidence.score(chosen) for chosen in plain])
+        scores = np.where(good, [evidence.score(chosen) for chosen in chains], -np.inf)
+        self.best_ = list(chains[int(np.argmax(scores))])
         self.mass_ = np.minimum(masses[good] / SWEEPS, 1.0).mean(axis=0)
-        for i in np.flatnonzero(scores <= scores.max() - HOPELESS):
-            found[i] = list(found[int(self._rng.choice(good))])
-        self._visited = [chosen for i in good for chosen in visited[i]]
-        self._chains = [[self._placed(evidence, j) for j in chosen] for chosen in found]
+        tidy = _near(scores)
+        self._visited = [chosen for i in np.flatnonzero(good) for chosen in visited[i]]
+        self._tidy = [chosen for i in np.flatnonzero(tidy) for chosen in visited[i]]
+        for i in np.flatnonzero(~tidy):
+            chains[i] = plain[i if good[i] else int(self._rng.choice(np.flatnonzero(good)))]
+        self._chains = [[self._placed(evidence, j) for j in chosen] for chosen in chains]
 
     def explanations(self, count: int) -> list[list[int]]:
         """Candidates of explanations that chains went through, drawn at random."""
-        return [self._visited[int(i)] for i in self._rng.integers(len(self._visited), size=count)]
+        return self._some(self._visited, count)
 
-    def draws(self, evidence: Evidence, count: int) -> list[list[tuple[Placed, float]]]:
+    def _some(self, explanations: Sequence[list[int]], count: int) -> list[list[int]]:
+        return [explanations[int(i)] for i in self._rng.integers(len(explanations), size=count)]
+
+    def draws(
+        self, evidence: Evidence, count: int, *, tidy: bool = False
+    ) -> list[list[tuple[Placed, float]]]:
         """Explanations that chains went through, each with what else may be there, as probable as it is.
 
-        Sizes and revisions are drawn, too.
+        Sizes and revisions are drawn, too. tidy: only of chains that hold little by chance.
         """
         found: list[list[tuple[Placed, float]]] = []
-        for visited in self.explanations(count):
+        for visited in self._some(self._tidy if tidy else self._visited, count):
             chosen = list(visited)
             more = self._draw(evidence.odds(chosen))
             chosen += [] if more is None else [more]
@@ -155,3 +170,8 @@ class Ensemble:
         """A candidate at one of its revisions, all equally probable: finer cuts will tell."""
         first, last = evidence.stretch(candidate)
         return candidate // evidence.places, int(self._rng.integers(first, last + 1))
+
+
+def _near(scores: Sequence[float] | Floats) -> NDArray[np.bool_]:
+    """Which are not hopelessly behind the best one, (n_scores,)."""
+    return np.asarray(scores) > np.max(scores) - HOPELESS

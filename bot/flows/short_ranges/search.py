@@ -176,4 +176,5 @@ class ShortRangeFinder:
             ),
             self.revisions,
             in_doubt=any(step.clear and not step.sure for step in found),
+            certain=any(step.certain for step in found),
         )

@@ -65,8 +65,12 @@ def first_probes(pool: Pool, revisions: int, *, anchor: int | None) -> list[Prob
     return probes + [Probe(sparse, r) for r in between if r != anchor]
 
 
-def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Probe]:
-    """Odd cells once more, doubts, and the trials that teach most; empty: nothing teaches enough."""
+def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool, certain: bool) -> list[Probe]:
+    """Odd cells once more, doubts, and the trials that teach most; empty: nothing teaches enough.
+
+    in_doubt: some step has no sure name. certain: some step is told; while none is, what explanations hold
+    by chance would be asked about for long.
+    """
     pool, usable = outlook.pool, outlook.pool.usable(revisions)
     batch = max(BATCH, round((len(outlook.cells) / MANY) ** 2))
     wished: list[Cell] = [
@@ -75,7 +79,7 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool) -> list[Pro
         if outlook.cells.repeats and cell[1] != outlook.anchor and outlook.cells.count(cell) < TRUSTED
     ][:batch]
     wished += outlook.doubts
-    draws = outlook.ensemble.draws(outlook.evidence, DRAWS)
+    draws = outlook.ensemble.draws(outlook.evidence, DRAWS, tidy=not certain)
     expected = np.zeros((len(draws), len(pool.configurations), revisions), dtype=np.float32)
     steps: dict[int, int] = {}
     for row, draw in zip(expected, draws, strict=True):

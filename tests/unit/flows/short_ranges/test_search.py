@@ -102,11 +102,15 @@ def test_a_large_step_of_the_only_configuration_is_found(seed: int) -> None:
     assert told(search(system, candidates=[(False,) * 3], seed=seed).change_points_) == {(10, ())}
 
 
-@pytest.mark.parametrize("seed", [1, 3])
-def test_a_search_by_very_noisy_trials_goes_on_until_it_has_found_what_moves(seed: int) -> None:
+def test_searches_by_very_noisy_trials_go_on_and_half_of_them_find_what_moves_and_none_anything_else() -> None:
     steps: Steps = {(3, ()): 0.1}
-    finder = search(System(flags(2), steps, noise=0.06, seed=seed), revisions=6, most=120, seed=seed)
-    assert told(finder.change_points_) == set(steps)
+    found = []
+    for seed in range(30, 38):
+        system = System(flags(2), steps, noise=0.06, seed=seed)
+        points = told(search(system, revisions=6, most=120, seed=seed).change_points_)
+        assert points <= set(steps) and (points or len(system.asked) >= 100)
+        found.append(points)
+    assert found.count(set(steps)) >= 4
 
 
 @pytest.mark.parametrize("seed", range(2))
