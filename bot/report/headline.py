@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bot.model.report import Effect, Report
 from bot.model.trials import unread
-from bot.report import claims, doubts, failures, hints, methods, nameless, resources, words
+from bot.report import claims, doubts, failures, hints, methods, nameless, resources, unbuilt, words
 from bot.report.assertions import condition, violations, what_moved
 from bot.report.formats import (
     Listing,
@@ -172,30 +172,6 @@ def _equal(report: Report) -> Headline:
     return Headline("neutral", "⚪", prose("Nothing to measure"), (lead, *_said(report, "the merge base of")))
 
 
-def _unbuilt(report: Report) -> Headline:
-    sides = sorted({f.side for f in report.build_failures})
-    steps = join([code(s) for s in dict.fromkeys(f.step for f in report.build_failures)], ", ", " and ")
-    title = {
-        ("base",): "base did not build",
-        ("head",): "head did not build",
-        ("base", "head"): "neither base nor head built",
-    }[tuple(sides)]
-    action = {
-        ("base",): prose("base is the code before this pull request: repair ", steps, " there."),
-        ("head",): prose("repair what this pull request broke in ", steps, "; the log is below."),
-        ("base", "head"): prose(
-            "check ", steps, " in ", code(".github/suspects.yml"), "; the logs are below."
-        ),
-    }[tuple(sides)]
-    lead = tuple(
-        prose(
-            f.side.capitalize(), _label(report, f.side), ": ", code(f.step), " failed: ", sentence(f.reason)
-        )
-        for f in report.build_failures
-    )
-    return Headline("broken", "⛔", prose("Nothing was measured: ", title), lead, action)
-
-
 def _unmeasured(report: Report) -> Headline:
     failed = report.spent.failed_trials
     lead = prose("No pair of runs of base and head ended well, so nothing is known about this pull request.")
@@ -215,7 +191,7 @@ _TOLD: dict[str, Callable[[Report], Headline]] = {
     "none": _none,
     "inconclusive": _inconclusive,
     "equal": _equal,
-    "unbuilt": _unbuilt,
+    "unbuilt": unbuilt.of_pull_request,
     "unmeasured": _unmeasured,
 }
 
@@ -289,8 +265,3 @@ def _with_assertions(report: Report, found: Headline, *, fork: bool) -> Headline
         condition(one, group), ". If it is intended, ", intended,
     )  # fmt: skip
     return replace(found, tone="bad", icon="🟠", title=said, lead=(found.title, *found.lead), action=look)
-
-
-def _label(report: Report, side: str) -> Prose:
-    ref = report.base if side == "base" else report.head
-    return prose(" (", code(ref.label), ")") if ref else prose("")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.model.report import BuildFailure, ChangePoint, Report
+from bot.model.report import ChangePoint, Report
 from bot.model.trials import BESIDE, TIP_FAILS, UNREAD, UNTRIED, tip_fails, unread
-from bot.report import claims, doubts, words
+from bot.report import claims, doubts, unbuilt, words
 from bot.report.formats import (
     Listing,
     Prose,
@@ -199,7 +199,7 @@ def _unclear(report: Report) -> Headline:
 def _unmeasured(report: Report) -> Headline:
     """No trial ended well: there was nothing to compare, nothing could be built, or everything failed."""
     if report.build_failures:
-        return _unbuilt(report.build_failures[0])
+        return unbuilt.of_range(report.build_failures[0])
     spent = report.spent
     if report.verdict == "none" and not spent.trials and not report.interrupted:
         told = [sentence(note) for note in report.notes if "nothing to measure" in note]
@@ -216,16 +216,6 @@ def _unmeasured(report: Report) -> Headline:
         prose("Nothing was measured", why),
         (prose("No trial ended well, so nothing is known about this range."),),
         prose("run ", code("suspects check"), " at one of these revisions, and repair what fails."),
-    )
-
-
-def _unbuilt(failure: BuildFailure) -> Headline:
-    return Headline(
-        "broken",
-        "⛔",
-        prose("Nothing was measured: no revision could be built"),
-        (prose(code(failure.step), " failed: ", sentence(failure.reason)),),
-        prose("check ", code(failure.step), " in ", code(".github/suspects.yml"), "; the log is below."),
     )
 
 

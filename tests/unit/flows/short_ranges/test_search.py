@@ -102,7 +102,7 @@ def test_a_large_step_of_the_only_configuration_is_found(seed: int) -> None:
     assert told(search(system, candidates=[(False,) * 3], seed=seed).change_points_) == {(10, ())}
 
 
-def test_searches_by_very_noisy_trials_go_on_and_half_of_them_find_what_moves_and_none_anything_else() -> None:
+def test_searches_by_very_noisy_trials_go_on_and_half_of_them_find_what_moves_none_anything_else() -> None:
     steps: Steps = {(3, ()): 0.1}
     found = []
     for seed in range(30, 38):
