@@ -66,8 +66,8 @@ class FineProfiler:
         most = self._overhead if overhead is None else overhead
         resting = [launch(target, target.words) for _ in range(rests)]
         failed = next((one for one in resting if one.outcome != "ok"), None)
-        guess = coarse.plain_seconds
-        seconds = median(one.cpu for one in resting) if resting else guess
+        # None are left of a short trial where launching one took longer, once: nothing could be afforded.
+        seconds = (median(one.cpu for one in resting) if resting else 0.0) or coarse.plain_seconds
         known = replace(coarse, seconds=seconds, tool=replace(coarse.tool, slowdown=1.0))
         told = overhead is None
         profile = self._watched(target, methods, known, failed, overhead=most, arguments=told)

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bot.adapters.profilers import launching
 from bot.adapters.profilers.fine import FineProfiler
 from bot.adapters.profilers.native import frida_session
 from bot.adapters.profilers.native.frida_watcher import FridaWatcher
-from bot.model.profiles import Method, Profile, Tool
+from bot.model.profiles import Method, MethodCost, Profile, Tool
 from tests.adapters.profilers.native.conftest import Forge
 from tests.adapters.profilers.native.test_uftrace import LEAF, MAIN, MIDDLE, PROGRAM, one
 
@@ -246,6 +247,16 @@ def test_it_watches_a_program_that_does_not_stand_uftrace(forge: Forge) -> None:
     assert one(profile, LEAF).calls == 100
     assert any("under uftrace" in note for note in profile.notes)
     assert not any("Errno" in note for note in profile.notes)
+
+
+def test_a_trial_that_takes_no_longer_than_its_start_is_watched(
+    forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forge.make("-O1", "-g", main_c=BUSY)
+    costs = {LEAF: MethodCost(0.1, calls=100)}
+    coarse = Profile(Tool("none", "1", "coarse", frozenset()), "ok", 1.0, methods=costs)
+    monkeypatch.setattr(launching, "_floor", lambda *_account, **_boxed: 60.0)
+    assert one(FineProfiler("native").watch(forge.target(), [LEAF], coarse), LEAF).calls == 100
 
 
 def test_a_program_is_only_looked_at_once_its_shell_runs_and_its_end_is_told() -> None:
