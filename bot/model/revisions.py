@@ -45,6 +45,10 @@ class Comparison:
         return self.base.id == self.head.id or (bool(self.base.tree) and self.base.tree == self.head.tree)
 
 
+CHECKOUT = "checkout"
+"""The step of a build that is no command of anybody: it fails for want of room, or of rights."""
+
+
 @dataclass(frozen=True)
 class Build:
     """What building one side came to: ok, or the step that failed and the last lines of its log."""
@@ -60,4 +64,4 @@ class Build:
     @property
     def ran(self) -> bool:
         """Whether the program was built for it now: not kept from before, and not by a checkout alone."""
-        return not self.cached and self.step != "checkout"
+        return not self.cached and self.step != CHECKOUT

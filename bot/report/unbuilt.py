@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from bot.model.report import BuildFailure, Report
+from bot.model.revisions import CHECKOUT
 from bot.report.formats import Prose, code, join, prose, sentence
 from bot.report.parts import Headline
 
-OURS = "checkout"
-"""A step that is no command of anybody: it fails for want of room, or of rights."""
 AGAIN = prose("make room for its files, and run again: nobody's command has run.")
 
 
@@ -34,7 +33,7 @@ def of_pull_request(report: Report) -> Headline:
         )
         for f in failures
     )
-    ours = any(f.step == OURS for f in failures)
+    ours = any(f.step == CHECKOUT for f in failures)
     return Headline("broken", "⛔", prose("Nothing was measured: ", title), lead, AGAIN if ours else action)
 
 
@@ -46,7 +45,7 @@ def of_range(failure: BuildFailure) -> Headline:
         "⛔",
         prose("Nothing was measured: no revision could be built"),
         (prose(code(failure.step), " failed: ", sentence(failure.reason)),),
-        AGAIN if failure.step == OURS else check,
+        AGAIN if failure.step == CHECKOUT else check,
     )
 
 

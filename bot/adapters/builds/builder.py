@@ -21,7 +21,7 @@ from bot.adapters.processes.readable import Box
 from bot.adapters.repositories.git import Repository
 from bot.adapters.repositories.submodules import write_submodules
 from bot.model.errors import UsageError
-from bot.model.revisions import Build, Revision
+from bot.model.revisions import CHECKOUT, Build, Revision
 from bot.model.sites import Account
 from bot.model.subject import Program, Subject
 from bot.model.trials import Side
@@ -116,7 +116,7 @@ class Builder:
         except OSError as error:
             free = f"{shutil.disk_usage(self.cache).free >> 20} MiB are free in {self.cache}"
             reason = f"The checkout of {name} could not be completed: {error.strerror or error} ({free})."
-            built = Build(side, ok=False, step="checkout", reason=reason)
+            built = Build(side, ok=False, step=CHECKOUT, reason=reason)
         if entry is not None and not built.ok:
             with suppress(OSError):
                 entry.clear_if_unused()
@@ -143,7 +143,7 @@ class Builder:
         checkout.bound(entry.tree)
         if self._program.build is None:
             checkout.seal(entry.tree, None)
-            return Build(side, ok=True, step="checkout")
+            return Build(side, ok=True, step=CHECKOUT)
         ended = self.shell(self._program.build, side, entry.tree, building=True, trusted=trusted, room=room)
         if ended.outcome != "ok":
             reason = f"{ended.reason(f'`build` of {name}')} {self._absent(ended, account)}".rstrip()

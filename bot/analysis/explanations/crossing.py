@@ -30,9 +30,10 @@ def take_over(evidence: Evidence, chains: Sequence[list[int]], rng: np.random.Ge
             said = {tuple(sorted(_split(evidence, chosen, place)[0])) for chosen in plain}
             if len(said) == 1:
                 continue
-            _, rest = _split(evidence, plain[i], place)
-            best = max(sorted(said), key=lambda there: evidence.score([*rest, *there]))
-            if evidence.score([*rest, *best]) > evidence.score(plain[i]) + CLEARLY:
+            own, rest = _split(evidence, plain[i], place)
+            scores = {there: evidence.score([*rest, *there]) for there in sorted(said)}
+            best = max(scores, key=scores.__getitem__)
+            if scores[best] > scores[tuple(sorted(own))] + CLEARLY:
                 plain[i] = [*rest, *best]
                 chains[i][:] = [*_split(evidence, chains[i], place)[1], *best]
 

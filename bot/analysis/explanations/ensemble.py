@@ -21,8 +21,8 @@ PAIRS = 4
 HOPELESS = 7.0
 """Log odds behind the best chain from which on one is given up.
 
-What it holds surely decides that. By what it holds by chance much more differs: it goes on without that, but
-all would soon be copies of the luckiest chain, and sure of its words.
+Only what chains hold surely is compared for that. By what they hold by chance they are much further apart,
+and all would soon be copies of the luckiest one, sure of its words: one that is behind by that goes on without.
 """
 
 Placed = tuple[int, int]
