@@ -22,7 +22,7 @@ HOPELESS = 7.0
 """Log odds behind the best chain from which on one is given up.
 
 Only what chains hold surely is compared for that. By what they hold by chance they are much further apart,
-and all would soon be copies of the luckiest one, sure of its words: one that is behind by that goes on without.
+and all would soon be copies of the luckiest one, sure of its words: one that is behind by that is pruned.
 """
 
 Placed = tuple[int, int]
