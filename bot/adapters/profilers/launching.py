@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 from typing import TypeVar
@@ -25,6 +25,8 @@ from bot.model.trials import Outcome
 READING_SECONDS, POURING_SECONDS = 60.0, 600.0
 READING_KIBIBYTES = 4 << 20
 """Time and memory of a tool that reads what a program left, which may be made to hurt it."""
+_MOMENT_SECONDS = 10.0
+"""How long a machine is taken to be as fast as it was."""
 T = TypeVar("T")
 
 _WITH_INPUT = 'input=$1; shift; exec "$@" <"$input"'
@@ -70,7 +72,8 @@ def launch(
         command = ["sh", "-c", _WITH_INPUT, "sh", str(target.stdin), *command]
     if target.fresh is not None:
         _empty(target.fresh, target.account)
-    floor = _floor(target.account, boxed=target.read is not None)
+    moment = int(time.monotonic() / _MOMENT_SECONDS)
+    floor = _floor(target.account, boxed=target.read is not None, moment=moment)
     before = _children_cpu()
     with _on_one_core() if one_core else nullcontext():
         ended = run(
@@ -170,9 +173,9 @@ def _empty(folder: Path, account: Account | None) -> None:
     checkout.give(folder, account)
 
 
-@cache
-def _floor(account: Account | None, *, boxed: bool) -> float:
-    """CPU seconds of launching nothing: the least of three."""
+@lru_cache(maxsize=8)
+def _floor(account: Account | None, *, boxed: bool, moment: int) -> float:  # noqa: ARG001  (a part of the key)
+    """CPU seconds of launching nothing in this moment, for a machine slows down: the least of three."""
     spent = []
     for _ in range(3):
         before = _children_cpu()

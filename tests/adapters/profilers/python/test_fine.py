@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -265,6 +268,31 @@ def test_the_agents_bins_are_those_of_all_profilers(duration: int) -> None:
     space: dict[str, Callable[[int], int]] = {}
     exec(source[source.index("def bin_of") : source.index("class Timing")], space)
     assert space["bin_of"](duration) == bin_of(np.array([duration]))[0]
+
+
+def test_a_call_lasts_as_long_as_those_in_it_when_the_tool_was_calibrated_in_a_slower_moment() -> None:
+    recorder = suspects_timing.Recorder(2, lambda frame: None)
+    recorder.edge[0] = 1_000_000  # ns, more than all but the innermost call takes
+
+    def new_frame() -> FrameType:
+        return sys._getframe()
+
+    def call(frames: list[FrameType]) -> None:
+        row = recorder.rows.setdefault(len(frames), suspects_timing.Row(frames[0].f_code, 1, arguments=False))
+        recorder.enter(row, frames[0], time.perf_counter_ns())
+        if frames[1:]:
+            call(frames[1:])
+        else:
+            time.sleep(0.002)
+        recorder.leave(id(frames[0]), time.perf_counter_ns())
+
+    call([new_frame() for _ in range(20)])
+    ((innermost,), *around) = [
+        [duration for series in recorder.rows[depth].series.values() for duration in series.durations]
+        for depth in range(1, 21)
+    ]
+    assert innermost >= 2_000_000
+    assert all(innermost <= duration <= 2 * innermost for (duration,) in around)
 
 
 def test_the_end_of_the_stack_belongs_to_the_program(any_checkout: Checkout) -> None:

@@ -73,8 +73,9 @@ class Row:
 class Recorder:
     """Open calls by the id of their frame, and what is kept of those that returned.
 
-    An open call is [series, start, active so far, tool's own at start, arguments]. own[0]: ns that the tool
-    itself took, in all threads: a call is delayed by any.
+    An open call is [series, start, active so far, tool's own at start, arguments, within before it]. own[0]:
+    ns that the tool itself took, in all threads: a call is delayed by any. within[0]: the longest call that
+    ended in the innermost open one.
     """
 
     def __init__(self, depth: int, summary: Any) -> None:
@@ -82,7 +83,7 @@ class Recorder:
         self.rows: dict[int, Row] = {}
         self.open: dict[int, Any] = {}
         self.suspended: dict[int, Any] = {}
-        self.own = [0]
+        self.own, self.within = [0], [0]
         self.paths = 0
         self.most = [MOST_KEPT]
         self.edge = [0]
@@ -93,7 +94,7 @@ class Recorder:
     def entering(self) -> Any:
         """What begins a call that is timed; prepared, since each attribute that is looked up costs 20 ns."""
         opened, own, depth, edge, new_series = self.open, self.own, self.depth, self.edge, self.new_series
-        summary = self.summary
+        summary, within = self.summary, self.within
 
         def enter(row: Row, frame: Any, began: int) -> None:
             row.skip = 1
@@ -109,8 +110,9 @@ class Recorder:
             series = row.series.get(key)
             if series is None:
                 series = new_series(row, frame, key)
-            entry = [series, 0, 0, 0, summary(frame) if row.arguments else None]
+            entry = [series, 0, 0, 0, summary(frame) if row.arguments else None, within[0]]
             opened[id(frame)] = entry
+            within[0] = 0
             start = entry[1] = _clock()
             entry[3] = own[0] = own[0] + start - began + edge[0]
 
@@ -118,7 +120,7 @@ class Recorder:
 
     def leaving(self) -> Any:
         """What ends a call in the frame with an id at a time, if it was timed."""
-        opened, own, most, keep = self.open, self.own, self.most, self.keep
+        opened, own, most, keep, within = self.open, self.own, self.most, self.keep, self.within
 
         def leave(place: int, now: int) -> None:
             entry = opened.pop(place, None)
@@ -126,10 +128,17 @@ class Recorder:
                 return
             series = entry[0]
             durations = series.durations
+            elapsed = entry[2] + now - entry[1]
+            duration = elapsed - own[0] + entry[3]
+            if duration < within[0]:
+                # The edges of many calls are taken off, as they were calibrated in another moment. A call
+                # of another thread may be longer than this one.
+                duration = min(within[0], elapsed)
+            within[0] = entry[5] if entry[5] > duration else duration
             if entry[4] is None and len(durations) < most[0]:
-                durations.append(entry[2] + now - entry[1] - own[0] + entry[3])
+                durations.append(duration)
             else:
-                keep(series, entry[2] + now - entry[1] - own[0] + entry[3], entry[4])
+                keep(series, duration, entry[4])
             own[0] += _clock() - now
 
         return leave
@@ -164,6 +173,7 @@ class Recorder:
             # What the tool takes meanwhile is not in its time: only the tool's part so far is remembered.
             entry[2] += now - entry[1]
             entry[3] = self.own[0] - entry[3]
+            entry[5], self.within[0] = self.within[0], entry[5]
             self.suspended[place] = entry
 
     def resume(self, place: int) -> None:
@@ -172,6 +182,7 @@ class Recorder:
         if entry is not None:
             self.open[place] = entry
             entry[3] = self.own[0] - entry[3]
+            entry[5], self.within[0] = self.within[0], entry[5]
             entry[1] = _clock()
 
     def abandoned(self, place: int) -> bool:
@@ -183,7 +194,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Nothing was seen yet; open calls belong to another process."""
-        self.paths = self.own[0] = 0
+        self.paths = self.own[0] = self.within[0] = 0
         self.most[0] = MOST_KEPT
         self.open.clear()
         self.suspended.clear()
