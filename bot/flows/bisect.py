@@ -253,15 +253,17 @@ def _unexplained(job: RangeJob, left: Unexplained | None) -> list[str]:
 def _crept(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> list[str]:
     """What a search that was cut saw from end to end of the range, and did not get to."""
     found = job.search.change_points_
+    if finished:
+        return []
     least = float(job.subject.threshold)
-    left = None if finished else creep(job.subject.space, observations, found, least=least)
+    left = creep(job.subject.space, observations, found, least=least, anchor=job.partner)
     if left is None:
         return []
     first, last = (job.revisions[r].label for r in (left.first, left.last))
     return [
-        f"From `{first}` to `{last}` the middle one of {left.measured} configurations moved by "
-        f"{100 * math.expm1(left.size):+.2g} % more than is told: in small steps, or in one that the search "
-        "did not get to."
+        f"From {'about ' * left.about}`{first}` to `{last}` the middle one of {left.measured} configurations"
+        f" moved by {100 * math.expm1(left.size):+.2g} % more than is told: in small steps, or in one that"
+        " the search did not get to."
     ]
 
 

@@ -22,6 +22,8 @@ SHOWN = 3
 """Of these the clearest ones that are named."""
 CREPT, AMOUNT = 4.0, 2.0
 """Standard errors of what the middle configuration moved from end to end, and thresholds. Arbitrary."""
+END = 0.1
+"""Share of the range in which a configuration's first, and last, trial may lie to speak for all of it."""
 
 
 @dataclass(frozen=True)
@@ -89,39 +91,68 @@ def unexplained(
 
 @dataclass(frozen=True)
 class Creep:
-    """What the middle one of so many configurations moved from one revision to another, a log ratio."""
+    """What the middle one of so many configurations moved from one revision to another, a log ratio.
+
+    about: of some of them trials begin a little later, or end a little earlier.
+    """
 
     first: int
     last: int
     measured: int
     size: float
+    about: bool = False
 
 
 def creep(
-    space: Space, observations: Sequence[Observation], points: Sequence[ChangePoint], *, least: float
+    space: Space,
+    observations: Sequence[Observation],
+    points: Sequence[ChangePoint],
+    *,
+    least: float,
+    anchor: int | None = None,
 ) -> Creep | None:
     """What moved from end to end of the range beside what is told, and more than twice `least` (a share).
 
     Small steps, one by one, are below what a search tells, and one that was cut did not look everywhere.
-    None: nothing clear, or too few configurations have trials at both ends.
+    anchor: the revision to which values are ratios. None: nothing clear, or too few configurations have
+    trials near both ends.
     """
     trials = by_configuration(observations)
-    first = min((int(at[0]) for at, _ in trials.values()), default=0)
-    last = max((int(at[-1]) for at, _ in trials.values()), default=0)
-    moved, parts = [], []
-    for configuration, (at, logs) in trials.items():
-        early, late = logs[at == first], logs[at == last]
-        if first < last and len(early) and len(late):
+    ends = {c: (_end(at, logs, anchor, 0), _end(at, logs, anchor, -1)) for c, (at, logs) in trials.items()}
+    first = min((early.at for early, _ in ends.values()), default=0)
+    last = max((late.at for _, late in ends.values()), default=0)
+    near = END * (last - first)
+    moved, errors, about = [], [], False
+    for configuration, (early, late) in ends.items():
+        if early.at <= first + near and late.at >= last - near and early.at < late.at:
             held = (p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases)))
-            told = sum(math.log(p.ratio) for p in held)
-            moved.append(float(np.median(late) - np.median(early)) - told)
-            parts.append(1.0 / len(early) + 1.0 / len(late))
+            told = sum(math.log(p.ratio) for p in held if early.at < p.revision <= late.at)
+            moved.append(late.log - early.log - told)
+            errors.append(early.error + late.error)
+            about |= (early.at, late.at) != (first, last)
     if len(moved) < FEWEST:
         return None
     size = float(np.median(moved))
-    error = max(scale_of(trials), 1e-9) * math.sqrt(float(np.mean(parts)) / len(moved))
+    error = max(scale_of(trials), 1e-9) * math.sqrt(float(np.mean(errors)) / len(moved))
     clear = abs(size) > max(CREPT * error, math.log1p(AMOUNT * least))
-    return Creep(first, last, len(moved), size) if clear else None
+    return Creep(first, last, len(moved), size, about) if clear else None
+
+
+class _End(NamedTuple):
+    """A configuration's first or last revision, its log ratio there, and the error of that in variances."""
+
+    at: int
+    log: float
+    error: float
+
+
+def _end(at: Ints, logs: Floats, anchor: int | None, end: int) -> _End:
+    """end: 0 for the first revision, -1 for the last one."""
+    place = int(at[end])
+    if anchor is not None and (anchor <= place if end == 0 else anchor >= place):
+        return _End(anchor, 0.0, 0.0)  # beside itself it has no trials
+    here = logs[at == place]
+    return _End(place, float(np.median(here)), 1.0 / len(here))
 
 
 def _between(at: Ints, points: Sequence[ChangePoint]) -> Iterator[Ints]:

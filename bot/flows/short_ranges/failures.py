@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from bot.analysis.explanations.cells import Cell, Floats
 
-HOPELESS = 3
-"""Configurations with no level in common that failed at a revision where nothing worked: it is not built."""
+HOPELESS, SUSPECTED = 3, 0.5
+"""So many configurations that failed at a revision where nothing worked show that it is not built, if
+what they have in common is to blame with less than these odds."""
 DOUBTFUL = 0.55
 """Probability to fail from which on a cell is left alone: of two levels that share a blame each is tried."""
 FADES = 0.25
@@ -44,7 +45,7 @@ class Failures:
         worked = np.zeros(holds.shape[1], dtype=bool)
         for c, _ in self.worked:
             worked |= holds[c]
-        blamed = self._blame(holds, revisions).max(axis=1) >= DOUBTFUL
+        blamed = self._blame(holds, self._works(holds, revisions)).max(axis=1) >= DOUBTFUL
         return [int(level) for level in np.flatnonzero(blamed & ~worked)]
 
     def edges(self) -> list[Cell]:
@@ -67,13 +68,19 @@ class Failures:
         """Whether a configuration was tried where something could be built."""
         return any(c == configuration for c, _ in self.failed | self._silent | self.worked)
 
-    def _give_up(self, holds: NDArray[np.bool_]) -> None:
-        """Revisions where enough failed and nothing worked, whatever the levels, count as not built."""
-        common = holds.all(axis=0)
+    def _give_up(self, holds: NDArray[np.bool_], works: Floats) -> None:
+        """Revisions where enough failed and nothing worked, whatever the levels, count as not built.
+
+        What works before and after a revision hardly fails just there by itself.
+        """
+        universal, reach = holds.all(axis=0), _reach(works.shape[1])
         settled = self.unbuilt | {r for _, r in self.worked} | {self._anchor}
         for revision in {r for _, r in self.failed if r not in settled}:
             here = [c for c, r in self.failed if r == revision]
-            if len(here) >= HOPELESS and np.array_equal(holds[here].all(axis=0), common):
+            before = works[:, max(revision - reach, 0) : revision].sum(axis=1)
+            after = works[:, revision + 1 : revision + reach + 1].sum(axis=1)
+            common = holds[here].all(axis=0) & ~universal
+            if len(here) >= HOPELESS and _weights(np.minimum(before, after))[common].sum() < SUSPECTED:
                 self.unbuilt.add(revision)
 
     def silent(self, cell: Cell) -> None:
@@ -89,12 +96,13 @@ class Failures:
         what is known of the nearest one counts, less the further away it is. What fails at the anchor has no
         value at any revision.
         """
-        self._give_up(holds)
+        works = self._works(holds, revisions)
+        self._give_up(holds, works)
         found = np.ones((len(holds), revisions), dtype=bool)
         found[:, sorted(self.unbuilt)] = False
         if any(r not in self.unbuilt for _, r in self.failed):
-            works = np.log1p(-np.minimum(self._blame(holds, revisions), 1.0 - 1e-9))
-            found &= np.exp(holds.astype(np.float64) @ works) > 1.0 - DOUBTFUL
+            well = np.log1p(-np.minimum(self._blame(holds, works), 1.0 - 1e-9))
+            found &= np.exp(holds.astype(np.float64) @ well) > 1.0 - DOUBTFUL
         if self._anchor is not None:
             found &= found[:, [self._anchor]]
         for c, r in self.failed | self._silent:
@@ -103,17 +111,31 @@ class Failures:
             found[c, r] = True
         return found
 
-    def _blame(self, holds: NDArray[np.bool_], revisions: int) -> Floats:
-        """Probability that a level fails at a revision, (n_levels, n_revisions)."""
+    def _works(self, holds: NDArray[np.bool_], revisions: int) -> Floats:
+        """How many trials with a level worked at a revision, (n_levels, n_revisions)."""
         works = np.zeros((holds.shape[1], revisions))
         for c, r in self.worked:
             works[holds[c], r] += 1.0
-        blame, reach = np.zeros(works.shape), max(2, revisions // NEAR)
+        return works
+
+    def _blame(self, holds: NDArray[np.bool_], works: Floats) -> Floats:
+        """Probability that a level fails at a revision, (n_levels, n_revisions)."""
+        blame, reach = np.zeros(works.shape), _reach(works.shape[1])
         for c, r in self.failed:
             nearby = works[:, max(r - reach, 0) : r + reach + 1].sum(axis=1)
-            weight = np.where(holds[c] & (works[:, r] == 0.0), (1.0 + nearby) ** -2.0, 0.0)
+            weight = np.where(holds[c] & (works[:, r] == 0.0), _weights(nearby), 0.0)
             blame[:, r] = np.maximum(blame[:, r], weight / max(weight.sum(), 1e-12))
         return _nearest(blame, (works > 0.0) | (blame > 0.0))
+
+
+def _reach(revisions: int) -> int:
+    """How many revisions away a trial speaks for a level."""
+    return max(2, revisions // NEAR)
+
+
+def _weights(worked: Floats) -> Floats:
+    """How much each level is to blame for a failure, by how many trials with it worked nearby."""
+    return np.asarray((1.0 + worked) ** -2.0)
 
 
 def _nearest(values: Floats, known: NDArray[np.bool_]) -> Floats:

@@ -88,3 +88,16 @@ def test_ends_that_are_alike_or_hardly_measured_have_not_crept() -> None:
     one = [o for o in trials(lambda c, r: 0.0025 * r) if o.probe.configuration == CONFIGURATIONS[0]]
     assert creep(SPACE, one, (), least=0.01) is None
     assert creep(SPACE, (), (), least=0.01) is None
+
+
+def test_what_crept_up_to_the_anchor_is_seen_by_configurations_that_begin_a_little_later() -> None:
+    ratios = trials(lambda c, r: 0.0025 * r - 0.1)
+    paired = [
+        Observation(o.probe, o.value / (1.0 + 0.2 * o.probe.configuration.count(True)))
+        for o in ratios
+        if 4 * (o.probe.configuration not in CONFIGURATIONS[:2]) <= o.probe.revision < 36
+    ]
+    assert creep(SPACE, paired, (), least=0.01) is None  # two have trials at both ends
+    left = creep(SPACE, paired, (), least=0.01, anchor=40)
+    assert left is not None and (left.first, left.last, left.about) == (0, 40, True)
+    assert left.measured == 16 and left.size == pytest.approx(0.1, abs=0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from bot.flows.short_ranges.failures import Failures
@@ -37,3 +38,23 @@ def test_three_that_share_no_level_show_that_the_revision_does_not_work() -> Non
 
 def test_a_revision_at_which_something_worked_is_never_given_up() -> None:
     assert usable([0, 1, 5], [3])[3, 1]
+
+
+def after_three(worked: list[int]) -> Failures:
+    """Three configurations that share a level fail at the fifth of nine revisions, and work elsewhere."""
+    failures = Failures()
+    for configuration in (0, 1, 2):
+        failures.answered((configuration, 4), built=True, worked=False)
+        for revision in worked:
+            failures.answered((configuration, revision), built=True, worked=True)
+    failures.usable(HOLDS, 9)
+    return failures
+
+
+def test_a_level_that_works_before_and_after_a_revision_is_not_why_all_fails_there() -> None:
+    assert after_three([3, 5]).unbuilt == {4}
+
+
+@pytest.mark.parametrize("worked", [[2, 3], [5, 6], []])
+def test_a_level_that_works_on_one_side_alone_may_have_come_or_gone_there(worked: list[int]) -> None:
+    assert not after_three(worked).unbuilt
