@@ -27,7 +27,7 @@ MOST_LEVELS, MOST_ABSENT = 4, 6
 def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: Look) -> Missed | None:
     """A term that all missed configurations hold and no other one does; None: nobody is, or none says it.
 
-    Missed is also who moves by the same seconds as all, which are hardly a share of what it takes.
+    Missed is also who moves by the same seconds as all, which are next to nothing of what it takes.
 
     Where any of three options leads through the changed code, everything is told, and who uses none of them
     is missed. parts: the step, in seconds and as a share; ratio: as told.
@@ -42,7 +42,7 @@ def spared(parts: Sequence[int], ratio: float, *, found: Sequence[Found], look: 
     for c in np.unique(evidence.table.configuration).tolist():
         if not covers[parts[0]][c]:
             continue
-        if _as_amount(c, parts, found, evidence, ratio=ratio) < MISSED:
+        if _as_amount(c, parts, found, evidence) < min(MISSED * abs(ratio - 1.0), look.least):
             missed.append(c)
             continue
         share, doubt = _moved(c, parts, found, evidence, covers=covers, ratio=ratio)
@@ -83,13 +83,11 @@ def _undone(parts: Sequence[int], found: Sequence[Found], look: Look, *, covers:
     return max(terms, key=lambda missed: missed.rows.sum(), default=None)
 
 
-def _as_amount(
-    c: int, parts: Sequence[int], found: Sequence[Found], evidence: Evidence, *, ratio: float
-) -> float:
-    """Which share of what is told the seconds of a step are in a configuration; infinite: it is no amount."""
-    if len(parts) > 1 or found[parts[0]].share or evidence.table.relative or ratio == 1.0:
+def _as_amount(c: int, parts: Sequence[int], found: Sequence[Found], evidence: Evidence) -> float:
+    """Which share of a configuration's level the seconds of a step are; infinite: it is no amount."""
+    if len(parts) > 1 or found[parts[0]].share or evidence.table.relative:
         return math.inf
-    return found[parts[0]].size / float(evidence.levels()[c]) / (ratio - 1.0)
+    return abs(found[parts[0]].size) / float(evidence.levels()[c])
 
 
 def _moved(

@@ -389,8 +389,10 @@ def test_any_of_three_options_is_one_change_that_spares_who_has_none_of_them(see
 class Starting(System):
     """Everything takes 80 ms longer to start: 8 % of most runs, and hardly a share of those with `o0`."""
 
+    dear = 20.0
+
     def seconds(self, probe: Probe) -> float:
-        dear = 20.0 if probe.configuration[0] else 1.0
+        dear = self.dear if probe.configuration[0] else 1.0
         noise = 1.0 + self.noise * float(self.rng.standard_normal())
         return (dear + (0.08 if probe.revision >= 9 else 0.0)) * noise
 
@@ -406,6 +408,18 @@ def test_an_amount_that_is_hardly_a_share_of_dear_runs_is_told_by_the_others_and
     else:
         assert point.term == ("!o0",)
     assert point.ratio_interval[0] < 1.08 < point.ratio_interval[1]
+
+
+class StartingOften(Starting):
+    """What takes longer to start is 2 % of a run with `o0`, a quarter of what it is of others."""
+
+    dear = 4.0
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_an_amount_that_is_a_smaller_share_of_dear_runs_spares_nobody(noise: float) -> None:
+    (point,) = search(StartingOften(flags(4), {}, noise=noise)).change_points_
+    assert (point.revision, point.term, point.spared) == (9, (), ())
 
 
 class Factors(System):
