@@ -84,7 +84,7 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     """What the build and the one pair came to; the exit code."""
     from bot.report.formats import clean
     from bot.report.formats import seconds as seconds_text
-    from bot.report.hints import longer, misses_neighbours, remedy, silent_exit
+    from bot.report.hints import found_something, longer, misses_neighbours, remedy, silent_exit
     from bot.report.reproduce import as_typed
 
     for build in found.builds:
@@ -104,6 +104,8 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
             console.print(f"The sandbox keeps {folder} closed: use TMPDIR, or list {folder} under {key}.")
         if (exit_code := silent_exit(reason)) is not None:
             console.print(f"If all is well then, list {exit_code} under ok_exit.")
+        elif found_something(reason):
+            console.print("If all is well then, as of a linter that found something, list 1 under ok_exit.")
         if found.command is not None and found.command.workload and misses_neighbours([reason]):
             console.print(ALONE)
         return 3

@@ -21,6 +21,7 @@ FEW_SAMPLES = 1000
 MOSTLY = 0.5
 """Of a run's time, in code without names of one file: that is the program, not a library. Arbitrary."""
 _SILENT = re.compile(r"(?:base and head: )?exit code (\d+)")
+_FOUND = re.compile(r"(?:base and head: )?exit code 1: ")
 _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
 )
@@ -40,6 +41,11 @@ def silent_exit(reason: str) -> int | None:
     """The exit code of a program that ended so without a word on every side: it may be no error."""
     found = _SILENT.fullmatch(reason.strip().rstrip("."))
     return int(found[1]) if found else None
+
+
+def found_something(reason: str) -> bool:
+    """Whether a program ended with exit code 1 and some words, as a linter does that found something."""
+    return _FOUND.match(reason) is not None
 
 
 def opening(reasons: Iterable[str]) -> Prose | None:

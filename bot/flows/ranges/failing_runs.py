@@ -180,6 +180,8 @@ def without_value(
 
 def _what_fails(space: Space, failed: Sequence[Configuration], worked: Collection[Configuration]) -> str:
     """What to do, with the levels that tell what fails from what works, or with what fails plainly."""
+    if not worked:
+        return "Nothing works there: mend how it is run."
     shared = [level for level in space.levels if all(space.holds(level, c) for c in failed)]
     alone = [level for level in shared if not any(space.holds(level, c) for c in worked)]
     bad, well = ([space.as_dict(c) for c in side] for side in (failed, worked))

@@ -72,7 +72,8 @@ def either(terms: Sequence[Term], *more: str) -> str:
 
 
 def spoken(term: Term) -> str:
-    """A term in a sentence: `a` with `b`, `c` and `d`."""
-    first, *others = [f"`{level}`" for level in term] or ["everything"]
+    """A term in a sentence: `a` with `b`, `c` off and `d`."""
+    shown = [f"`{level.removeprefix('!')}`{' off' * level.startswith('!')}" for level in term]
+    first, *others = shown or ["everything"]
     *some, last = others or [""]
     return f"{first} with {', '.join(some)}{' and ' * bool(some)}{last}" if others else first

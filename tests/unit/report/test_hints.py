@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model.report_methods import ComparedProfile, FlameNode
-from bot.report.hints import longer, misses_neighbours, nobody_to_blame, remedy, silent_exit
+from bot.report.hints import found_something, longer, misses_neighbours, nobody_to_blame, remedy, silent_exit
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,19 @@ def test_an_exit_code_without_a_word_on_both_sides_may_be_how_the_program_ends_w
     said: str, exit_code: int | None
 ) -> None:
     assert silent_exit(said) == exit_code
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("exit code 1: input.py:3:1: E302 expected 2 blank lines, found 1", True),
+        ("base and head: exit code 1: 3 problems", True),
+        ("head: exit code 1: 3 problems", False),
+        ("exit code 2: no such option: -q", False),
+        ("exit code 1", False),
+    ],
+)
+def test_exit_code_1_after_some_words_may_be_that_of_a_linter_that_found_something(
+    said: str, found: bool
+) -> None:
+    assert found_something(said) == found

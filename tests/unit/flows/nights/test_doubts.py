@@ -58,8 +58,8 @@ def test_a_long_term_is_one_that_a_person_can_read() -> None:
     assert [spoken(levels[:n]) for n in (0, 1, 2, 4)] == [
         "everything",
         "`a`",
-        "`a` with `!b`",
-        "`a` with `!b`, `c` and `d`",
+        "`a` with `b` off",
+        "`a` with `b` off, `c` and `d`",
     ]
 
 

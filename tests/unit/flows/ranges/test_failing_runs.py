@@ -123,6 +123,12 @@ def test_what_fails_at_the_anchor_is_named() -> None:
     assert "One is the default." in note
 
 
+def test_where_everything_fails_at_the_anchor_no_option_is_blamed_for_it() -> None:
+    bad = [replace(trial(text, 2, math.nan), anchor=0.0) for text in ("100", "110")]
+    (note,) = without_value(SPACE, bad, "v9")[1]
+    assert note.endswith("they have no value at any revision. Nothing works there: mend how it is run.")
+
+
 def test_options_that_fail_together_at_the_anchor_are_named() -> None:
     space = Space(tuple(Option(name, "flag", (False, True), False) for name in "abcde"))
     trials = [
