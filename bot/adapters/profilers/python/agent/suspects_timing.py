@@ -73,8 +73,8 @@ class Row:
 class Recorder:
     """Open calls by the id of their frame, and what is kept of those that returned.
 
-    An open call is [series, start, active so far, tool's own at start, arguments, within before it]. own[0]:
-    ns that the tool itself took, in all threads: a call is delayed by any. within[0]: the longest call that
+    An open call is [series, start, active so far, tool's own at start, arguments, inner before it]. own[0]:
+    ns that the tool itself took, in all threads: a call is delayed by any. inner[0]: the longest call that
     ended in the innermost open one.
     """
 
@@ -83,7 +83,7 @@ class Recorder:
         self.rows: dict[int, Row] = {}
         self.open: dict[int, Any] = {}
         self.suspended: dict[int, Any] = {}
-        self.own, self.within = [0], [0]
+        self.own, self.inner = [0], [0]
         self.paths = 0
         self.most = [MOST_KEPT]
         self.edge = [0]
@@ -94,7 +94,7 @@ class Recorder:
     def entering(self) -> Any:
         """What begins a call that is timed; prepared, since each attribute that is looked up costs 20 ns."""
         opened, own, depth, edge, new_series = self.open, self.own, self.depth, self.edge, self.new_series
-        summary, within = self.summary, self.within
+        summary, inner = self.summary, self.inner
 
         def enter(row: Row, frame: Any, began: int) -> None:
             row.skip = 1
@@ -110,9 +110,8 @@ class Recorder:
             series = row.series.get(key)
             if series is None:
                 series = new_series(row, frame, key)
-            entry = [series, 0, 0, 0, summary(frame) if row.arguments else None, within[0]]
-            opened[id(frame)] = entry
-            within[0] = 0
+            entry = opened[id(frame)] = [series, 0, 0, 0, summary(frame) if row.arguments else None, inner[0]]
+            inner[0] = 0
             start = entry[1] = _clock()
             entry[3] = own[0] = own[0] + start - began + edge[0]
 
@@ -120,23 +119,20 @@ class Recorder:
 
     def leaving(self) -> Any:
         """What ends a call in the frame with an id at a time, if it was timed."""
-        opened, own, most, keep, within = self.open, self.own, self.most, self.keep, self.within
+        opened, own, most, keep, inner = self.open, self.own, self.most, self.keep, self.inner
 
         def leave(place: int, now: int) -> None:
             entry = opened.pop(place, None)
             if entry is None:
                 return
             series = entry[0]
-            durations = series.durations
             elapsed = entry[2] + now - entry[1]
             duration = elapsed - own[0] + entry[3]
-            if duration < within[0]:
-                # The edges of many calls are taken off, as they were calibrated in another moment. A call
-                # of another thread may be longer than this one.
-                duration = min(within[0], elapsed)
-            within[0] = entry[5] if entry[5] > duration else duration
-            if entry[4] is None and len(durations) < most[0]:
-                durations.append(duration)
+            if duration < inner[0]:  # edges were calibrated in another moment; or it is another thread's
+                duration = min(inner[0], elapsed)
+            inner[0] = entry[5] if entry[5] > duration else duration
+            if entry[4] is None and len(series.durations) < most[0]:
+                series.durations.append(duration)
             else:
                 keep(series, duration, entry[4])
             own[0] += _clock() - now
@@ -173,7 +169,7 @@ class Recorder:
             # What the tool takes meanwhile is not in its time: only the tool's part so far is remembered.
             entry[2] += now - entry[1]
             entry[3] = self.own[0] - entry[3]
-            entry[5], self.within[0] = self.within[0], entry[5]
+            entry[5], self.inner[0] = self.inner[0], entry[5]
             self.suspended[place] = entry
 
     def resume(self, place: int) -> None:
@@ -182,7 +178,7 @@ class Recorder:
         if entry is not None:
             self.open[place] = entry
             entry[3] = self.own[0] - entry[3]
-            entry[5], self.within[0] = self.within[0], entry[5]
+            entry[5], self.inner[0] = self.inner[0], entry[5]
             entry[1] = _clock()
 
     def abandoned(self, place: int) -> bool:
@@ -194,7 +190,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Nothing was seen yet; open calls belong to another process."""
-        self.paths = self.own[0] = self.within[0] = 0
+        self.paths = self.own[0] = self.inner[0] = 0
         self.most[0] = MOST_KEPT
         self.open.clear()
         self.suspended.clear()
