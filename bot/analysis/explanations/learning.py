@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag, cho_factor, cho_solve, helmert, lapack
+from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve, helmert, lapack
 
 from bot.analysis.explanations.cells import DOUBT, Floats, Table
 from bot.analysis.explanations.scales import LARGE, SLAB, Scales
@@ -31,8 +31,8 @@ ROUNDS, FEWEST, MOST_TRIED = 2, 3, 3000
 """Factors that may change at a look; options that are tried: at least, and times trials (they take time)."""
 MOST_MOVES = 4
 """Of a configuration, that are imagined instead of noise."""
-FAINT = 0.1
-"""Added to squares before their logarithm."""
+FAINT, ROUNDING = 0.1, 1e-12
+"""Added to squares before their logarithm; and to variances, as a share of each, that rounding made none."""
 
 
 def learn(
@@ -184,7 +184,11 @@ def _covariance(
 
 def _factor(covariance: Floats) -> Floats:
     """Its lower Cholesky factor; what is above the diagonal is of no use."""
-    return np.asarray(cho_factor(covariance, lower=True, check_finite=False)[0])
+    try:
+        return np.asarray(cho_factor(covariance, lower=True, check_finite=False)[0])
+    except LinAlgError:  # beside steps a million times its noise rounding leaves less than nothing
+        some = covariance + ROUNDING * np.diag(np.diag(covariance))
+        return np.asarray(cho_factor(some, lower=True, check_finite=False)[0])
 
 
 def _far(factor: Floats, y: Floats) -> Floats:
