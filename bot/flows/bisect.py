@@ -252,10 +252,9 @@ def _unexplained(job: RangeJob, left: Unexplained | None) -> list[str]:
 
 def _crept(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> list[str]:
     """What a search that was cut saw from end to end of the range, and did not get to."""
-    found = job.search.change_points_
     if finished:
         return []
-    least = float(job.subject.threshold)
+    found, least = job.search.change_points_, float(job.subject.threshold)
     left = creep(job.subject.space, observations, found, least=least, anchor=job.partner)
     if left is None:
         return []

@@ -96,13 +96,14 @@ class Failures:
         what is known of the nearest one counts, less the further away it is. What fails at the anchor has no
         value at any revision.
         """
-        works = self._works(holds, revisions)
-        self._give_up(holds, works)
         found = np.ones((len(holds), revisions), dtype=bool)
+        if self.failed:
+            works = self._works(holds, revisions)
+            self._give_up(holds, works)
+            if any(r not in self.unbuilt for _, r in self.failed):
+                well = np.log1p(-np.minimum(self._blame(holds, works), 1.0 - 1e-9))
+                found &= np.exp(holds.astype(np.float64) @ well) > 1.0 - DOUBTFUL
         found[:, sorted(self.unbuilt)] = False
-        if any(r not in self.unbuilt for _, r in self.failed):
-            well = np.log1p(-np.minimum(self._blame(holds, works), 1.0 - 1e-9))
-            found &= np.exp(holds.astype(np.float64) @ well) > 1.0 - DOUBTFUL
         if self._anchor is not None:
             found &= found[:, [self._anchor]]
         for c, r in self.failed | self._silent:
