@@ -12,12 +12,17 @@ from bot.commands.outcome import Outputs, finish
 Base = Annotated[str, typer.Option("--base", help="Revision to compare with (its merge base with head).")]
 Head = Annotated[str, typer.Option("--head", help="Revision to judge.")]
 ExactBase = Annotated[bool, typer.Option("--exact-base", help="Compare with --base itself.")]
+OverlayFrom = Annotated[
+    str | None,
+    typer.Option("--overlay-from", help="Revision whose overlay, workloads and templates both sides get."),
+]
 
 
 def pr(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contract
     base: Base,
     head: Head,
     exact_base: ExactBase = False,
+    overlay_from: OverlayFrom = None,
     config: options.Config = None,
     budget: options.Budget = None,
     seed: options.Seed = 0,
@@ -43,6 +48,7 @@ def pr(  # noqa: PLR0913, PLR0917  typer: one parameter per option of the contra
         exact_base=exact_base,
         estimator=estimator,
         history=history,
+        overlay_from=overlay_from,
     )
     finish(
         Outputs(json, markdown, html, fail_on=fail_on, quiet=quiet), lambda progress: analyse(asked, progress)

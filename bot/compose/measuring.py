@@ -18,7 +18,7 @@ from bot.adapters.processes.confine import what_is_missing
 from bot.adapters.processes.process import accounts
 from bot.adapters.processes.threads import one_thread
 from bot.adapters.repositories.git import Repository
-from bot.adapters.repositories.overlay import overlaid, overlay_source
+from bot.adapters.repositories.overlay import inputs_from, overlaid, overlay_source
 from bot.adapters.repositories.touched import changed_lines
 from bot.adapters.simulated.bench import SimulatedBench, Source, simulated_comparison
 from bot.adapters.simulated.sources import TableSource, load_source
@@ -192,8 +192,12 @@ def real_job(
     """The job of a program that is built and run; what it opens is closed with the run."""
     subject = local.subject
     assert isinstance(subject.program, Program)
-    source, of_overlay = overlay_source(repository, comparison.head, subject.overlay)
-    base, head = overlaid(repository, [comparison.base, comparison.head], source, subject.overlay)
+    laid, of_overlay = list(subject.overlay), tuple[str, ...]()
+    if asked.overlay_from is None:
+        source, of_overlay = overlay_source(repository, comparison.head, laid)
+    else:
+        source, laid = inputs_from(repository, asked.overlay_from, subject)
+    base, head = overlaid(repository, [comparison.base, comparison.head], source, laid)
     comparison = replace(comparison, base=base, head=head)
     ours = environment()
     passed = {name: ours[name] for name in subject.program.pass_env if name in ours}

@@ -12,7 +12,7 @@ from bot.adapters.builds.run_folder import first_uid, run_folder
 from bot.adapters.processes.confine import what_is_missing
 from bot.adapters.processes.process import accounts
 from bot.adapters.repositories.git import Repository
-from bot.adapters.repositories.overlay import overlaid
+from bot.adapters.repositories.overlay import inputs_source, overlaid
 from bot.adapters.trials.config_files import ConfigFiles
 from bot.adapters.trials.duet_range import DuetRange
 from bot.adapters.trials.site_targets import SiteTargets
@@ -90,7 +90,9 @@ def night_of_branch(
         job = with_archive(job, remembered, before=lambda: line_before(repository, job.revisions[0]))
         job = with_estimator(asked, remembered, job)
         job = with_asserting(asked, opened, replace(job, notes=(*notes, *machine, *job.notes)))
-        return night(with_accepted_at_night(asked.config or asked.repository / CONFIG, job))
+        told = night(with_accepted_at_night(asked.config or asked.repository / CONFIG, job))
+        inputs = inputs_source(repository, found.revisions[0], found.revisions[-1], subject)
+        return told.model_copy(update={"overlay_from": inputs})
 
 
 def _after_fingerprint(

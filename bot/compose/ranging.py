@@ -17,7 +17,7 @@ from bot.adapters.builds.run_folder import first_uid, run_folder
 from bot.adapters.processes.confine import what_is_missing
 from bot.adapters.processes.process import Accounts, accounts
 from bot.adapters.repositories.git import Repository
-from bot.adapters.repositories.overlay import overlaid, overlay_source
+from bot.adapters.repositories.overlay import inputs_source, overlaid, overlay_source
 from bot.adapters.trials import fingerprint
 from bot.adapters.trials.bench import PairBench
 from bot.adapters.trials.config_files import ConfigFiles
@@ -83,6 +83,7 @@ def bisected_range(
         if asked.trials is not None and asked.trials < least:
             raise UsageError(f"--trials {asked.trials}: one value takes {least} of them")
         source, of_overlay = overlay_source(repository, found.revisions[-1], subject.overlay)
+        inputs = inputs_source(repository, found.revisions[0], source, subject)
         revisions = overlaid(repository, found.revisions, source, subject.overlay)
         found = replace(found, revisions=revisions, notes=(*found.notes, *of_overlay))
         if subject.sandbox == "required" and (missing := what_is_missing()):
@@ -102,7 +103,8 @@ def bisected_range(
             report = unmeasured(subject, found.revisions, name=name, notes=said, failure=failure)
             return report.model_copy(update={"interrupted": "signal" if stop.is_set() else ""})
         job = _job(opened, workshop, anchor, progress=progress)
-        return bisect(replace(job, notes=(*notes, *job.notes)))
+        told = bisect(replace(job, notes=(*notes, *job.notes)))
+        return told.model_copy(update={"overlay_from": inputs})
 
 
 def _search(opened: Opened, anchor: int, metric: str) -> ChangePointSearch:

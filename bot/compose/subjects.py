@@ -21,7 +21,8 @@ class Asked:
 
     simulated: whether a table or a callable may be the subject (a callable is code of the working directory,
     run as ourselves: the action refuses it). history: `--history`. pull: what `run_on` may leave out.
-    sample_seed: of the sample alone, where machines share an analysis; None: `seed` seeds all.
+    sample_seed: of the sample alone, where machines share an analysis; None: `seed` seeds all. overlay_from:
+    the revision whose overlay and other inputs both sides get; None: head's overlay.
     """
 
     base: str
@@ -37,6 +38,7 @@ class Asked:
     history: str | None = None
     pull: PullFacts | None = None
     sample_seed: int | None = None
+    overlay_from: str | None = None
 
 
 @dataclass(frozen=True)

@@ -256,6 +256,7 @@ class Report(Part):
     mode: Literal["pull_request", "nightly", "bisect"]
     subject: str = ""
     config: str = Field("", max_length=4000)  # the file that was given, when it was
+    overlay_from: str = ""  # the revision whose inputs all others got, where some have others
     repository: str = Field("", max_length=300, pattern=_REPOSITORY)  # its address, where people read files
     verdict: Verdict
     interrupted: Literal["", "budget", "signal"] = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import time
@@ -211,6 +212,23 @@ def test_releases_from_before_the_file_and_its_benchmark_are_bisected_and_the_to
     assert measured(ended)["config"] == CONFIG  # without it the told command would find none at its revisions
     ends = ("--base", line.ids[0], "--head", line.ids[-1], "--exact-base")
     assert line.place.suspects("pr", *ends, "--config", CONFIG, "--budget", "2s").code == 0
+
+
+def test_where_old_releases_have_no_workload_the_told_command_takes_that_of_the_range(line: Line) -> None:
+    line.grow(6)
+    program = {"build": "sh ./build.sh", "run": "./program.sh {options} {workload}"}
+    told = config(program=program, workloads={"text": {"path": "text"}})
+    line.place.commit({CONFIG: told, "text": "1\n"})
+    line.ids.append(line.place.git("rev-parse", "HEAD"))
+    ended = line.bisected("--trials", "60")
+    assert [point["term"] for point in measured(ended)["change_points"]] == [["beta"]]
+    (command,) = (x for x in ended.out.splitlines() if x.startswith("suspects pr "))
+    assert command.endswith(f" --overlay-from {line.ids[-1]}")
+    report = line.place.out / "report.json"
+    checked = line.place.suspects(*shlex.split(command)[1:], "--budget", "4s", "--json", str(report))
+    assert measured(checked)["verdict"] == "regression"
+    without = line.place.suspects(*shlex.split(command)[1:-2], "--budget", "4s")
+    assert without.code == 3 and "there is no text at base" in without.out
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from bot.adapters.repositories.git import Repository
 from bot.adapters.repositories.git_errors import first_line
 from bot.model.errors import UsageError
 from bot.model.revisions import Revision
+from bot.model.subject import Subject
 
 SHOWN = 10
 """Digits of a commit's id that a note shows."""
@@ -56,6 +57,34 @@ def overlay_source(
         return head, ()  # which says what is missing
     at = f"the commit that is checked out ({here.id[:SHOWN]})"
     return here, (f"`overlay` is not at {head.label}: all revisions have the files of {at}.",)
+
+
+def inputs_from(repository: Repository, word: str, subject: Subject) -> tuple[Revision, list[str]]:
+    """A revision, and the paths of all that it gives to others: the overlay and its other inputs.
+
+    Raises:
+        UsageError: there is no such revision.
+    """
+    source = repository.resolve(word, word, exact_base=True).head
+    repository.hold(source.id)
+    others = [path for path in _inputs(subject) if _found(repository, source, path)]
+    return source, [*subject.overlay, *others]
+
+
+def inputs_source(repository: Repository, first: Revision, source: Revision, subject: Subject) -> str:
+    """The id of the revision whose inputs a range is measured with; empty: its first one had the same."""
+    if subject.overlay:
+        return source.id
+    repository.hold(first.id, source.id)
+    pairs = ((_found(repository, r, path) for r in (first, source)) for path in _inputs(subject))
+    return source.id if any(one != other for one, other in pairs) else ""
+
+
+def _inputs(subject: Subject) -> list[str]:
+    """Paths of templates, workloads, and what prepares these: words of commands, some of which are none."""
+    made = [word for workload in subject.workloads.values() for word in (workload.prepare or "").split()]
+    workloads = (workload.path for workload in subject.workloads.values())
+    return [*subject.files.values(), *workloads, *(word.strip("'\"").removeprefix("./") for word in made)]
 
 
 def _found(repository: Repository, head: Revision, path: str) -> list[str]:

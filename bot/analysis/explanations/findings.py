@@ -181,8 +181,7 @@ def steps_of(look: Look, chosen: Sequence[int] | None = None) -> list[Found]:
         kind, place = divmod(candidate, evidence.places)
         number = int(evidence.kinds.term[kind])
         own = mass[np.isin(evidence.kinds.term, alike)].sum(axis=0)
-        own[[p for p in others[number] if p != place]] = 0.0
-        first, last, probability = _interval(own, place)
+        first, last, probability = _interval(own, place, others[number])
         found.append(
             Found(
                 term=terms.term(plainest, evidence.kinds.grown),
@@ -220,16 +219,21 @@ def _alike(
     return max(same, key=lambda n: float(terms.log_priors(grown)[n])), [*same, *opposite]
 
 
-def _interval(mass: Floats, place: int) -> tuple[int, int, float]:
-    """First and last place around one that hold most of a term's nearby mass, and that mass."""
-    low, high = max(place - NEAR, 0), min(place + NEAR, len(mass) - 1)
-    whole = float(mass[low : high + 1].sum())
+def _interval(mass: Floats, place: int, others: Sequence[int]) -> tuple[int, int, float]:
+    """First and last place around one that hold most of a term's nearby mass, and that mass.
+
+    Up to the other steps of the term; and of one step there is no more mass than 1: what is above it is of
+    further ones, which the best explanation does not hold.
+    """
+    low = max([place - NEAR, 0, *(p + 1 for p in others if p < place)])
+    high = min([place + NEAR, len(mass) - 1, *(p - 1 for p in others if p > place)])
+    whole = min(float(mass[low : high + 1].sum()), 1.0)
     first = last = place
     while mass[first : last + 1].sum() < WITHIN * whole and (first > low or last < high):
         before = mass[first - 1] if first > low else -1.0
         after = mass[last + 1] if last < high else -1.0
         first, last = (first - 1, last) if before >= after else (first, last + 1)
-    return first, last, min(whole, 1.0)
+    return first, last, whole
 
 
 def _clarity(

@@ -77,9 +77,7 @@ def _found(report: Report) -> Headline:
     if worse:
         lead = _lead(worse + gone + better)
         icon = "🟠" if better else "🔴"
-        return Headline(
-            "bad", icon, _title(report, worse[0]), lead, *_what_to_do(worse[0].point, report.config)
-        )
+        return Headline("bad", icon, _title(report, worse[0]), lead, *_what_to_do(worse[0].point, report))
     if agreed and not gone:
         title, lead = prose("Nothing slower but what was accepted"), _lead(agreed + better)
         if _open(report):
@@ -158,11 +156,11 @@ def _sentence(course: moves.Course) -> Prose:
     )
 
 
-def _what_to_do(point: ChangePoint, config: str) -> tuple[Prose, Listing | None]:
+def _what_to_do(point: ChangePoint, report: Report) -> tuple[Prose, Listing | None]:
     several = moves.span(point)
     what = several if several.spans else moves.called(point)
     look = prose("look at what ", what, " changed in the code that runs ", words.hit(point))
-    line = moves.comparison(point, config)
+    line = moves.comparison(point, report)
     if not line:
         return prose(look, "."), None
     return prose(look, ". To see this change alone, measured in pairs:"), Listing(line, "sh")

@@ -154,17 +154,20 @@ def _take_back(made: list[Course], stack: list[int], j: int) -> float:
     return unused
 
 
-def comparison(point: ChangePoint, config: str = "") -> str:
+def comparison(point: ChangePoint, report: Report) -> str:
     """The command that compares the revisions around a change point; empty when it cannot be pasted.
 
-    config: the configuration file that was given, without which another one, or none, would be read.
+    With the configuration file that was given, without which another one, or none, would be read, and the
+    revision that has the inputs of all.
     """
     if point.before is None or not point.before.revision:
         return ""
     ends = (point.before.revision, point.interval[1])
     line = "suspects pr --base {} --head {} --exact-base".format(*map(shlex.quote, ends))
-    if config:
-        line += f" --config {shlex.quote(config)}"
+    if report.config:
+        line += f" --config {shlex.quote(report.config)}"
+    if report.overlay_from:
+        line += f" --overlay-from {shlex.quote(report.overlay_from)}"
     usable = clean(line) == line and len(line) <= LONGEST_COMMAND
     return line if usable and not any(e.startswith("-") for e in ends) else ""
 

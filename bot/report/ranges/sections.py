@@ -87,7 +87,7 @@ def comparisons(report: Report) -> Section | None:
     """The command for each change point that measures it alone, in pairs."""
     numbers: dict[str, list[str]] = {}
     for number, point in enumerate(report.change_points, 1):
-        if line := moves.comparison(point, report.config):
+        if line := moves.comparison(point, report):
             numbers.setdefault(line, []).append(str(number))
     lines = [f"{line}  # {', '.join(found)}" for line, found in numbers.items()]
     if len(lines) < 2:  # the headline has it

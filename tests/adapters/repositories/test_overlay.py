@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.repositories.git import Repository
-from bot.adapters.repositories.overlay import overlaid, overlay_source
+from bot.adapters.repositories.overlay import inputs_from, inputs_source, overlaid, overlay_source
 from bot.model.errors import UsageError
 from bot.model.revisions import Comparison, Revision
+from bot.model.subject import Subject
 from tests.repositories import commit, git, new_repository
 
 BASE = {"bench/run.sh": "old\n", "bench/gone.txt": "gone\n", "program": "base\n"}
@@ -106,3 +107,35 @@ def test_revisions_from_before_the_benchmark_get_that_of_what_is_checked_out(
     )
     assert overlay_source(repository, source, ["bench"]) == (source, ())
     assert overlay_source(repository, found.head, ["nothing"]) == (found.head, ())
+
+
+INPUTS = {
+    "program": {"runtime": "native", "run": "./program {workload}"},
+    "workloads": {"text": {"path": "text", "prepare": "cd . && ./bench/make.sh"}, "two": {"path": "two"}},
+    "files": {"conf": "conf.j2"},
+    "options": {"a": {"flag": "-a"}},
+}
+
+
+def test_a_revision_gives_what_it_has_of_overlay_templates_workloads_and_their_scripts(
+    tmp_path: Path,
+) -> None:
+    there = new_repository(tmp_path / "repository")
+    commit(there, {"program": "1\n", "two": "old\n"})
+    git(there, "tag", "v1")
+    commit(there, {"program": "2\n"})
+    git(there, "tag", "v2")
+    commit(there, {"bench/make.sh": "make\n", "conf.j2": "x\n", "two": "new\n", "program": "3\n"})
+    repository = Repository(there, tmp_path / "private")
+    found = repository.resolve("v1", "v2", exact_base=True)
+    subject = Subject.model_validate(INPUTS)
+    source, laid = inputs_from(repository, "HEAD", subject)
+    _, head = overlaid(repository, [found.base, found.head], source, laid)
+    given = {"bench/make.sh": "make\n", "conf.j2": "x\n", "two": "new\n"}
+    assert files(repository, head, tmp_path / "head") == {"program": "2\n", **given}
+    assert inputs_source(repository, found.base, source, subject) == source.id
+    assert inputs_source(repository, found.base, found.head, subject) == ""
+    with_overlay = subject.model_copy(update={"overlay": ("bench",)})
+    assert inputs_source(repository, found.base, found.head, with_overlay) == found.head.id
+    with pytest.raises(UsageError, match="nowhere"):
+        inputs_from(repository, "nowhere", subject)

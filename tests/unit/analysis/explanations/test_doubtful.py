@@ -80,3 +80,16 @@ def test_where_some_explanations_move_nothing_nothing_is_sure() -> None:
 def test_what_is_told_of_a_place_is_no_doubt_of_it() -> None:
     settled = look([OPTION], *[[OPTION]] * 20)
     assert told(agreed(settled)) == [("o0",)] and not doubtful(settled, agreed(settled))
+
+
+def test_a_step_that_all_share_is_at_its_revision_whatever_further_ones_some_hold_near() -> None:
+    near = [OPTION + 1, OPTION - 1]
+    found = look([OPTION], *[[OPTION, *near]] * 12, *[[OPTION]] * 8)
+    assert [(step.low, step.high) for step in steps_of(found)] == [(5, 5)]
+
+
+def test_the_interval_of_a_step_ends_before_other_steps_of_its_term() -> None:
+    beyond = OPTION + 2
+    found = look([OPTION, OPTION + 1], *[[OPTION, OPTION + 1]] * 10, *[[beyond, OPTION + 1]] * 10)
+    (first, _) = steps_of(found)
+    assert (first.at, first.low, first.high) == (5, 5, 5) and first.probability < 0.9

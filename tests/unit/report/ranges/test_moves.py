@@ -105,27 +105,36 @@ def test_a_revision_has_its_label_its_short_id_and_its_subject() -> None:
 
 def test_the_comparison_spans_the_whole_interval() -> None:
     point = move(12, ratio=1.1, first=10, last=14)
-    assert comparison(point) == f"suspects pr --base {sha(9)} --head {sha(14)} --exact-base"
-    assert comparison(move(0, ratio=1.1)) == ""
+    assert told(point) == f"suspects pr --base {sha(9)} --head {sha(14)} --exact-base"
+    assert told(move(0, ratio=1.1)) == ""
 
 
 def test_the_comparison_reads_the_configuration_that_was_given() -> None:
     point = move(12, ratio=1.1, first=10, last=14)
-    assert comparison(point, "bench/my file.yml").endswith(" --exact-base --config 'bench/my file.yml'")
-    assert comparison(point, "a\nb") == ""
+    assert told(point, config="bench/my file.yml").endswith(" --exact-base --config 'bench/my file.yml'")
+    assert told(point, config="a\nb") == ""
     found = range_headline(bisection(verdict="regression", change_points=(point,), config="x.yml"))
     assert "--exact-base --config x.yml" in str(found)
+
+
+def test_the_comparison_takes_its_inputs_from_where_the_range_took_them() -> None:
+    point = move(12, ratio=1.1, first=10, last=14)
+    assert told(point, overlay_from=sha(39)).endswith(f" --exact-base --overlay-from {sha(39)}")
 
 
 @pytest.mark.parametrize("name", ["--config=x", "a\nb", "\u202ex", "n" * 1000])
 def test_a_comparison_that_cannot_be_pasted_is_left_out(name: str) -> None:
     point = move(12, ratio=1.1, before=RevisionRef(revision=name, label="v1"))
-    assert comparison(point) == ""
+    assert told(point) == ""
 
 
 def test_a_revision_with_a_space_is_quoted() -> None:
     point = move(12, ratio=1.1, before=RevisionRef(revision="v 1; rm x", label="v1"))
-    assert "--base 'v 1; rm x' --head" in comparison(point)
+    assert "--base 'v 1; rm x' --head" in told(point)
+
+
+def told(point: ChangePoint, **fields: object) -> str:
+    return comparison(point, bisection(**fields))
 
 
 @pytest.mark.parametrize(
