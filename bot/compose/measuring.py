@@ -198,7 +198,7 @@ def real_job(
     else:
         source, laid = inputs_from(repository, asked.overlay_from, subject)
     base, head = overlaid(repository, [comparison.base, comparison.head], source, laid)
-    comparison = replace(comparison, base=base, head=head)
+    comparison = replace(comparison, base=base, head=head, inputs=source.id, laid=tuple(laid))
     ours = environment()
     passed = {name: ours[name] for name in subject.program.pass_env if name in ours}
     given = accounts(subject.sandbox, first=run.stack.enter_context(first_uid()))

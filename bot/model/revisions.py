@@ -33,11 +33,16 @@ class Range:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Base and head of a pull request; `notes` says how base was found (merge base, exact)."""
+    """Base and head of a pull request; `notes` says how base was found (merge base, exact).
+
+    inputs: the id of the revision whose files both have at the paths `laid`; empty: head's overlay.
+    """
 
     base: Revision
     head: Revision
     notes: tuple[str, ...] = ()
+    inputs: str = ""
+    laid: tuple[str, ...] = ()
 
     @property
     def same_tree(self) -> bool:

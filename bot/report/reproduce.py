@@ -37,9 +37,10 @@ def reproduction(subject: Subject, comparison: Comparison, configuration: Config
         f"git worktree add --detach ../suspects-base {comparison.base.id}",
         f"git worktree add --detach ../suspects-head {comparison.head.id}",
     ]
-    if subject.overlay:
-        paths = shlex.join(subject.overlay)
-        lines.append(f"(cd ../suspects-base && git checkout {comparison.head.id} -- {paths})")
+    source, laid = comparison.inputs or comparison.head.id, comparison.laid or subject.overlay
+    sides = {"base": comparison.base.id, "head": comparison.head.id} if laid else {}
+    other = [side for side, own in sides.items() if own != source]
+    lines += [f"(cd ../suspects-{side} && git checkout {source} -- {shlex.join(laid)})" for side in other]
     if program.setup:
         lines.append(program.setup)
     workload = subject.workloads.get(call.workload or "")

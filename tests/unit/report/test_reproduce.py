@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bot.model.invocation import invocation
 from bot.model.report import ConfigurationChange
 from bot.model.revisions import Comparison, Revision
@@ -50,6 +52,23 @@ def test_the_commands_make_the_configuration_files_as_trials_have_them(tmp_path:
     subprocess.run(["bash", "-ec", made], cwd=work, env={"PATH": path}, check=True, capture_output=True)
     for side in (base, head):
         assert (side / "conf" / "a.cfg").read_text() == "style=b fast'\n\n"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "sides"), [("", ["base"]), ("b" * 40, ["base"]), ("c" * 40, ["base", "head"])]
+)
+def test_the_sides_that_are_not_where_the_inputs_come_from_get_them(inputs: str, sides: list[str]) -> None:
+    subject = Subject.model_validate(
+        {"program": {"run": "./p"}, "options": {"a": {"flag": "-a"}}, "overlay": ["bench"]}
+    )
+    base, head = Revision("a" * 40, "v1"), Revision("b" * 40, "v2")
+    said = reproduction(
+        subject, Comparison(base, head, inputs=inputs, laid=("bench", "a b")), (True,)
+    ).commands
+    source = inputs or head.id
+    assert [x for x in said if " checkout " in x] == [
+        f"(cd ../suspects-{side} && git checkout {source} -- bench 'a b')" for side in sides
+    ]
 
 
 def test_what_head_breaks_comes_before_what_moved() -> None:
