@@ -52,6 +52,8 @@ class Comparison:
 
 CHECKOUT = "checkout"
 """The step of a build that is no command of anybody: it fails for want of room, or of rights."""
+WORKLOADS = "workloads"
+"""Likewise: there is no file of that name, and no command that would make it."""
 
 
 @dataclass(frozen=True)

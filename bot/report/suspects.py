@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.model.report import Effect, Report
+from bot.model.revisions import WORKLOADS
 from bot.report import words
 from bot.report.claims import acceptance_of, accepted, aliases, on_top, proves
 from bot.report.formats import (
@@ -96,7 +97,7 @@ _EXPLAINED = prose(
 def logs(report: Report) -> Section | None:
     """The last lines of each failed build's log."""
     blocks: list[Block] = []
-    for failure in report.build_failures:
+    for failure in (f for f in report.build_failures if f.step != WORKLOADS):  # no command has run
         listing = log_tail(failure.log)
         side = f"{failure.side.capitalize()}, last" if report.mode == "pull_request" else "Last"
         blocks.append(prose(f"{side} lines of ", code(failure.step), ":"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.adapters.builds import checkout
 from bot.adapters.processes.process import Ended
 from bot.model.errors import UsageError
-from bot.model.revisions import Build
+from bot.model.revisions import WORKLOADS, Build
 from bot.model.sites import Account
 from bot.model.subject import Subject, Workload
 from bot.model.trials import Side
@@ -87,7 +87,8 @@ class Kitchen:
             if not (source.is_file() or source.is_dir()):
                 made = " after `prepare`" if workload.prepare is not None else ""
                 reason = f"Workload {name}: there is no {workload.path} at {self._names[side]}{made}."
-                return Build(side, False, seconds, step="prepare", reason=reason)
+                step = WORKLOADS if workload.prepare is None else "prepare"
+                return Build(side, False, seconds, step=step, reason=reason)
             self._lay_out(source, target / Path(workload.path).name, side)
         except (OSError, UsageError) as error:
             reason = f"Workload {name} cannot be used at {self._names[side]}: {error}"

@@ -33,9 +33,10 @@ from bot.model.report import (
 )
 from bot.model.report_methods import CodePlace, ComparedProfile, FlameNode, MethodSuspect
 from bot.model.resources import FEATURES
+from bot.model.revisions import WORKLOADS
 
 _STORES = frozenset(("branch", "artifact", "directory", "object"))
-_STEPS = frozenset(("setup", "build", "prepare"))
+_STEPS = frozenset(("setup", "build", "prepare", WORKLOADS))
 _MOST_CALLERS, _MOST_PATHS = 50, 1_000
 _MOST = 5_000  # entries in any list: far above what a run measures, far below what would hurt
 FORK_NOTES = ("Logs and other texts of the pull request's own run are not copied here: see that run.",)
