@@ -28,13 +28,13 @@ def with_asserting(asked: AskedNight, opened: Opened, job: NightJob) -> NightJob
     if profiler is None:
         return job
     tip = job.revisions[-1]
+    read = partial(read_assertions, name=f"{tip.label}:{ASSERTIONS}")
     try:
         text = opened.repository.read_file(tip, str(ASSERTIONS)) or ""
+        read(text)  # what is wrong is told even if no time is left for mining
     except UsageError as error:
         return replace(job, notes=(*job.notes, f"No assertion was mined: {error}"))
-    file = AssertionFile(
-        str(ASSERTIONS), text, partial(read_assertions, name=f"{tip.label}:{ASSERTIONS}"), assertion_text
-    )
+    file = AssertionFile(str(ASSERTIONS), text, read, assertion_text)
     asserting = Asserting(
         profiler,
         ConstraintSolver(job.subject.space).default(),

@@ -15,7 +15,7 @@ from bot.flows.nights.asserting import Asserted, Asserting, AssertionFile
 from bot.flows.nights.proposing import digest, earlier, offer
 from bot.model.assertions import Assertion, NamedPath
 from bot.model.duration_history import DurationRecorder
-from bot.model.errors import ForgeError, ForgeRefusedError
+from bot.model.errors import ForgeError, ForgeRefusedError, UsageError
 from bot.model.forge import FileChange, Standing
 from bot.model.report import Report, RevisionRef
 from bot.model.report_assertions import ProposedAssertions, ProposedEntry
@@ -115,9 +115,9 @@ def test_a_proposal_of_another_version_is_as_if_there_were_none() -> None:
     assert changes(found) == {("read", "new")}
 
 
-def test_a_file_that_is_wrong_is_a_note() -> None:
-    found = mine(World(TWO_WAYS), "version: 1\nassertions: 5\n")
-    assert found.proposed == ProposedAssertions() and f"No assertion was mined: {PATH}:2" in found.notes[0]
+def test_a_file_that_is_wrong_is_not_mined_for() -> None:
+    with pytest.raises(UsageError, match=f"^{PATH}:2: assertions: "):
+        mine(World(TWO_WAYS), "version: 1\nassertions: 5\n")
 
 
 def whole_night(store: MemoryStore, proposals: FakeProposals | None = None, **how: Any) -> Report:

@@ -79,11 +79,11 @@ class Asserting:
         First hot methods are mined; in what time is left, asserted ones that are not hot. earlier: the file
         as the last night proposed it, if it was not changed since: what holds of it stays as it is, so that
         nights that find the same say the same.
+
+        Raises:
+            UsageError: the file is wrong.
         """
-        try:
-            known = before = self.file.read(self.file.text)
-        except UsageError as error:
-            return Asserted(notes=(f"No assertion was mined: {error}",))
+        known = before = self.file.read(self.file.text)
         with suppress(UsageError):  # of another version: as if it had not been proposed
             known = self.file.read(earlier or self.file.text)
         wanted, models, notes = known, dict[tuple[str, str | None], PathModel](), list[str]()
