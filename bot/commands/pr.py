@@ -14,7 +14,7 @@ Head = Annotated[str, typer.Option("--head", help="Revision to judge.")]
 ExactBase = Annotated[bool, typer.Option("--exact-base", help="Compare with --base itself.")]
 OverlayFrom = Annotated[
     str | None,
-    typer.Option("--overlay-from", help="Revision whose overlay, workloads and templates both sides get."),
+    typer.Option("--overlay-from", help="Revision whose overlay both get, and inputs that neither has."),
 ]
 
 

@@ -192,12 +192,13 @@ def real_job(
     """The job of a program that is built and run; what it opens is closed with the run."""
     subject = local.subject
     assert isinstance(subject.program, Program)
+    sides = [comparison.base, comparison.head]
     laid, of_overlay = list(subject.overlay), tuple[str, ...]()
     if asked.overlay_from is None:
         source, of_overlay = overlay_source(repository, comparison.head, laid)
     else:
-        source, laid = inputs_from(repository, asked.overlay_from, subject)
-    base, head = overlaid(repository, [comparison.base, comparison.head], source, laid)
+        source, laid = inputs_from(repository, asked.overlay_from, subject, sides)
+    base, head = overlaid(repository, sides, source, laid)
     comparison = replace(comparison, base=base, head=head, inputs=source.id, laid=tuple(laid))
     ours = environment()
     passed = {name: ours[name] for name in subject.program.pass_env if name in ours}

@@ -67,6 +67,7 @@ def night_of_branch(
         repository = Repository(asked.repository, folder / "git")
         head = asked.head or "HEAD"
         found = window_of(repository, head, remembered.past)
+        inputs = inputs_source(repository, found.revisions[0], found.revisions[-1], subject)
         revisions = overlaid(repository, found.revisions, found.revisions[-1], subject.overlay)
         found = replace(found, revisions=revisions)
         if subject.sandbox == "required" and (missing := what_is_missing()):
@@ -91,7 +92,6 @@ def night_of_branch(
         job = with_estimator(asked, remembered, job)
         job = with_asserting(asked, opened, replace(job, notes=(*notes, *machine, *job.notes)))
         told = night(with_accepted_at_night(asked.config or asked.repository / CONFIG, job))
-        inputs = inputs_source(repository, found.revisions[0], found.revisions[-1], subject)
         return told.model_copy(update={"overlay_from": inputs})
 
 

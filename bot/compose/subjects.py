@@ -22,7 +22,7 @@ class Asked:
     simulated: whether a table or a callable may be the subject (a callable is code of the working directory,
     run as ourselves: the action refuses it). history: `--history`. pull: what `run_on` may leave out.
     sample_seed: of the sample alone, where machines share an analysis; None: `seed` seeds all. overlay_from:
-    the revision whose overlay and other inputs both sides get; None: head's overlay.
+    the revision whose overlay both sides get, and inputs that neither has; None: head's overlay.
     """
 
     base: str

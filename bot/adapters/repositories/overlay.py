@@ -59,32 +59,36 @@ def overlay_source(
     return here, (f"`overlay` is not at {head.label}: all revisions have the files of {at}.",)
 
 
-def inputs_from(repository: Repository, word: str, subject: Subject) -> tuple[Revision, list[str]]:
-    """A revision, and the paths of all that it gives to others: the overlay and its other inputs.
+def inputs_from(
+    repository: Repository, word: str, subject: Subject, sides: Sequence[Revision]
+) -> tuple[Revision, list[str]]:
+    """A revision, and the paths of all that it gives to sides: the overlay, and inputs that none of them has.
+
+    Never those that one has: a workload may be the program's own code.
 
     Raises:
         UsageError: there is no such revision.
     """
     source = repository.resolve(word, word, exact_base=True).head
-    repository.hold(source.id)
-    others = [path for path in _inputs(subject) if _found(repository, source, path)]
-    return source, [*subject.overlay, *others]
+    repository.hold(source.id, *(side.id for side in sides))
+    lacking = [path for path in _inputs(subject) if not any(_found(repository, r, path) for r in sides)]
+    return source, [*subject.overlay, *(path for path in lacking if _found(repository, source, path))]
 
 
 def inputs_source(repository: Repository, first: Revision, source: Revision, subject: Subject) -> str:
-    """The id of the revision whose inputs a range is measured with; empty: its first one had the same."""
+    """The id of the revision whose inputs a range is measured with; empty: its first one lacks none."""
     if subject.overlay:
         return source.id
-    repository.hold(first.id, source.id)
-    pairs = ((_found(repository, r, path) for r in (first, source)) for path in _inputs(subject))
-    return source.id if any(one != other for one, other in pairs) else ""
+    _, laid = inputs_from(repository, source.id, subject, [first])
+    return source.id if laid else ""
 
 
 def _inputs(subject: Subject) -> list[str]:
     """Paths of templates, workloads, and what prepares these: words of commands, some of which are none."""
     made = [word for workload in subject.workloads.values() for word in (workload.prepare or "").split()]
     workloads = (workload.path for workload in subject.workloads.values())
-    return [*subject.files.values(), *workloads, *(word.strip("'\"").removeprefix("./") for word in made)]
+    words = (word.strip("'\"").removeprefix("./") for word in made)
+    return [*subject.files.values(), *workloads, *(word for word in words if word.strip("./"))]
 
 
 def _found(repository: Repository, head: Revision, path: str) -> list[str]:

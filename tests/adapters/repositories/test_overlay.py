@@ -117,7 +117,7 @@ INPUTS = {
 }
 
 
-def test_a_revision_gives_what_it_has_of_overlay_templates_workloads_and_their_scripts(
+def test_a_revision_gives_others_the_templates_workloads_and_scripts_that_they_lack_and_no_more(
     tmp_path: Path,
 ) -> None:
     there = new_repository(tmp_path / "repository")
@@ -129,13 +129,14 @@ def test_a_revision_gives_what_it_has_of_overlay_templates_workloads_and_their_s
     repository = Repository(there, tmp_path / "private")
     found = repository.resolve("v1", "v2", exact_base=True)
     subject = Subject.model_validate(INPUTS)
-    source, laid = inputs_from(repository, "HEAD", subject)
+    source, laid = inputs_from(repository, "HEAD", subject, [found.base, found.head])
     _, head = overlaid(repository, [found.base, found.head], source, laid)
-    given = {"bench/make.sh": "make\n", "conf.j2": "x\n", "two": "new\n"}
-    assert files(repository, head, tmp_path / "head") == {"program": "2\n", **given}
+    given = {"bench/make.sh": "make\n", "conf.j2": "x\n"}
+    own = {"program": "2\n", "two": "old\n"}  # a workload may be the program's own code
+    assert files(repository, head, tmp_path / "head") == own | given
     assert inputs_source(repository, found.base, source, subject) == source.id
     assert inputs_source(repository, found.base, found.head, subject) == ""
     with_overlay = subject.model_copy(update={"overlay": ("bench",)})
     assert inputs_source(repository, found.base, found.head, with_overlay) == found.head.id
     with pytest.raises(UsageError, match="nowhere"):
-        inputs_from(repository, "nowhere", subject)
+        inputs_from(repository, "nowhere", subject, [found.base])
