@@ -13,7 +13,7 @@ Track: TypeAlias = Literal["duet", "wall", "instructions"]
 """duet: both sides together on one core, CPU time. wall: one after the other, alone on all cores.
 instructions: both sides once under callgrind."""
 Outcome: TypeAlias = Literal["ok", "exit", "signal", "timeout", "unparsable", "not-started", "cut"]
-"""exit: an exit code outside `ok_exit`; unparsable: a metric's regex did not match;
+"""exit: an exit code outside `ok_exit`; unparsable: a metric's regex did not match, or it did nothing;
 not-started: the command could not be executed; cut: stopped by the budget or by the user (no failure)."""
 
 UNREAD = "No trial opened"

@@ -61,11 +61,7 @@ class Workbench:
             metrics=tuple(metrics) or (Metric(name="cpu"),),
             sandbox=sandbox,
         )
-        given_away = ROOT and sandbox != "off"
-        sites = {
-            side: Site(side, root, Account(uid, uid) if given_away else None, {"w": self.workload})
-            for (side, root), uid in zip(self.roots.items(), self.accounts.values(), strict=True)
-        }
+        sites = {side: self.site(side, given_away=ROOT and sandbox != "off") for side in self.roots}
         given = {"budget": 60.0, "slots": 1, "pass_env": {}, **more}
         return PairBench(
             subject=subject,
@@ -75,6 +71,11 @@ class Workbench:
             stop=self.stop,
             **given,  # type: ignore[arg-type]
         )
+
+    def site(self, side: Side, *, given_away: bool = ROOT) -> Site:
+        """Where a side's trials run."""
+        account = Account(self.accounts[side], self.accounts[side]) if given_away else None
+        return Site(side, self.roots[side], account, {"w": self.workload})
 
     def pair(
         self,

@@ -216,11 +216,12 @@ class PairBench:
                 new = True
                 request = self._requests.make(slot, site, command, seat=0, track=wish.track)
                 # Its output is read even when no metric needs it: a failure is explained by it.
+                before, ranged = self._unread.watch(command.workload), wish.revision is not None
                 answers = yield {0: self._numbered({**request, "capture": True})}
-                warm[side] = self._trial(answers[0], wish.track)
+                trial = self._trial(answers[0], wish.track)
+                warm[side] = self._unread.judged(trial, command.workload, before, side, ranged=ranged)
                 if warm[side].ok:
                     self._warm[key] = warm[side]
-                    self._unread.ran(command.workload)
             else:
                 warm[side] = self._warm[key]
         return warm, new

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.hopeless import HOPELESS
 from bot.analysis.change_points.noise import (
     EXACT,
     FAR,
@@ -28,8 +29,6 @@ NO_NOISE, REPEATABLE, QUIET = 1e-7, 1e-6, 3e-4
 as so much at least, for no program's changes are alike to more than that."""
 ODD = 4.0
 """... and from which on it is worth repeating."""
-HOPELESS = 3
-"""A configuration (at any revision), revision or level with so many failures and no success is left alone."""
 FLOOR = 1e-3
 """A configuration's level counts as at least this share of the highest one: values near 0 have noise, too."""
 SHORT, NEIGHBOURS = 200, 4

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.hopeless import HopelessThere, hopeless
 from bot.analysis.change_points.noise import EXACT, POOLED, Floats, Ints
-from bot.analysis.change_points.trials import HOPELESS, TrialLog
+from bot.analysis.change_points.trials import TrialLog
 from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
@@ -18,6 +19,9 @@ from bot.model.space import Configuration, Level, Space
 FEW = 32
 """Of a program with so few configurations the same ones are measured again and again, on either side of large
 steps: the mean of their trials, which shares are of, is another one in each night."""
+LARGE, LEAST, SOME = 2.0, 3, 0.05
+"""Times that a configuration moved within a night, and how many have to (at least, and as a share): shares of
+means that a step has in it to an unlike degree are not alike, and logs are."""
 FEWEST = 4
 """Configurations whose trials were repeated, from which on a noise of each value of an option is learned."""
 
@@ -34,8 +38,12 @@ class NightLog(TrialLog):
     """
 
     def __init__(self, space: Space, levels: Sequence[Level]) -> None:
+        self._far: bool | None = None
+        """Whether some moved far; None: not worked out yet."""
         self._broken: NDArray[np.bool_] | None = None
         """Which levels are broken tonight; None: not worked out yet."""
+        self._there: HopelessThere | None = None
+        """Which are at single revisions."""
         self._few = math.prod(len(option.values) for option in space.options) <= FEW
         super().__init__(space, levels, logs=self._few)
         self._record = False
@@ -89,35 +97,49 @@ class NightLog(TrialLog):
         self.forget()
 
     def broken_levels(self) -> list[Level]:
-        """Levels at which nothing works tonight, whatever earlier nights ran.
-
-        What fails with another option's level, too, every time, is not given up: that may be it alone.
-        """
+        """Levels at which nothing works tonight, whatever earlier nights ran."""
         rows = list(self.place.values())
         holds, worked = self.holds[rows], self.means()[rows] > 0.0
         tried = np.array([bool(self._failed[row]) for row in rows], dtype=bool)
-        failed = holds & (tried & ~worked)[:, None]
-        often = (failed.sum(axis=0) >= HOPELESS) & ~holds[worked].any(axis=0)
-        broken: list[int] = np.flatnonzero(often).tolist()
-
-        def alone(one: int) -> bool:
-            others = [k for k in broken if self.levels[k].option != self.levels[one].option]
-            return not any((failed[:, one] <= failed[:, k]).all() for k in others)
-
-        return [self.levels[k] for k in broken if alone(k)]
+        alive = np.asarray(holds[worked].any(axis=0))
+        broken = hopeless(self.levels, holds[tried & ~worked], alive)
+        return [level for level, lost in zip(self.levels, broken, strict=True) if lost]
 
     def usable(self, configuration: Configuration, revision: int) -> bool:
-        """As ever; and no level of it is broken tonight: what was not tried with that fails, too."""
+        """As ever; and no level of it is broken tonight, there or everywhere: untried, that fails, too."""
         if self._broken is None:
             found = self.broken_levels()
             self._broken = np.array([level in found for level in self.levels], dtype=bool)
-        broken = bool((self.holding(configuration) & self._broken).any())
-        return not broken and super().usable(configuration, revision)
+        held = self.holding(configuration)
+        if (held & self._broken).any() or not super().usable(configuration, revision):
+            return False
+        return self.known(configuration, revision) or not (held & self._hopeless_there.at(revision)).any()
+
+    @property
+    def _hopeless_there(self) -> HopelessThere:
+        """What only fails at the anchor says nothing of the revision that ran beside it."""
+        if self._there is None:
+            tonight = set(self.place.values())
+            failed = {cell for row in tonight - self._valueless for cell in self._failed[row]}
+            worked = [cell for cell in self._last if cell[0] in tonight]
+            self._there = HopelessThere(self.levels, self.holds, failed=failed, worked=worked)
+        return self._there
 
     def forget(self) -> None:
         """Trials, scale or unit changed: compute the columns again."""
         super().forget()
-        self._broken = None
+        self._broken = self._there = self._far = None
+
+    @property
+    def logarithmic(self) -> bool:
+        """As ever; and where steps are large."""
+        if self._far is None:
+            least, most = np.full(len(self.configurations), np.inf), np.zeros(len(self.configurations))
+            np.minimum.at(least, self._c, self._y)
+            np.maximum.at(most, self._c, self._y)
+            far = (most >= LARGE * least).sum()
+            self._far = bool(far >= max(LEAST, SOME * len(least)) and (self._y > 0.0).all())
+        return super().logarithmic or (self.relative and self._far)
 
     def _scales(self, c: Ints, y: Floats) -> Floats:
         """Relative scale of each configuration's trials: its own, drawn to what its values let expect."""

@@ -6,10 +6,12 @@ import pytest
 
 from bot.adapters.trials.unread import Unread
 from bot.model.subject import FlagOption, Program, Subject, Workload
-from bot.model.trials import Wish
+from bot.model.trials import Side, Trial, Wish
 from tests.adapters.workbench import Workbench
 
 UNREAD = "No trial opened `workload`"
+WELL = Trial("ok")
+IDLE, READING = "#!/bin/sh\nexit 0\n", '#!/bin/sh\ncat "$1"\n'
 
 
 def subject(run: str = "./program {workload}") -> Subject:
@@ -20,8 +22,14 @@ def subject(run: str = "./program {workload}") -> Subject:
     )
 
 
-def notes_of(workbench: Workbench, program: str, run: str = "./program {workload}", **more: str) -> list[str]:
-    workbench.program(program)
+def notes_of(
+    workbench: Workbench,
+    program: str,
+    run: str = "./program {workload}",
+    side: Side | None = None,
+    **more: str,
+) -> list[str]:
+    workbench.program(program, side=side)
     with workbench.bench(Program.model_validate({"run": run, **more})) as bench:
         list(bench.measure(iter([Wish((False,))])))
     return [note for note in bench.notes() if note.startswith("No trial opened")]
@@ -56,7 +64,8 @@ def test_a_file_deep_in_a_folder_counts_as_opening_the_folder(tmp_path: Path) ->
     deep.mkdir(parents=True)
     (deep / "file").write_text("x")
     watch = Unread(subject(), {"w": tmp_path / "input"})
-    watch.ran("w")
+    before = watch.watch("w")
+    watch.judged(WELL, "w", before, "base", ranged=False)
     assert len(watch.notes()) == 1
     (deep / "file").read_text()
     assert not watch.notes()
@@ -64,9 +73,54 @@ def test_a_file_deep_in_a_folder_counts_as_opening_the_folder(tmp_path: Path) ->
     assert not watch.notes()
 
 
+def test_head_that_ends_well_without_the_input_that_base_opens_is_told(workbench: Workbench) -> None:
+    workbench.program(READING, side="base")
+    (note,) = notes_of(workbench, IDLE, side="head")
+    assert note.startswith(f"{UNREAD} (workload `w`) at head, where base does, though")
+
+
+def test_a_base_that_does_not_open_its_input_says_nothing_against_head(workbench: Workbench) -> None:
+    workbench.program(IDLE, side="base")
+    assert not notes_of(workbench, READING, side="head")
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "worked"),
+    [(READING, IDLE, False), (READING, READING, True), (IDLE, IDLE, True), (IDLE, READING, True)],
+)
+def test_a_revision_that_never_opens_what_the_anchor_opens_has_no_value(
+    workbench: Workbench, base: str, head: str, *, worked: bool
+) -> None:
+    workbench.program(base, side="base")
+    workbench.program(head, side="head")
+    program = Program(run="./program {workload}")
+    wishes = [Wish((fast,), revision=0) for fast in (False, True)]
+    with workbench.bench(program, heads=lambda _: workbench.site("head")) as bench:
+        pairs = list(bench.measure(iter(wishes)))
+    assert [(pair.first.ok, pair.second.ok) for pair in pairs] == [(True, worked)] * 2
+    said = "it ended well and never opened `workload`: it may have done nothing"
+    assert {pair.second.detail for pair in pairs} == ({""} if worked else {said})
+
+
+def test_an_input_is_watched_anew_for_each_trial(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    watch = Unread(subject(), {"w": tmp_path / "file"})
+
+    def ended(side: Side, *, reads: int) -> Trial:
+        before = watch.watch("w")
+        for _ in range(reads):
+            (tmp_path / "file").read_text()
+        return watch.judged(WELL, "w", before, side, ranged=True)
+
+    asked: list[tuple[Side, int]] = [("base", 1), ("head", 2), ("head", 0), ("head", 1)]
+    answers = [ended(side, reads=reads) for side, reads in asked]
+    assert [answer.ok for answer in answers] == [True, True, False, True]
+    assert not watch.notes()
+
+
 def test_where_an_input_cannot_be_watched_nothing_is_said_of_it(tmp_path: Path) -> None:
     watch = Unread(subject(), {"w": tmp_path / "gone"})
-    watch.ran("w")
+    assert watch.judged(WELL, "w", watch.watch("w"), "head", ranged=True).ok
     assert not watch.notes()
     watch.close()
 

@@ -393,3 +393,46 @@ def test_pairs_of_levels_that_the_constraints_forbid_are_not_told_as_never_tried
     night = NightSearch(space, window, ConstraintSolver(space), rng=np.random.default_rng(1))
     unseen = {term for term, least in night.slow_downs().items() if least == float("inf")}
     assert ("!b", "a") not in unseen and ("a", "b") in unseen
+
+
+MANY = Space(tuple(Option(n, "flag", (False, True), False) for n in "abcdefghijklm"))
+Cost = Callable[[set[str], int], float]
+
+
+def noisy_night(
+    cost: Cost, seed: int, trials: int = 220, noise: float = 0.02
+) -> tuple[NightSearch, list[Observation]]:
+    """A night of eight revisions and 13 options; a cost of NaN fails."""
+    chance = np.random.default_rng(100 + seed)
+    window, solver = Window(8, reference=0), ConstraintSolver(MANY)
+    night = NightSearch(MANY, window, solver, rng=np.random.default_rng(seed), threshold=0.02)
+    answers: list[Observation] = []
+    while len(answers) < trials and (wishes := night.wishes()):
+        fresh = []
+        for p in wishes:
+            on = {o.name for o, v in zip(MANY.options, p.configuration, strict=True) if v}
+            value = cost(on, p.revision) * float(chance.normal(1.0, noise))
+            fresh.append(Observation(p, value, built=True, anchor=1.3))
+        answers += fresh
+        night.partial_fit(fresh)
+    return night, answers
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_options_that_old_revisions_do_not_know_do_not_take_a_nights_trials(seed: int) -> None:
+    def cost(on: set[str], revision: int) -> float:
+        unknown = revision < 5 and on & set("ijklm")
+        return float("nan") if unknown else 1.15 if revision >= 2 else 1.0
+
+    night, answers = noisy_night(cost, seed)
+    failed = [o for o in answers if np.isnan(o.value)]
+    assert len(failed) < len(answers) / 6
+    (found,) = night.change_points_
+    assert (found.revision, found.term) == (2, ()) and found.ratio == pytest.approx(1.15, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_program_that_became_ten_times_as_slow_is_one_change_whatever_its_options_cost(seed: int) -> None:
+    night, _ = noisy_night(lambda on, r: (1.1 if "a" in on else 1.0) * (10.0 if r >= 2 else 1.0), seed)
+    (found,) = night.change_points_
+    assert (found.revision, found.term) == (2, ()) and found.ratio == pytest.approx(10.0, rel=0.06)
