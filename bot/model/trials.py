@@ -23,6 +23,8 @@ RECORDED = "The table has"
 
 TIP_FAILS = "The tip fails"
 """How a night's note begins that names what a commit broke: earlier revisions run it."""
+ALONE = "No revision before"
+"""How a night's note begins that names the tip, beside which no earlier revision gives a value."""
 BESIDE = "beside which all trials run"
 """What a range's note says of configurations that fail at its anchor: nothing is known of them anywhere."""
 UNTRIED = "Tonight ended before its first trial gave a value"

@@ -272,6 +272,22 @@ class Unfinished(Unbuildable):
         return iter(())
 
 
+def test_a_tip_with_nothing_before_it_to_compare_with_says_so_and_does_not_ask_for_more_time() -> None:
+    one = job(Moving(), MemoryStore(), 40)
+    report = night(replace(one, bench=Unbuildable(one.bench, range(len(one.revisions) - 1))))
+    assert report.verdict == "inconclusive"
+    found = range_headline(report)
+    assert markdown(found.title) == "Not clear: there is nothing to compare the tip with"
+    assert markdown(found.action).startswith("run `suspects check` at an earlier one that should work")
+
+
+def test_a_tip_of_which_only_the_revision_before_it_works_is_compared_with_that() -> None:
+    one = job(Moving(), MemoryStore(), 40)
+    last = len(one.revisions) - 1
+    night(replace(one, bench=Unbuildable(one.bench, range(last - 1))))
+    assert one.search.compared_ == (last, last - 1)
+
+
 def test_a_change_among_unbuildable_revisions_is_an_interval() -> None:
     program, store = Moving([(30, ("gamma",), 0.3)], rng=np.random.default_rng(1)), MemoryStore()
     one = job(program, store, 40)

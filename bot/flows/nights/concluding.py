@@ -19,7 +19,7 @@ from bot.model.at_fault import held
 from bot.model.change_points import ChangePoint, Observation
 from bot.model.report import Report, Series, Verdict
 from bot.model.space import Term
-from bot.model.trials import UNTRIED
+from bot.model.trials import ALONE, UNTRIED
 from bot.report.formats import seconds
 from bot.report.ranges.moves import courses
 
@@ -139,7 +139,7 @@ def _doubts(job: NightJob, measured: Sequence[Observation]) -> list[str]:
     elif there and not any(o.value > 0 for o in there):
         notes.append(f"Every trial at the tip {tip} failed: nothing can be said of what is new.")
     elif len(job.search.compared_) == 1:
-        notes.append(f"No revision before {tip} could be measured: there is nothing to compare it with.")
+        notes.append(f"{ALONE} {tip} could be measured: there is nothing to compare it with.")
     broken = {o.probe.revision for o in measured if not o.built}
     notes += _stood_in(job, broken)
     if broken:

@@ -32,9 +32,8 @@ def inwards(ends: Sequence[int], count: int) -> list[int]:
 
 
 def onwards(first: int, end: int) -> Iterator[int]:
-    """A revision and those after it at doubled distances, before an end."""
+    """A revision, those after it at doubled distances, and the last one, before an end."""
     distance = 1
     while first < end:
         yield first
-        first += distance
-        distance *= 2
+        first, distance = first + min(distance, max(end - 1 - first, 1)), 2 * distance

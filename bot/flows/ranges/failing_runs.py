@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 
+from bot.flows.ranges.telling import spoken_level
 from bot.model.at_fault import at_fault, fitting_terms, fitting_terms_by_value, held
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration, Level, Space, Term, Value
@@ -187,7 +188,7 @@ def _what_fails(space: Space, failed: Sequence[Configuration], worked: Collectio
     bad, well = ([space.as_dict(c) for c in side] for side in (failed, worked))
     fit = ((alone[0],),) if len(alone) == 1 else fitting_terms(bad, well)
     if terms := fit if len(fit) == 1 else fitting_terms_by_value(bad, well):
-        told = ", or with ".join(" and ".join(f"`{level}`" for level in term) for term in terms)
+        told = ", or with ".join(" and ".join(spoken_level(str(level)) for level in term) for term in terms)
         return f"Nothing works there with {told}: mend how it is run, or forbid it by a constraint."
     plainest = min((_chosen(space, c) for c in failed), key=len)
     example = f"with {together([plainest])} alone" if plainest else "the default"

@@ -71,9 +71,14 @@ def either(terms: Sequence[Term], *more: str) -> str:
     return (", or " if several else " or ").join([*map(spoken, terms), *more])
 
 
+def spoken_level(level: str) -> str:
+    """A level in a sentence: `a`, or `a` off."""
+    return f"`{level.removeprefix('!')}`{' off' * level.startswith('!')}"
+
+
 def spoken(term: Term) -> str:
     """A term in a sentence: `a` with `b`, `c` off and `d`."""
-    shown = [f"`{level.removeprefix('!')}`{' off' * level.startswith('!')}" for level in term]
+    shown = [spoken_level(level) for level in term]
     first, *others = shown or ["everything"]
     *some, last = others or [""]
     return f"{first} with {', '.join(some)}{' and ' * bool(some)}{last}" if others else first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.model.report import ChangePoint, Report
-from bot.model.trials import BESIDE, TIP_FAILS, UNREAD, UNTRIED, tip_fails, unread
+from bot.model.trials import ALONE, BESIDE, TIP_FAILS, UNREAD, UNTRIED, tip_fails, unread
 from bot.report import claims, doubts, unbuilt, words
 from bot.report.formats import (
     Listing,
@@ -42,6 +42,11 @@ DOUBTS = (
 )
 """What the notes say that limits every figure: it is told above the fold, and only there."""
 AGAIN = prose("nothing yet: the next night asks again, first of all.")
+CHECK_EARLIER = prose(
+    "run ",
+    code("suspects check"),
+    " at an earlier one that should work; later nights are compared with this tip.",
+)
 RUN_IT = prose(
     "run the tip in one of these configurations; if it is meant to fail there, forbid that by ",
     code("constraints"),
@@ -186,6 +191,8 @@ def _unclear(report: Report) -> Headline:
     elif tip_fails(report.notes):
         title = prose("The tip fails where earlier revisions work; no slow-down known elsewhere")
         return Headline("bad", "🟠", title, (_searched(report),), RUN_IT)
+    elif any(note.startswith(ALONE) for note in report.notes):
+        why, action = "there is nothing to compare the tip with", CHECK_EARLIER
     elif any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
     elif _nameless(report):

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from itertools import product
 
+import pytest
+
 from bot.flows.ranges.failing_runs import FailingRun, failing_runs, in_words, without_broken, without_value
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Option, Space
@@ -129,16 +131,17 @@ def test_where_everything_fails_at_the_anchor_no_option_is_blamed_for_it() -> No
     assert note.endswith("they have no value at any revision. Nothing works there: mend how it is run.")
 
 
-def test_options_that_fail_together_at_the_anchor_are_named() -> None:
+@pytest.mark.parametrize(("value", "told"), [("1", "`a` and `c`"), ("0", "`a` and `c` off")])
+def test_options_that_fail_together_at_the_anchor_are_named(value: str, told: str) -> None:
     space = Space(tuple(Option(name, "flag", (False, True), False) for name in "abcde"))
     trials = [
         replace(trial(text, 2, math.nan if fails else 1.0), anchor=0.0 if fails else 0.3)
         for text in ("".join(bits) for bits in product("01", repeat=5))
-        for fails in (text[0] == text[2] == "1",)
+        for fails in (text[0] == "1" and text[2] == value,)
     ]
     (note,) = without_value(space, trials, "v9")[1]
     assert note.endswith(
-        "Nothing works there with `a` and `c`: mend how it is run, or forbid it by a constraint."
+        f"Nothing works there with {told}: mend how it is run, or forbid it by a constraint."
     )
 
 
