@@ -11,6 +11,8 @@ from bot.model.space import Level
 
 HOPELESS = 3
 """A configuration (at any revision), revision or level with so many failures and no success is left alone."""
+WEARY = 2 * HOPELESS
+"""So many failures at a revision that its levels are left alone there, though others may be to blame."""
 
 Bools = NDArray[np.bool_]
 
@@ -55,8 +57,9 @@ class HopelessThere:
         for row, revision in worked:
             alive[number[revision]] |= holds[row]
         for revision in {r for _, r in failed}:
-            rows = [row for row, r in failed if r == revision]
-            lost[number[revision]] = hopeless(levels, holds[rows], alive[number[revision]])
+            here, well = holds[[row for row, r in failed if r == revision]], alive[number[revision]]
+            weary = (here.sum(axis=0) >= WEARY) & ~well  # each of several, of which one alone is to blame
+            lost[number[revision]] = hopeless(levels, here, well) | weary
         self._places, self._lost, self._known = np.array(places, dtype=np.intp), lost, lost | alive
         self._at: dict[int, Bools] = {}
 

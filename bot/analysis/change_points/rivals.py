@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bot.analysis.change_points.findings import opposite
 from bot.analysis.change_points.noise import Floats
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
@@ -22,7 +23,7 @@ CHANCE = 4.0
 
 @dataclass(frozen=True)
 class Rivals:
-    """Terms, most probable first, and their shares; terms equal in all valid configurations count as one.
+    """Terms, most probable first, and their shares; those equal in all that may have a value count as one.
 
     sure: share of the first and its equals. size: of the step in the first; as it was, where trials on both
     sides of it speak for none. evidence: its log posterior odds.
@@ -52,15 +53,26 @@ def rivals(model: StepModel, step: Step, reach: float, grown: Sequence[Term]) ->
     shares = shares / shares.sum()
     terms = [model.terms.term(int(k), grown) for k in order]
     lead = model.terms.cover(terms[0], model.log.holds)
-    names = model.terms.named(terms[0])
-    sure = float(shares[0])
+    sure, seen, there = float(shares[0]), information[:, 0] > 0.0, _with_a_value(model, step)
+    names = (*model.terms.named(terms[0]), *there)
     for term, share in zip(terms[1:], shares[1:], strict=True):
-        same = (model.terms.cover(term, model.log.holds) == lead).all()
-        if same and model.terms.equivalent(names, model.terms.named(term)):
+        same = (model.terms.cover(term, model.log.holds) == lead)[seen].all()
+        if same and model.terms.equivalent(names, (*model.terms.named(term), *there)):
             sure += float(share)
     whole, evidence = float(information[lead].sum()), float(score[order[0]])
     size = float(moment[lead].sum()) / whole if whole > 0 and evidence > 0 else step.size
     return Rivals(tuple(terms), tuple(float(s) for s in shares), sure, size, evidence)
+
+
+def _with_a_value(model: StepModel, step: Step) -> tuple[str, ...]:
+    """Levels that all configurations hold which may have a value on both sides of a step.
+
+    Others are lost on one of them: mostly options that are younger.
+    """
+    lost = {*model.log.lost(step.low - 1), *model.log.lost(step.high)}
+    levels = model.terms.levels
+    left = (next((x for x in levels if opposite(x, one, levels)), None) for one in lost)
+    return tuple(sorted(str(level) for level in left if level is not None))
 
 
 def _spread(model: StepModel, moment: Floats, information: Floats, best: Term) -> float:

@@ -137,10 +137,8 @@ class TrialLog:
         if other is None:
             return False
         first, last = min(other, revision), max(other, revision)
-        between = range(first, last + 1)
-        if all(
-            self._last.get((row, r), value) == value for r in between
-        ):  # else it is a coarse clock's chance
+        between = range(first, last + 1)  # another value there: a coarse clock's chance
+        if all(self._last.get((row, r), value) == value for r in between):
             self.unusable |= {(row, r) for r in between}
             self._origins |= {(row, r): first for r in between}
             self._seen[row, value] = first
@@ -182,9 +180,8 @@ class TrialLog:
         """The last revision with a value of its own before a stretch of carried ones; None: it is in none."""
         row = self.place.get(configuration, -1)
         first = self._origins.get((row, revision))
-        if first is None:
-            return None
-        return max((r for k, r in self._last if k == row and r < first), default=first)
+        earlier = (r for k, r in self._last if k == row and first is not None and r < first)
+        return max(earlier, default=first)
 
     def usable(self, configuration: Configuration, revision: int) -> bool:
         """Whether a trial there has not failed so far, nor several of the configuration everywhere else."""
@@ -201,6 +198,10 @@ class TrialLog:
         failed = ~worked & np.array([len(trials) > 0 for trials in self._failed], dtype=bool)
         tried, alive = self.holds[failed].sum(axis=0), self.holds[worked].sum(axis=0)
         return [self.levels[i] for i in np.flatnonzero((tried >= HOPELESS) & (alive == 0))]
+
+    def lost(self, _revision: int) -> list[Level]:
+        """Levels that are known to give no value there: none, as long as nothing asks for them."""
+        return []
 
     def columns(self) -> Columns:
         """Configuration (sorted), revision, value and standard deviation of trials that count, (n,) each.

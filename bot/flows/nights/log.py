@@ -7,9 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bot.analysis.change_points.hopeless import HopelessThere, hopeless
+from bot.analysis.change_points.hopeless import Bools, HopelessThere, hopeless
 from bot.analysis.change_points.noise import EXACT, POOLED, Floats, Ints
 from bot.analysis.change_points.trials import TrialLog
 from bot.analysis.noise_pattern import WILDEST, expected_noise
@@ -40,10 +39,10 @@ class NightLog(TrialLog):
     def __init__(self, space: Space, levels: Sequence[Level]) -> None:
         self._far: bool | None = None
         """Whether some moved far; None: not worked out yet."""
-        self._broken: NDArray[np.bool_] | None = None
-        """Which levels are broken tonight; None: not worked out yet."""
-        self._there: HopelessThere | None = None
-        """Which are at single revisions."""
+        self._tonight: tuple[Bools, HopelessThere] | None = None
+        """Which levels are broken tonight, at all revisions and at single ones; None: not worked out yet."""
+        self._ever: tuple[Bools, HopelessThere] | None = None
+        """The same of all nights."""
         self._few = math.prod(len(option.values) for option in space.options) <= FEW
         super().__init__(space, levels, logs=self._few)
         self._record = False
@@ -98,37 +97,49 @@ class NightLog(TrialLog):
 
     def broken_levels(self) -> list[Level]:
         """Levels at which nothing works tonight, whatever earlier nights ran."""
-        rows = list(self.place.values())
-        holds, worked = self.holds[rows], self.means()[rows] > 0.0
-        tried = np.array([bool(self._failed[row]) for row in rows], dtype=bool)
-        alive = np.asarray(holds[worked].any(axis=0))
-        broken = hopeless(self.levels, holds[tried & ~worked], alive)
-        return [level for level, lost in zip(self.levels, broken, strict=True) if lost]
+        return self._named(self._hopeless_tonight[0])
+
+    def lost(self, revision: int) -> list[Level]:
+        """Levels that gave no value there and around it, or none anywhere, in any night."""
+        if self._ever is None:
+            self._ever = self._hopeless(range(len(self.configurations)))
+        nowhere, there = self._ever
+        return self._named(nowhere | there.at(revision))
 
     def usable(self, configuration: Configuration, revision: int) -> bool:
         """As ever; and no level of it is broken tonight, there or everywhere: untried, that fails, too."""
-        if self._broken is None:
-            found = self.broken_levels()
-            self._broken = np.array([level in found for level in self.levels], dtype=bool)
+        broken, there = self._hopeless_tonight
         held = self.holding(configuration)
-        if (held & self._broken).any() or not super().usable(configuration, revision):
+        if (held & broken).any() or not super().usable(configuration, revision):
             return False
-        return self.known(configuration, revision) or not (held & self._hopeless_there.at(revision)).any()
+        return self.known(configuration, revision) or not (held & there.at(revision)).any()
 
     @property
-    def _hopeless_there(self) -> HopelessThere:
-        """What only fails at the anchor says nothing of the revision that ran beside it."""
-        if self._there is None:
-            tonight = set(self.place.values())
-            failed = {cell for row in tonight - self._valueless for cell in self._failed[row]}
-            worked = [cell for cell in self._last if cell[0] in tonight]
-            self._there = HopelessThere(self.levels, self.holds, failed=failed, worked=worked)
-        return self._there
+    def _hopeless_tonight(self) -> tuple[Bools, HopelessThere]:
+        if self._tonight is None:
+            self._tonight = self._hopeless(list(self.place.values()))
+        return self._tonight
+
+    def _hopeless(self, rows: Sequence[int]) -> tuple[Bools, HopelessThere]:
+        """Levels with which nothing worked in some configurations: at any revision, and by revision.
+
+        What only fails at the anchor says nothing of the revision that ran beside it.
+        """
+        holds, worked = self.holds[rows], self.means()[rows] > 0.0
+        tried = np.array([bool(self._failed[row]) for row in rows], dtype=bool)
+        nowhere = hopeless(self.levels, holds[tried & ~worked], np.asarray(holds[worked].any(axis=0)))
+        mine = set(rows)
+        failed = {cell for row in mine - self._valueless for cell in self._failed[row]}
+        well = [cell for cell in self._last if cell[0] in mine]
+        return nowhere, HopelessThere(self.levels, self.holds, failed=failed, worked=well)
+
+    def _named(self, which: Bools) -> list[Level]:
+        return [level for level, chosen in zip(self.levels, which, strict=True) if chosen]
 
     def forget(self) -> None:
         """Trials, scale or unit changed: compute the columns again."""
         super().forget()
-        self._broken = self._there = self._far = None
+        self._tonight = self._ever = self._far = None
 
     @property
     def logarithmic(self) -> bool:

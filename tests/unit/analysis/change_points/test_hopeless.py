@@ -54,6 +54,13 @@ def test_at_other_revisions_the_nearest_one_that_is_known_counts(revision: int, 
     assert left_alone(found.at(revision)) == lost
 
 
+def test_at_one_revision_levels_that_failed_often_are_left_alone_though_others_may_be_to_blame() -> None:
+    rows = np.array([holding("a", "b"), holding("a", "b", "c")] * 3)
+    failed = [(row, 3) for row in range(len(rows))]
+    assert not left_alone(HopelessThere(LEVELS, rows, failed=failed[:5], worked=[]).at(3))
+    assert set(left_alone(HopelessThere(LEVELS, rows, failed=failed, worked=[]).at(3))) == {"a", "b"}
+
+
 def test_halfway_between_what_fails_and_what_works_is_tried() -> None:
     assert not left_alone(there([(row, 3) for row in (1, 2, 3)], [(0, 3), (1, 9)]).at(6))
 

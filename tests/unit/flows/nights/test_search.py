@@ -399,13 +399,17 @@ MANY = Space(tuple(Option(n, "flag", (False, True), False) for n in "abcdefghijk
 Cost = Callable[[set[str], int], float]
 
 
+def of_many(seed: int) -> NightSearch:
+    window, solver = Window(8, reference=0), ConstraintSolver(MANY)
+    return NightSearch(MANY, window, solver, rng=np.random.default_rng(seed), threshold=0.02)
+
+
 def noisy_night(
     cost: Cost, seed: int, trials: int = 220, noise: float = 0.02
 ) -> tuple[NightSearch, list[Observation]]:
     """A night of eight revisions and 13 options; a cost of NaN fails."""
     chance = np.random.default_rng(100 + seed)
-    window, solver = Window(8, reference=0), ConstraintSolver(MANY)
-    night = NightSearch(MANY, window, solver, rng=np.random.default_rng(seed), threshold=0.02)
+    night = of_many(seed)
     answers: list[Observation] = []
     while len(answers) < trials and (wishes := night.wishes()):
         fresh = []
@@ -429,6 +433,9 @@ def test_options_that_old_revisions_do_not_know_do_not_take_a_nights_trials(seed
     assert len(failed) < len(answers) / 6
     (found,) = night.change_points_
     assert (found.revision, found.term) == (2, ()) and found.ratio == pytest.approx(1.15, abs=0.03)
+    # Nobody can tell everything from all but who has what was not there yet, and the next nights ask no more.
+    (known,) = of_many(seed).remember([answers]).recalled()
+    assert (known.revision, known.term) == (2, ()) and known.probability > 0.95
 
 
 @pytest.mark.parametrize("seed", range(3))
