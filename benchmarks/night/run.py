@@ -34,6 +34,10 @@ OTHERS = (
     (32, 0.01, 160, "record"),
     (16, 0.0, 80, "restless"),
     (32, 0.0, 80, "restless"),
+    (16, 0.02, 110, "young"),
+    (32, 0.02, 110, "young"),
+    (16, 0.02, 110, "large"),
+    (32, 0.02, 110, "large"),
 )
 """The same of other kinds of worlds."""
 MULTIPLES = (1, 2, 4)

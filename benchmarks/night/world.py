@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,9 +22,12 @@ CHANGING, SMALLEST, LARGEST = 0.5, 0.05, 0.20
 """Share of days with a change, and its size."""
 PAIR, ABSENT, FASTER = 0.4, 0.2, 1 / 3
 """Share of changes of two levels, of levels that say an option is off, and of improvements."""
-KINDS = ("usual", "heavy tails", "record", "restless")
+KINDS = ("usual", "heavy tails", "record", "restless", "young", "large")
 """Heavy tails: one trial in a hundred takes 20 to 100 % too long. Record: each trial repeats its value, as in
-a table, and no machine measures it. Restless: each commit moves everything and each option a little."""
+a table, and no machine measures it. Restless: each commit moves everything and each option a little. Young:
+some options come with a commit of their own; before it nothing works with them. Large: changes are so."""
+YOUNG, MANIFOLD = 0.3, (1.0, 4.0)
+"""Share of options that are younger than the first revision, and what is added by large changes."""
 RESTLESS = 5e-4
 """By how much, as a share of the cheapest configuration."""
 HEAVY, TOO_LONG = 0.01, (0.2, 1.0)
@@ -79,6 +83,10 @@ class World:
         if self.kind == "restless":
             own = rng.normal(0.0, RESTLESS * self._influences[0][1], self._wandered.shape)
             self._wandered = own.cumsum(axis=0)
+        self._born = np.zeros(self.options, dtype=np.intp)
+        if self.kind == "young":
+            late = rng.random(self.options) < YOUNG
+            self._born = np.where(late, rng.integers(1, self.tips[-1], self.options), 0)
         self._record: dict[Probe, float] = {}
         if not self.noise or self.kind == "record":  # counts are the same on every machine
             self._machine[:] = 1.0
@@ -89,6 +97,8 @@ class World:
     def observe(self, probe: Probe, night: int) -> Observation:
         """One trial of a night."""
         rows = np.array([probe.configuration], dtype=bool)
+        if (rows[0] & (self._born > probe.revision)).any():
+            return Observation(probe, math.nan)
         clean = float(self._seconds(rows, probe.revision, moved=night >= self.moved)[0])
         value = clean * max(1.0 + self.noise * float(self._noise.normal()), 0.2)
         if self.kind == "heavy tails" and self._noise.random() < HEAVY:
@@ -120,11 +130,13 @@ class World:
                 continue
             at = int(self.rng.integers(self.tips[night - 1] + 1, self.tips[night] + 1))
             term = self._term(1 + int(self.rng.random() < PAIR))
-            share = float(self.rng.uniform(SMALLEST, LARGEST))
-            share *= -1.0 if self.rng.random() < FASTER else 1.0
+            share = float(self.rng.uniform(*(MANIFOLD if self.kind == "large" else (SMALLEST, LARGEST))))
+            faster = self.rng.random() < FASTER
+            share *= 1.0 if not faster else -1.0 / (1.0 + share) if self.kind == "large" else -1.0
             levels = self._seconds(self._sample[self._holds(term, self._sample)], at)
             seconds = share * float(np.median(levels))
-            if (levels + seconds).min() > 0.5:
+            there = all(self._born[self.names.index(x)] < at for x in term if not x.startswith("!"))
+            if there and (levels + seconds).min() > 0.5:
                 self.changes.append(Change(night, at, term, seconds, share))
 
     def _term(self, degree: int) -> Term:

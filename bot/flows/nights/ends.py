@@ -58,6 +58,15 @@ def moved_on(
     return tuple(ends)
 
 
+def alone(window: Window, log: NightLog, choose: Configurator) -> list[Probe]:
+    """Each broken level by itself at the tip, once: it may only have failed by what came along with it."""
+    plain = [choose.near([level], choose.sparse) for level in log.broken_levels()]
+    tried = log.place.keys() | log.pardoned
+    fresh = dict.fromkeys(c for c in plain if c is not None and c not in tried)
+    log.pardoned |= fresh.keys()
+    return [Probe(c, window.tip) for c in fresh]
+
+
 def _works(log: NightLog, choose: Configurator, place: int) -> bool:
     return any(log.known(c, place) for c in choose.extremes)
 

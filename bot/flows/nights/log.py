@@ -47,6 +47,8 @@ class NightLog(TrialLog):
         super().__init__(space, levels, logs=self._few)
         self._record = False
         """Whether all nights are one record, of which nothing is kept twice."""
+        self.pardoned: set[Configuration] = set()
+        """What is tried once though a level of it is broken."""
         self._repeated: dict[Configuration, tuple[float, int]] = {}
         """Relative scale of configurations with repeated trials, and from how many differences."""
 
@@ -108,6 +110,8 @@ class NightLog(TrialLog):
 
     def usable(self, configuration: Configuration, revision: int) -> bool:
         """As ever; and no level of it is broken tonight, there or everywhere: untried, that fails, too."""
+        if configuration in self.pardoned and configuration not in self.place:
+            return revision not in self.unbuilt
         broken, there = self._hopeless_tonight
         held = self.holding(configuration)
         if (held & broken).any() or not super().usable(configuration, revision):
@@ -123,13 +127,13 @@ class NightLog(TrialLog):
     def _hopeless(self, rows: Sequence[int]) -> tuple[Bools, HopelessThere]:
         """Levels with which nothing worked in some configurations: at any revision, and by revision.
 
-        What only fails at the anchor says nothing of the revision that ran beside it.
+        What fails at the anchor or anywhere says nothing of the revision at which it was tried.
         """
         holds, worked = self.holds[rows], self.means()[rows] > 0.0
         tried = np.array([bool(self._failed[row]) for row in rows], dtype=bool)
         nowhere = hopeless(self.levels, holds[tried & ~worked], np.asarray(holds[worked].any(axis=0)))
-        mine = set(rows)
-        failed = {cell for row in mine - self._valueless for cell in self._failed[row]}
+        mine, explained = set(rows), set(np.flatnonzero((self.holds & nowhere).any(axis=1)).tolist())
+        failed = {cell for row in mine - self._valueless - explained for cell in self._failed[row]}
         well = [cell for cell in self._last if cell[0] in mine]
         return nowhere, HopelessThere(self.levels, self.holds, failed=failed, worked=well)
 
@@ -144,13 +148,17 @@ class NightLog(TrialLog):
     @property
     def logarithmic(self) -> bool:
         """As ever; and where steps are large."""
+        return super().logarithmic or (self.relative and self._moved_far)
+
+    @property
+    def _moved_far(self) -> bool:
         if self._far is None:
             least, most = np.full(len(self.configurations), np.inf), np.zeros(len(self.configurations))
             np.minimum.at(least, self._c, self._y)
             np.maximum.at(most, self._c, self._y)
             far = (most >= LARGE * least).sum()
             self._far = bool(far >= max(LEAST, SOME * len(least)) and (self._y > 0.0).all())
-        return super().logarithmic or (self.relative and self._far)
+        return self._far
 
     def _scales(self, c: Ints, y: Floats) -> Floats:
         """Relative scale of each configuration's trials: its own, drawn to what its values let expect."""

@@ -32,6 +32,9 @@ something else, named so that all trials come out right."""
 GROWTHS = 3
 ODD_NIGHT = 5.0
 """Standard errors by which a configuration moved in a night that may be left out."""
+MANIFOLD = 2
+"""As many times the steps of seconds, and one more, are too many for shares: these explain away what a step
+in seconds is off on another machine."""
 PER_STEP = 12.0
 """What each step must explain more, in squared standard errors, when the unit of all is chosen."""
 
@@ -49,7 +52,7 @@ def recall(model: StepModel, inquiry: Inquiry, revisions: int) -> None:
         left = _sweep(model, inquiry, revisions)
         swept.append(_Swept(model.fit() + PER_STEP * len(model.steps), left, list(model.steps)))
     seconds, shares = swept
-    relative = shares.fit < seconds.fit
+    relative = shares.fit < seconds.fit and len(shares.steps) <= MANIFOLD * (len(seconds.steps) + 1)
     if model.exact and (count := min(len(seconds.left), len(shares.left))):
         # In the wrong unit there is always one more step: as many of the right one explain more.
         relative = shares.left[count - 1] < seconds.left[count - 1]

@@ -16,15 +16,16 @@ from bot.analysis.change_points.terms import Terms
 from bot.analysis.change_points.trials import NO_NOISE
 from bot.flows.change_points.scan import Scan
 from bot.flows.machines.drift import anchored, speed
-from bot.flows.nights.ends import SENTINEL_TRIALS, ends_of, moved_on
+from bot.flows.nights.block import next_block
+from bot.flows.nights.ends import SENTINEL_TRIALS, alone, ends_of, moved_on
 from bot.flows.nights.inquiry import NightInquiry
 from bot.flows.nights.known import LookedAt
 from bot.flows.nights.log import NightLog
 from bot.flows.nights.recall import choose_unit, doubt_crowds, drop_weak, odd_night_out, recall, withdrew_twin
-from bot.flows.nights.sight import below, odd, seen_enough, smallest, suspicion, unsettled
+from bot.flows.nights.sight import below, odd, seen_enough, smallest, unsettled
 from bot.flows.nights.window import Window, inwards
 from bot.model.change_points import ChangePoint, Observation, Probe
-from bot.model.space import Configuration, Space, Term
+from bot.model.space import Configuration, Level, Space, Term
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.contrast import Configurator
 
@@ -33,10 +34,6 @@ ANCHOR_TRIALS = 3
 BESIDE, WITNESSES = 3, 2
 """Where repetitions say nothing of the noise: revisions next to each end that do, and of each block so many
 configurations that are measured at one of them, too."""
-BLOCK, DRAWN, SHARES = 8, 32, (0.3, 0.5, 0.65, 0.8)
-"""Configurations that are compared at once, of how many drawn, with which shares of their options on."""
-MOST_CONFIGURATIONS = 160
-"""Configurations of a night; a longer one measures these again: it teaches as much, and less is kept."""
 AIM, AIM_MARGINS = 0.03, 3.0
 """A night goes on until it would have seen a change of 3 %, or of three margins."""
 FEW_ODD = 2
@@ -187,9 +184,14 @@ class NightSearch:
         more = MORE
         while len(ends) == 2 and (not self.enough_ or (more and self.unclear_)):
             more -= self.enough_
-            self._choose.avoided = tuple(self.log_.broken_levels())
+            while suspected := alone(self.window, self.log_, self._choose):
+                yield suspected
+            broken = tuple(self.log_.broken_levels())
+            self._barren &= broken == self._choose.avoided  # without these others may work
+            self._choose.avoided = broken
             before, barren = len(self.log_), self._barren
-            block = self._block(ends)
+            known = [c for c in self._compared if all(self.log_.known(c, r) for r in ends)]
+            block = next_block(self.model_, self.window, self._choose, self._compared, known * self._barren)
             beside = inwards(ends, 1) if self.log_.frozen else []
             witnesses = [Probe(c, r) for c in block[:WITNESSES] for r in beside]
             yield [*(Probe(c, r) for c in block for r in ends), *witnesses]
@@ -202,13 +204,20 @@ class NightSearch:
                 yield from self._again(block, ends)
             yield from self._explained()
             self.enough_ = seen_enough(self.model_, self.window, self.aim)
-            if self._barren and (barren or self.model_.exact) and self._exhausted(before):
+            if self._exhausted(before, barren, broken):
                 return
 
-    def _exhausted(self, before: int) -> bool:
-        """Whether more of what works would teach nothing: it repeats itself, or was looked at closely."""
-        same = self.model_.exact or len(self.log_) == before
-        return same or seen_enough(self.model_, self.window, self.aim, of_all=False)
+    def _exhausted(self, before: int, barren: bool, broken: Sequence[Level]) -> bool:
+        """Whether more of what works would teach nothing: it repeats itself, or was looked at closely.
+
+        before: trials so far. barren, broken: what was so when the last block was chosen.
+        """
+        enough = partial(seen_enough, self.model_, self.window, self.aim)
+        if broken and broken == tuple(self.log_.broken_levels()) and not self.unclear_:
+            return enough(broken=broken)
+        if not (self._barren and (barren or self.model_.exact)):
+            return False
+        return self.model_.exact or len(self.log_) == before or enough(of_all=False)
 
     def _recall(self) -> None:
         """What earlier nights show, in tonight's seconds: so steps in seconds are the same in all nights."""
@@ -241,32 +250,6 @@ class NightSearch:
         numbers = odd(self.model_, [self.log_.row(c) for c in block])
         if len(numbers) <= FEW_ODD:
             yield [Probe(self.log_.configurations[n], r) for n in numbers for r in ends]
-
-    def _block(self, ends: Sequence[int]) -> list[Configuration]:
-        """Configurations to compare next: those that hold likely terms that were compared least tonight.
-
-        A term that no night has shown counts double; tonight's configurations come again when there are no
-        others, or enough of them, and those that work when the others failed.
-        """
-        terms, drawn = self.model_.terms, list(self._compared)
-        if self._barren:
-            drawn = [c for c in drawn if all(self.log_.known(c, r) for r in ends)]
-        elif len(self._compared) < MOST_CONFIGURATIONS:
-            drawn = [self._choose.random(share) for share in SHARES * (DRAWN // len(SHARES))]
-        pool = [c for c in dict.fromkeys(drawn) if c not in self.log_.place] or list(dict.fromkeys(drawn))
-        shown = terms.covers(np.array([self.log_.holding(c) for c in pool]))
-        covers, rows = terms.covers(self.log_.holds), [self.log_.row(c) for c in self._compared]
-        wanted = suspicion(self.model_, self.window) * (1.0 + (covers.sum(axis=1) == 0))
-        seen = covers[:, rows] @ np.array(list(self._compared.values()), dtype=np.float64)
-        found: list[Configuration] = []
-        for _ in range(min(BLOCK, len(pool))):
-            scores = (wanted / (1.0 + seen)) @ shown
-            scores[[pool.index(c) for c in found]] = -1.0
-            best = int(np.argmax(scores))
-            found.append(pool[best])
-            seen += shown[:, best]
-        self._compared.update(found)
-        return found
 
     def _explained(self) -> Iterator[list[Probe]]:
         """Asks about what stands out until nothing does."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.trials import ODD
 from bot.flows.nights.window import Window
+from bot.model.space import Level
 
 COVERED = 0.9
 """Share of what may change, levels and pairs of levels by their prior, in which a night has to see enough."""
@@ -70,11 +71,16 @@ def smallest(model: StepModel, window: Window) -> NDArray[np.float64]:
     return least
 
 
-def seen_enough(model: StepModel, window: Window, aim: float, *, of_all: bool = True) -> bool:
+def seen_enough(
+    model: StepModel, window: Window, aim: float, *, of_all: bool = True, broken: Collection[Level] = ()
+) -> bool:
     """Whether a change of the aimed size after the previous tip would have stood out in most terms.
 
-    of_all: also of those that no trial of both sides can show.
+    of_all: also of those that no trial of both sides can show, but for those of options with broken levels.
     """
-    prior, least = np.exp(model.terms.log_priors(())), smallest(model, window)
-    asked = prior if of_all else prior[np.isfinite(least)]
+    terms, lost = model.terms, {level.option for level in broken}
+    prior, least = np.exp(terms.log_priors(())), smallest(model, window)
+    of = np.array([level.option in lost for level in terms.levels], dtype=bool)
+    hidden = np.concatenate([[False], of, of[terms.pairs].any(axis=1)])
+    asked = prior[np.isfinite(least) | (of_all & ~hidden)]
     return bool(prior[least <= aim].sum() >= COVERED * asked.sum())

@@ -443,3 +443,16 @@ def test_a_program_that_became_ten_times_as_slow_is_one_change_whatever_its_opti
     night, _ = noisy_night(lambda on, r: (1.1 if "a" in on else 1.0) * (10.0 if r >= 2 else 1.0), seed)
     (found,) = night.change_points_
     assert (found.revision, found.term) == (2, ()) and found.ratio == pytest.approx(10.0, rel=0.06)
+
+
+@pytest.mark.parametrize("broken", ["abc", "abcdef"])
+@pytest.mark.parametrize("seed", range(3))
+def test_options_with_which_nothing_works_hide_no_change_of_others(seed: int, broken: str) -> None:
+    def cost(on: set[str], revision: int) -> float:
+        return float("nan") if on & set(broken) else 1.2 if revision >= 6 and "m" in on else 1.0
+
+    night, answers = noisy_night(cost, seed)
+    (found,) = night.change_points_
+    assert (found.revision, found.term) == (6, ("m",)) and found.ratio == pytest.approx(1.2, abs=0.04)
+    assert [str(level) for level in night.log_.broken_levels()] == list(broken)
+    assert len(answers) < 220  # it ends when it has seen enough of what works
