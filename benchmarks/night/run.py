@@ -38,6 +38,8 @@ OTHERS = (
     (32, 0.02, 110, "young"),
     (16, 0.02, 110, "large"),
     (32, 0.02, 110, "large"),
+    (16, 0.02, 110, "broken"),
+    (32, 0.02, 110, "broken"),
 )
 """The same of other kinds of worlds."""
 MULTIPLES = (1, 2, 4)

@@ -22,12 +22,14 @@ CHANGING, SMALLEST, LARGEST = 0.5, 0.05, 0.20
 """Share of days with a change, and its size."""
 PAIR, ABSENT, FASTER = 0.4, 0.2, 1 / 3
 """Share of changes of two levels, of levels that say an option is off, and of improvements."""
-KINDS = ("usual", "heavy tails", "record", "restless", "young", "large")
+KINDS = ("usual", "heavy tails", "record", "restless", "young", "large", "broken")
 """Heavy tails: one trial in a hundred takes 20 to 100 % too long. Record: each trial repeats its value, as in
 a table, and no machine measures it. Restless: each commit moves everything and each option a little. Young:
-some options come with a commit of their own; before it nothing works with them. Large: changes are so."""
-YOUNG, MANIFOLD = 0.3, (1.0, 4.0)
-"""Share of options that are younger than the first revision, and what is added by large changes."""
+some options came before the first night, after its anchor; until then nothing works with them. Large: changes
+are so. Broken: with some options nothing ever works."""
+FAILING, MANIFOLD = 0.3, (1.0, 4.0)
+"""Share of options that are young or broken, and what is added by large changes."""
+NEVER = 1 << 30
 RESTLESS = 5e-4
 """By how much, as a share of the cheapest configuration."""
 HEAVY, TOO_LONG = 0.01, (0.2, 1.0)
@@ -84,9 +86,10 @@ class World:
             own = rng.normal(0.0, RESTLESS * self._influences[0][1], self._wandered.shape)
             self._wandered = own.cumsum(axis=0)
         self._born = np.zeros(self.options, dtype=np.intp)
-        if self.kind == "young":
-            late = rng.random(self.options) < YOUNG
-            self._born = np.where(late, rng.integers(1, self.tips[-1], self.options), 0)
+        if self.kind in ("young", "broken"):
+            failing = rng.random(self.options) < FAILING
+            born = rng.integers(1, BEFORE, self.options) if self.kind == "young" else NEVER
+            self._born = np.where(failing, born, 0)
         self._record: dict[Probe, float] = {}
         if not self.noise or self.kind == "record":  # counts are the same on every machine
             self._machine[:] = 1.0
@@ -135,7 +138,7 @@ class World:
             share *= 1.0 if not faster else -1.0 / (1.0 + share) if self.kind == "large" else -1.0
             levels = self._seconds(self._sample[self._holds(term, self._sample)], at)
             seconds = share * float(np.median(levels))
-            there = all(self._born[self.names.index(x)] < at for x in term if not x.startswith("!"))
+            there = all(self._born[self.names.index(x.removeprefix("!"))] < at for x in term)
             if there and (levels + seconds).min() > 0.5:
                 self.changes.append(Change(night, at, term, seconds, share))
 

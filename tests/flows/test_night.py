@@ -337,3 +337,12 @@ def test_a_change_among_unbuildable_revisions_is_news_once() -> None:
     assert [told(report) for report in said[1:]] == [[("v49", ("gamma",))]] * 2
     assert items(said[1], "learnt").startswith("`gamma` became")
     assert "Known from earlier nights' trials and not accepted: `gamma`" in items(said[2], "learnt")
+
+
+def test_a_night_that_saw_enough_beside_options_with_which_nothing_works_asks_for_no_more_time() -> None:
+    report = night(job(Moving(broken=("alpha", 0)), MemoryStore(), 40, budget=3000.0))
+    assert report.verdict == "inconclusive" and report.spent.seconds < 1500.0
+    assert any("Nothing works with `alpha`" in note for note in report.notes)
+    found = range_headline(report)
+    assert markdown(found.title) == "Not clear: no change found, but with some options nothing works"
+    assert markdown(found.action).startswith("mend how these are run, or forbid them by `constraints`")

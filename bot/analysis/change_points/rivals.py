@@ -53,8 +53,8 @@ def rivals(model: StepModel, step: Step, reach: float, grown: Sequence[Term]) ->
     shares = shares / shares.sum()
     terms = [model.terms.term(int(k), grown) for k in order]
     lead = model.terms.cover(terms[0], model.log.holds)
-    sure, seen, there = float(shares[0]), information[:, 0] > 0.0, _with_a_value(model, step)
-    names = (*model.terms.named(terms[0]), *there)
+    sure, there = float(shares[0]), _with_a_value(model, step)
+    names, seen = (*model.terms.named(terms[0]), *there), (information[:, 0] > 0.0) | (not there)
     for term, share in zip(terms[1:], shares[1:], strict=True):
         same = (model.terms.cover(term, model.log.holds) == lead)[seen].all()
         if same and model.terms.equivalent(names, (*model.terms.named(term), *there)):

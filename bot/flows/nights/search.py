@@ -213,8 +213,9 @@ class NightSearch:
         before: trials so far. barren, broken: what was so when the last block was chosen.
         """
         enough = partial(seen_enough, self.model_, self.window, self.aim)
-        if broken and broken == tuple(self.log_.broken_levels()) and not self.unclear_:
-            return enough(broken=broken)
+        tried = broken and broken == tuple(self.log_.broken_levels())
+        if tried and not self.unclear_ and enough(broken=broken):
+            return True
         if not (self._barren and (barren or self.model_.exact)):
             return False
         return self.model_.exact or len(self.log_) == before or enough(of_all=False)

@@ -27,6 +27,9 @@ from bot.report.ranges import moves
 MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
 UNEXPLAINED = "no change above explains"
+NOTHING_WORKS = "Nothing work"
+EARLY = 0.8
+"""Share of its budget below which a search was not ended by it. Arbitrary."""
 FORGOTTEN = "this night is not remembered"
 DOUBTS = (
     "cut short",
@@ -46,6 +49,9 @@ CHECK_EARLIER = prose(
     "run ",
     code("suspects check"),
     " at an earlier one that should work; later nights are compared with this tip.",
+)
+MEND = prose(
+    "mend how these are run, or forbid them by ", code("constraints"), "; what works was looked at closely."
 )
 RUN_IT = prose(
     "run the tip in one of these configurations; if it is meant to fail there, forbid that by ",
@@ -193,12 +199,21 @@ def _unclear(report: Report) -> Headline:
         return Headline("bad", "🟠", title, (_searched(report),), RUN_IT)
     elif any(note.startswith(ALONE) for note in report.notes):
         why, action = "there is nothing to compare the tip with", CHECK_EARLIER
+    elif _ended_itself(report) and any(NOTHING_WORKS in note for note in report.notes):
+        why, action = "no change found, but with some options nothing works", MEND
     elif any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
     elif _nameless(report):
         why = "something may have moved that could not be named"
         action = _again(report) if report.mode == "nightly" else _more(report)
     return Headline("unclear", "🟡", prose("Not clear: ", why), (_searched(report),), action)
+
+
+def _ended_itself(report: Report) -> bool:
+    """Whether a search had budget left."""
+    spent = report.spent
+    early = spent.budget_seconds is not None and spent.seconds < EARLY * spent.budget_seconds
+    return early and not report.interrupted
 
 
 def _unmeasured(report: Report) -> Headline:
