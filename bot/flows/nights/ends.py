@@ -59,8 +59,12 @@ def moved_on(
 
 
 def alone(window: Window, log: NightLog, choose: Configurator) -> list[Probe]:
-    """Each broken level by itself at the tip, once: it may only have failed by what came along with it."""
-    plain = [choose.near([level], choose.sparse) for level in log.broken_levels()]
+    """Each broken level by itself at the tip, once: it may only have failed by what came along with it.
+
+    So is what was broken in the last night, before anything else that holds it.
+    """
+    levels = dict.fromkeys([*log.broken_levels(), *log.broken_before])
+    plain = [choose.near([level], choose.sparse) for level in levels]
     tried = log.place.keys() | log.pardoned
     fresh = dict.fromkeys(c for c in plain if c is not None and c not in tried)
     log.pardoned |= fresh.keys()

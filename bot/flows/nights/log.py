@@ -47,6 +47,8 @@ class NightLog(TrialLog):
         super().__init__(space, levels, logs=self._few)
         self._record = False
         """Whether all nights are one record, of which nothing is kept twice."""
+        self.broken_before: Sequence[Level] = ()
+        """Levels at which nothing worked in the last night: one more failure shows that it is so still."""
         self.pardoned: set[Configuration] = set()
         """What is tried once though a level of it is broken."""
         self._repeated: dict[Configuration, tuple[float, int]] = {}
@@ -56,7 +58,9 @@ class NightLog(TrialLog):
         """Takes in an earlier night, whose seconds times `factor` are tonight's; `add` is for tonight."""
         tonight, self.place = self.place, {}
         self.add([replace(o, value=o.value * factor) for o in observations])
+        self.broken_before = self.broken_levels()
         self.place = tonight
+        self.forget()
 
     def learn_scale(self, moved: Collection[int] = ()) -> None:
         """The relative scale of one trial; a record stays one though no repetition is left in it."""
@@ -131,7 +135,10 @@ class NightLog(TrialLog):
         """
         holds, worked = self.holds[rows], self.means()[rows] > 0.0
         tried = np.array([bool(self._failed[row]) for row in rows], dtype=bool)
-        nowhere = hopeless(self.levels, holds[tried & ~worked], np.asarray(holds[worked].any(axis=0)))
+        failing, alive = holds[tried & ~worked], np.asarray(holds[worked].any(axis=0))
+        alone = failing[(failing & ~alive).sum(axis=1) == 1].any(axis=0) & ~alive
+        still = np.array([level in self.broken_before for level in self.levels], dtype=bool)
+        nowhere = np.asarray(hopeless(self.levels, failing, alive) | (alone & still))
         mine, explained = set(rows), set(np.flatnonzero((self.holds & nowhere).any(axis=1)).tolist())
         failed = {cell for row in mine - self._valueless - explained for cell in self._failed[row]}
         well = [cell for cell in self._last if cell[0] in mine]

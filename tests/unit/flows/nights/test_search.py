@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -405,11 +405,11 @@ def of_many(seed: int) -> NightSearch:
 
 
 def noisy_night(
-    cost: Cost, seed: int, trials: int = 220, noise: float = 0.02
+    cost: Cost, seed: int, before: Sequence[Observation] = (), trials: int = 220, noise: float = 0.02
 ) -> tuple[NightSearch, list[Observation]]:
-    """A night of eight revisions and 13 options; a cost of NaN fails."""
+    """A night of eight revisions and 13 options; a cost of NaN fails; before: the night before."""
     chance = np.random.default_rng(100 + seed)
-    night = of_many(seed)
+    night = of_many(seed).remember([before] if before else [])
     answers: list[Observation] = []
     while len(answers) < trials and (wishes := night.wishes()):
         fresh = []
@@ -456,3 +456,23 @@ def test_options_with_which_nothing_works_hide_no_change_of_others(seed: int, br
     assert (found.revision, found.term) == (6, ("m",)) and found.ratio == pytest.approx(1.2, abs=0.04)
     assert [str(level) for level in night.log_.broken_levels()] == list(broken)
     assert len(answers) < 220  # it ends when it has seen enough of what works
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_broken_last_night_is_tried_by_itself_before_anything_else_that_holds_it(seed: int) -> None:
+    def cost(on: set[str], revision: int) -> float:
+        return float("nan") if on & set("abcdef") else 1.0
+
+    _, first = noisy_night(cost, seed)
+    night, second = noisy_night(cost, seed + 10, first)
+    failed = [sum(np.isnan(o.value) for o in answers) for answers in (first, second)]
+    assert failed[1] < 18 < 25 < failed[0]
+    assert [str(level) for level in night.log_.broken_levels()] == list("abcdef")
+
+
+def test_what_was_broken_last_night_and_works_again_is_measured_as_ever() -> None:
+    _, first = noisy_night(lambda on, _: float("nan") if on & set("abc") else 1.0, 1)
+    night, second = noisy_night(lambda on, r: 1.2 if r >= 6 and "a" in on else 1.0, 2, first)
+    (found,) = night.change_points_
+    assert (found.revision, found.term) == (6, ("a",))
+    assert not any(np.isnan(o.value) for o in second) and not night.log_.broken_levels()
