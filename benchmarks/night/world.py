@@ -133,9 +133,10 @@ class World:
                 continue
             at = int(self.rng.integers(self.tips[night - 1] + 1, self.tips[night] + 1))
             term = self._term(1 + int(self.rng.random() < PAIR))
-            share = float(self.rng.uniform(*(MANIFOLD if self.kind == "large" else (SMALLEST, LARGEST))))
-            faster = self.rng.random() < FASTER
-            share *= 1.0 if not faster else -1.0 / (1.0 + share) if self.kind == "large" else -1.0
+            large = self.kind == "large"
+            share = float(self.rng.uniform(*(MANIFOLD if large else (SMALLEST, LARGEST))))
+            if self.rng.random() < FASTER:
+                share *= -1.0 / (1.0 + share) if large else -1.0
             levels = self._seconds(self._sample[self._holds(term, self._sample)], at)
             seconds = share * float(np.median(levels))
             there = all(self._born[self.names.index(x.removeprefix("!"))] < at for x in term)

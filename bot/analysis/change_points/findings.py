@@ -70,7 +70,7 @@ def without(term: Term, wider: Term, terms: Terms) -> Term | None:
     if len(more) != 1 or not set(wider) < set(term):
         return None
     (added,) = more
-    other = next((level for level in terms.levels if opposite(level, added, terms.levels)), None)
+    other = opposite_of(added, terms.levels)
     return None if other is None else in_order((*wider, other))
 
 
@@ -79,6 +79,11 @@ def complementary(one: Level, other: Level) -> bool:
     operators = {one.operator, other.operator}
     halves = operators == {"<", ">="} and one.value == other.value
     return one.option == other.option and (operators == {"on", "off"} or halves)
+
+
+def opposite_of(level: Level, levels: Sequence[Level]) -> Level | None:
+    """The first of some levels that always holds where one does not; None: there is none."""
+    return next((other for other in levels if opposite(other, level, levels)), None)
 
 
 def opposite(one: Level, other: Level, levels: Sequence[Level]) -> bool:

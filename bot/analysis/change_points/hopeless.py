@@ -50,6 +50,7 @@ class HopelessThere:
         failed: Collection[tuple[int, int]],
         worked: Collection[tuple[int, int]],
     ) -> None:
+        worked = worked if failed else ()  # most nights: nothing is lost
         places = sorted({r for _, r in (*failed, *worked)})
         alive = np.zeros((len(places), len(levels)), dtype=bool)
         lost = np.zeros_like(alive)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bot.analysis.change_points.findings import opposite
+from bot.analysis.change_points.findings import opposite_of
 from bot.analysis.change_points.noise import Floats
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Term
@@ -70,8 +70,7 @@ def _with_a_value(model: StepModel, step: Step) -> tuple[str, ...]:
     Others are lost on one of them: mostly options that are younger.
     """
     lost = {*model.log.lost(step.low - 1), *model.log.lost(step.high)}
-    levels = model.terms.levels
-    left = (next((x for x in levels if opposite(x, one, levels)), None) for one in lost)
+    left = (opposite_of(level, model.terms.levels) for level in lost)
     return tuple(sorted(str(level) for level in left if level is not None))
 
 

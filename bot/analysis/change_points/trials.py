@@ -179,9 +179,9 @@ class TrialLog:
     def stale_since(self, configuration: Configuration, revision: int) -> int | None:
         """The last revision with a value of its own before a stretch of carried ones; None: it is in none."""
         row = self.place.get(configuration, -1)
-        first = self._origins.get((row, revision))
-        earlier = (r for k, r in self._last if k == row and first is not None and r < first)
-        return max(earlier, default=first)
+        if (first := self._origins.get((row, revision))) is None:
+            return None
+        return max((r for k, r in self._last if k == row and r < first), default=first)
 
     def usable(self, configuration: Configuration, revision: int) -> bool:
         """Whether a trial there has not failed so far, nor several of the configuration everywhere else."""
@@ -200,7 +200,7 @@ class TrialLog:
         return [self.levels[i] for i in np.flatnonzero((tried >= HOPELESS) & (alive == 0))]
 
     def lost(self, _revision: int) -> list[Level]:
-        """Levels that are known to give no value there: none, as long as nothing asks for them."""
+        """Levels that are known to give no value there: only nights learn which."""
         return []
 
     def columns(self) -> Columns:

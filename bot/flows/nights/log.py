@@ -58,9 +58,8 @@ class NightLog(TrialLog):
         """Takes in an earlier night, whose seconds times `factor` are tonight's; `add` is for tonight."""
         tonight, self.place = self.place, {}
         self.add([replace(o, value=o.value * factor) for o in observations])
-        self.broken_before = self.broken_levels()
+        self.broken_before = self._named(self._nowhere(list(self.place.values())))
         self.place = tonight
-        self.forget()
 
     def learn_scale(self, moved: Collection[int] = ()) -> None:
         """The relative scale of one trial; a record stays one though no repetition is left in it."""
@@ -133,16 +132,20 @@ class NightLog(TrialLog):
 
         What fails at the anchor or anywhere says nothing of the revision at which it was tried.
         """
+        nowhere = self._nowhere(rows)
+        mine, explained = set(rows), set(np.flatnonzero((self.holds & nowhere).any(axis=1)).tolist())
+        failed = {cell for row in mine - self._valueless - explained for cell in self._failed[row]}
+        well = [cell for cell in self._last if cell[0] in mine]
+        return nowhere, HopelessThere(self.levels, self.holds, failed=failed, worked=well)
+
+    def _nowhere(self, rows: Sequence[int]) -> Bools:
+        """Levels with which nothing worked in some configurations at any revision, (n_levels,)."""
         holds, worked = self.holds[rows], self.means()[rows] > 0.0
         tried = np.array([bool(self._failed[row]) for row in rows], dtype=bool)
         failing, alive = holds[tried & ~worked], np.asarray(holds[worked].any(axis=0))
         alone = failing[(failing & ~alive).sum(axis=1) == 1].any(axis=0) & ~alive
         still = np.array([level in self.broken_before for level in self.levels], dtype=bool)
-        nowhere = np.asarray(hopeless(self.levels, failing, alive) | (alone & still))
-        mine, explained = set(rows), set(np.flatnonzero((self.holds & nowhere).any(axis=1)).tolist())
-        failed = {cell for row in mine - self._valueless - explained for cell in self._failed[row]}
-        well = [cell for cell in self._last if cell[0] in mine]
-        return nowhere, HopelessThere(self.levels, self.holds, failed=failed, worked=well)
+        return np.asarray(hopeless(self.levels, failing, alive) | (alone & still))
 
     def _named(self, which: Bools) -> list[Level]:
         return [level for level, chosen in zip(self.levels, which, strict=True) if chosen]

@@ -190,8 +190,8 @@ class NightSearch:
             self._barren &= broken == self._choose.avoided  # without these others may work
             self._choose.avoided = broken
             before, barren = len(self.log_), self._barren
-            known = [c for c in self._compared if all(self.log_.known(c, r) for r in ends)]
-            block = next_block(self.model_, self.window, self._choose, self._compared, known * self._barren)
+            working = [c for c in self._compared if self._barren and all(self.log_.known(c, r) for r in ends)]
+            block = next_block(self.model_, self.window, self._choose, self._compared, working)
             beside = inwards(ends, 1) if self.log_.frozen else []
             witnesses = [Probe(c, r) for c in block[:WITNESSES] for r in beside]
             yield [*(Probe(c, r) for c in block for r in ends), *witnesses]
