@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bot.analysis.change_points.blame import DOUBTFUL, Blame, blame
 from bot.analysis.change_points.hopeless import Bools, HopelessThere, hopeless
 from bot.analysis.change_points.noise import EXACT, POOLED, Floats, Ints
 from bot.analysis.change_points.trials import TrialLog
@@ -43,6 +44,8 @@ class NightLog(TrialLog):
         """Which levels are broken tonight, at all revisions and at single ones; None: not worked out yet."""
         self._ever: tuple[Bools, HopelessThere] | None = None
         """The same of all nights."""
+        self._pairs: Blame | None = None
+        """Which pairs of levels are to blame for what failed tonight; None: not worked out yet."""
         self._few = math.prod(len(option.values) for option in space.options) <= FEW
         super().__init__(space, levels, logs=self._few)
         self._record = False
@@ -119,7 +122,23 @@ class NightLog(TrialLog):
         held = self.holding(configuration)
         if (held & broken).any() or not super().usable(configuration, revision):
             return False
-        return self.known(configuration, revision) or not (held & there.at(revision)).any()
+        if self.known(configuration, revision):
+            return True
+        pairs = self._broken_pairs
+        both = held[pairs.pairs].all(axis=1)
+        together = pairs.together[both, min(revision, pairs.together.shape[1] - 1)].sum()
+        return bool(together < DOUBTFUL and not (held & there.at(revision)).any())
+
+    @property
+    def _broken_pairs(self) -> Blame:
+        """Where levels work and pairs of them do not, by tonight's trials."""
+        if self._pairs is None:
+            mine = set(self.place.values())
+            failed = {cell for row in mine for cell in self._failed[row]}
+            worked = {cell for cell in self._last if cell[0] in mine} if failed else set()
+            revisions = max((r for _, r in failed | worked), default=0) + 1
+            self._pairs = blame(self.holds, revisions, failed=failed, worked=worked)
+        return self._pairs
 
     @property
     def _hopeless_tonight(self) -> tuple[Bools, HopelessThere]:
@@ -153,7 +172,7 @@ class NightLog(TrialLog):
     def forget(self) -> None:
         """Trials, scale or unit changed: compute the columns again."""
         super().forget()
-        self._tonight = self._ever = self._far = None
+        self._tonight = self._ever = self._far = self._pairs = None
 
     @property
     def logarithmic(self) -> bool:

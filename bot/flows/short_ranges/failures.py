@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bot.analysis.explanations.cells import Cell, Floats
+from bot.analysis.change_points.blame import DOUBTFUL, NEAR, Blame, Bools, blame, cleared
+from bot.analysis.explanations.cells import Cell
 
 HOPELESS, SUSPECTED = 3, 0.5
 """So many configurations that failed at a revision where nothing worked show that it is not built, if
 what they have in common is to blame with less than these odds."""
-DOUBTFUL = 0.55
-"""Probability to fail from which on a cell is left alone: of two levels that share a blame each is tried."""
-FADES = 0.25
-"""Share of the range over which blame halves: a level that failed somewhere may work far away."""
-NEAR = 8
-"""Trials within an eighth of the range speak for a level: the more worked, the less it is to blame."""
 
 
 class Failures:
@@ -27,6 +21,8 @@ class Failures:
         self.failed: set[Cell] = set()
         self.worked: set[Cell] = set()
         self._silent: set[Cell] = set()
+        self._blame: tuple[tuple[int, ...], Blame] | None = None
+        """What the failures so far say, and of how many."""
 
     def answered(self, cell: Cell, *, built: bool, worked: bool) -> None:
         """How a trial of a cell ended."""
@@ -37,15 +33,13 @@ class Failures:
         else:
             self.failed.add(cell)
 
-    def untried(self, holds: NDArray[np.bool_], revisions: int) -> list[int]:
+    def untried(self, holds: Bools, revisions: int) -> list[int]:
         """Levels for whose sake configurations are left alone and with which nothing ever worked.
 
         They may all have failed by what came along with it: until it is tried alone nothing is known of it.
         """
-        worked = np.zeros(holds.shape[1], dtype=bool)
-        for c, _ in self.worked:
-            worked |= holds[c]
-        blamed = self._blame(holds, self._works(holds, revisions)).max(axis=1) >= DOUBTFUL
+        worked = holds[[c for c, _ in self.worked]].any(axis=0)
+        blamed = self._blamed(holds, revisions).levels.max(axis=1) >= DOUBTFUL
         return [int(level) for level in np.flatnonzero(blamed & ~worked)]
 
     def edges(self) -> list[Cell]:
@@ -68,19 +62,22 @@ class Failures:
         """Whether a configuration was tried where something could be built."""
         return any(c == configuration for c, _ in self.failed | self._silent | self.worked)
 
-    def _give_up(self, holds: NDArray[np.bool_], works: Floats) -> None:
+    def _give_up(self, holds: Bools, revisions: int) -> None:
         """Revisions where enough failed and nothing worked, whatever the levels, count as not built.
 
         What works before and after a revision hardly fails just there by itself.
         """
-        universal, reach = holds.all(axis=0), _reach(works.shape[1])
+        universal, reach = holds.all(axis=0), max(2, revisions // NEAR)
+        works = np.zeros((holds.shape[1], revisions))
+        for c, r in self.worked:
+            works[holds[c], r] += 1.0
         settled = self.unbuilt | {r for _, r in self.worked} | {self._anchor}
         for revision in {r for _, r in self.failed if r not in settled}:
             here = [c for c, r in self.failed if r == revision]
             before = works[:, max(revision - reach, 0) : revision].sum(axis=1)
             after = works[:, revision + 1 : revision + reach + 1].sum(axis=1)
             common = holds[here].all(axis=0) & ~universal
-            if len(here) >= HOPELESS and _weights(np.minimum(before, after))[common].sum() < SUSPECTED:
+            if len(here) >= HOPELESS and cleared(np.minimum(before, after))[common].sum() < SUSPECTED:
                 self.unbuilt.add(revision)
 
     def silent(self, cell: Cell) -> None:
@@ -88,21 +85,16 @@ class Failures:
         if cell not in self.worked and cell not in self.failed:
             self._silent.add(cell)
 
-    def usable(self, holds: NDArray[np.bool_], revisions: int) -> NDArray[np.bool_]:
+    def usable(self, holds: Bools, revisions: int) -> Bools:
         """Cells that may give a value, (n_configurations, n_revisions).
 
-        holds: levels of each configuration, (n_configurations, n_levels). Of the levels of a failed trial
-        those are to blame with which nothing worked at that revision, and little nearby; at other revisions
-        what is known of the nearest one counts, less the further away it is. What fails at the anchor has no
+        holds: levels of each configuration, (n_configurations, n_levels). What fails at the anchor has no
         value at any revision.
         """
         found = np.ones((len(holds), revisions), dtype=bool)
         if self.failed:
-            works = self._works(holds, revisions)
-            self._give_up(holds, works)
-            if any(r not in self.unbuilt for _, r in self.failed):
-                well = np.log1p(-np.minimum(self._blame(holds, works), 1.0 - 1e-9))
-                found &= np.exp(holds.astype(np.float64) @ well) > 1.0 - DOUBTFUL
+            self._give_up(holds, revisions)
+            found &= self._blamed(holds, revisions).of(holds) < DOUBTFUL
         found[:, sorted(self.unbuilt)] = False
         if self._anchor is not None:
             found &= found[:, [self._anchor]]
@@ -112,39 +104,9 @@ class Failures:
             found[c, r] = True
         return found
 
-    def _works(self, holds: NDArray[np.bool_], revisions: int) -> Floats:
-        """How many trials with a level worked at a revision, (n_levels, n_revisions)."""
-        works = np.zeros((holds.shape[1], revisions))
-        for c, r in self.worked:
-            works[holds[c], r] += 1.0
-        return works
-
-    def _blame(self, holds: NDArray[np.bool_], works: Floats) -> Floats:
-        """Probability that a level fails at a revision, (n_levels, n_revisions)."""
-        blame, reach = np.zeros(works.shape), _reach(works.shape[1])
-        for c, r in self.failed:
-            nearby = works[:, max(r - reach, 0) : r + reach + 1].sum(axis=1)
-            weight = np.where(holds[c] & (works[:, r] == 0.0), _weights(nearby), 0.0)
-            blame[:, r] = np.maximum(blame[:, r], weight / max(weight.sum(), 1e-12))
-        return _nearest(blame, (works > 0.0) | (blame > 0.0))
-
-
-def _reach(revisions: int) -> int:
-    """How many revisions away a trial speaks for a level."""
-    return max(2, revisions // NEAR)
-
-
-def _weights(worked: Floats) -> Floats:
-    """How much each level is to blame for a failure, by how many trials with it worked nearby."""
-    return np.asarray((1.0 + worked) ** -2.0)
-
-
-def _nearest(values: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Each row's value at the nearest known place, less the further away (0: none is), (n, n_places)."""
-    places = np.arange(values.shape[1])
-    found = np.zeros_like(values)
-    for i in np.flatnonzero(known.any(axis=1)):
-        at = np.flatnonzero(known[i])
-        away = np.abs(places[:, None] - at[None, :])
-        found[i] = values[i, at[away.argmin(axis=1)]] * 0.5 ** (away.min(axis=1) / len(places) / FADES)
-    return found
+    def _blamed(self, holds: Bools, revisions: int) -> Blame:
+        known = len(self.worked), len(self.failed), len(self.unbuilt), revisions
+        if self._blame is None or self._blame[0] != known:
+            failed = [cell for cell in self.failed if cell[1] not in self.unbuilt]
+            self._blame = known, blame(holds, revisions, failed=failed, worked=self.worked)
+        return self._blame[1]

@@ -73,7 +73,7 @@ def values(report: Report) -> Section | None:
     if report.base and report.head:
         ends = prose(" from ", code(report.base.label), " (left) to ", code(report.head.label), " (right)")
     drawn = drawing(report)
-    dots = f", and {UNKNOWN} one before the first or after the last that was tried" * (UNKNOWN in drawn.text)
+    dots = f", and {UNKNOWN} one of which nothing is known" * (UNKNOWN in drawn.text)
     said = prose(
         words.metric(report.primary_metric).noun,
         ends,

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from bot.model.report import ChangePoint, OptionValue, Point, Report, Series
 from bot.model.space import value_text
 from bot.report.formats import Listing, clean, shorten
+from bot.report.ranges.moves import holds
 from bot.report.words import level_parts
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 UNKNOWN = "·"
-"""Before the first and after the last revision that was tried: nothing says what happened there."""
+"""Before the first and after the last revision that was tried, and between changes: nothing is known."""
 WIDTH, LABEL_WIDTH = 36, 20
 """Columns: with the values at the end a line fits a terminal of 80."""
 LEAST_SPAN, LEAST_OF_LARGEST = 0.15, 1 / 3
@@ -22,10 +24,18 @@ LEAST_SPAN, LEAST_OF_LARGEST = 0.15, 1 / 3
 only some of the blocks: noise must look flat."""
 
 
-def sparkline(series: Series, revisions: int, *, width: int = WIDTH, span: float = LEAST_SPAN) -> str:
-    """A block per column; revisions between two that were tried repeat the last value, failed ones are a gap.
+def sparkline(
+    series: Series,
+    revisions: int,
+    *,
+    points: Sequence[ChangePoint] = (),
+    width: int = WIDTH,
+    span: float = LEAST_SPAN,
+) -> str:
+    """A block per column, a gap where trials failed; what was not tried between others is as in `between`.
 
-    span: the share of the lowest value that all eight blocks stand for, or more when values differ more.
+    points: the change points of the range. span: the share of the lowest value that all eight blocks stand
+    for, or more when values differ more.
     """
     columns = min(width, revisions)
     found: dict[int, list[float]] = defaultdict(list)
@@ -37,13 +47,27 @@ def sparkline(series: Series, revisions: int, *, width: int = WIDTH, span: float
     values = {c: statistics.median(v) for c, v in found.items()}
     low, high = min(values.values()), max(values.values())
     reach = max(high - low, span * abs(low)) or 1.0
-    shown, last = [], values[min(values)]
-    for c in range(columns):
-        last = values.get(c, last)
-        level = round((last - low) / reach * (len(BLOCKS) - 1))
-        tried = min(values) <= c <= max(values)
-        shown.append(" " if c in failed else BLOCKS[level] if tried else UNKNOWN)
-    return "".join(shown)
+    moved = {
+        column(p.places[0], revisions, columns) for p in points if p.places and holds(p.term, series.options)
+    }
+    drawn = values | between(values, moved)
+    levels = {c: round((value - low) / reach * (len(BLOCKS) - 1)) for c, value in drawn.items()}
+    return "".join(
+        " " if c in failed else BLOCKS[levels[c]] if c in levels else UNKNOWN for c in range(columns)
+    )
+
+
+def between(values: Mapping[int, float], moved: Collection[int]) -> dict[int, float]:
+    """Values of places between two known ones: the earlier one's up to a change point, then the later one's.
+
+    Where several are between them, nothing says what happened from the first of these on up to the last.
+    """
+    found: dict[int, float] = {}
+    for one, other in pairwise(sorted(values)):
+        here = [c for c in moved if one < c <= other] or [other]
+        found |= dict.fromkeys(range(one + 1, min(here)), values[one])
+        found |= dict.fromkeys(range(max(here), other), values[other])
+    return found
 
 
 def positive(series: Series) -> list[Point]:
@@ -70,7 +94,7 @@ def drawing(report: Report) -> Listing:
     wide = max(map(len, labels), default=0)
     span = max([LEAST_SPAN, *(LEAST_OF_LARGEST * spread(s) for s in report.series)])
     lines = [
-        f"{text:{wide}}  {sparkline(s, revisions, span=span)}  {_ends(s)}"
+        f"{text:{wide}}  {sparkline(s, revisions, points=report.change_points, span=span)}  {_ends(s)}"
         for text, s in zip(labels, report.series, strict=True)
     ]
     marks = [f"{'':{wide}}  {line}" for line in _marks(report.change_points, revisions, columns)]

@@ -476,3 +476,16 @@ def test_what_was_broken_last_night_and_works_again_is_measured_as_ever() -> Non
     (found,) = night.change_points_
     assert (found.revision, found.term) == (6, ("a",))
     assert not any(np.isnan(o.value) for o in second) and not night.log_.broken_levels()
+
+
+@pytest.mark.parametrize("exclusive", [{"a", "b"}, {"a", "!b"}])
+@pytest.mark.parametrize("seed", range(3))
+def test_two_options_that_fail_together_do_not_take_a_nights_trials(seed: int, exclusive: set[str]) -> None:
+    def cost(on: set[str], revision: int) -> float:
+        levels = on | {f"!{name}" for name in "ab" if name not in on}
+        return float("nan") if exclusive <= levels else 1.2 if revision >= 6 and "m" in on else 1.0
+
+    night, answers = noisy_night(cost, seed)
+    assert sum(np.isnan(o.value) for o in answers) < len(answers) / 5
+    (found,) = night.change_points_
+    assert (found.revision, found.term) == (6, ("m",)) and found.ratio == pytest.approx(1.2, abs=0.04)

@@ -182,6 +182,21 @@ def test_a_level_that_old_revisions_do_not_know_is_left_alone_there() -> None:
     assert len(wasted) < 0.2 * len(asked)
 
 
+@pytest.mark.parametrize("until", [REVISIONS, 15])
+def test_an_option_that_fails_without_another_one_is_seldom_tried_without_it(until: int) -> None:
+    steps: Steps = {(18, ("o1",)): 0.4, (8, ()): 0.3, (6, ("o3",)): -0.2}
+    system, wasted = System(flags(8), steps, noise=0.01), list[Probe]()
+
+    def fails(probe: Probe) -> bool:
+        needy = probe.configuration[1] is True and probe.configuration[2] is False and probe.revision < until
+        wasted.extend([probe] * needy)
+        return needy
+
+    finder = search(system, answer=failing(system, fails, built=True))
+    assert told(finder.change_points_) == set(steps)
+    assert len(wasted) < 0.1 * (len(system.asked) + len(wasted))
+
+
 @pytest.mark.parametrize("built", [True, False])
 @pytest.mark.parametrize(("works", "step"), [((9, REVISIONS), 11), ((0, 15), 13)])
 def test_where_an_end_of_a_range_fails_it_is_searched_up_to_the_last_revision_that_works(

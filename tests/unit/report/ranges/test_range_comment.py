@@ -81,6 +81,6 @@ def test_two_thousand_change_points_fit_a_comment_and_are_counted() -> None:
 def test_revisions_beyond_all_that_were_tried_are_dots_and_the_text_says_so() -> None:
     whole = series()
     late = whole.model_copy(update={"points": whole.points[3:]})
-    said = "and · one before the first or after the last that was tried"
+    said = "and · one of which nothing is known"
     assert said in comment(bisection(series=(whole, late)))
     assert said not in comment(bisection(series=(whole,)))

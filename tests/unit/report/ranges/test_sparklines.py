@@ -2,14 +2,22 @@
 
 import pytest
 
-from bot.model.report import OptionValue, Point, Series
+from bot.model.report import ChangePoint, OptionValue, Point, Series
 from bot.report.ranges.sparklines import drawing, label, length, sparkline
 from tests.unit.report.ranges.builders import bisection, move, series, several
 
 
-def line(values: dict[int, float], revisions: int, *, width: int = 36, failed: tuple[int, ...] = ()) -> str:
-    points = tuple(Point(revision=str(p), place=p, value=v, trials=1) for p, v in values.items())
-    return sparkline(Series(options={}, points=points, failed=failed), revisions, width=width)
+def line(
+    values: dict[int, float],
+    revisions: int,
+    *,
+    width: int = 36,
+    failed: tuple[int, ...] = (),
+    points: tuple[ChangePoint, ...] = (),
+) -> str:
+    found = tuple(Point(revision=str(p), place=p, value=v, trials=1) for p, v in values.items())
+    shown = Series(options={"fast": True}, points=found, failed=failed)
+    return sparkline(shown, revisions, points=points, width=width)
 
 
 def test_a_doubling_fills_the_height_and_noise_does_not() -> None:
@@ -19,6 +27,16 @@ def test_a_doubling_fills_the_height_and_noise_does_not() -> None:
 
 def test_revisions_that_were_not_tried_repeat_the_last_value_but_not_beyond_all_that_were() -> None:
     assert line({2: 1.0, 5: 3.0}, 8) == "··▁▁▁█··"
+
+
+def test_between_two_tried_revisions_the_value_changes_where_a_change_point_hits_the_configuration() -> None:
+    change, elsewhere = move(3, "fast", ratio=3.0), move(2, "!fast", ratio=3.0)
+    assert line({0: 1.0, 6: 3.0}, 8, points=(change, elsewhere)) == "▁▁▁████·"
+    assert line({0: 1.0, 6: 3.0}, 8, points=(elsewhere,)) == "▁▁▁▁▁▁█·"
+
+
+def test_between_two_change_points_with_no_trial_nothing_is_drawn() -> None:
+    assert line({0: 1.0, 6: 3.0}, 7, points=(move(2, ratio=5.0), move(5, ratio=0.6))) == "▁▁···██"
 
 
 def test_a_failed_revision_is_a_gap_unless_a_neighbour_in_its_column_was_measured() -> None:
