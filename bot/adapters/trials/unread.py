@@ -18,6 +18,9 @@ _OPENED, _ONCE = 0x20, 1 << 31
 _IGNORED, _OVERFLOW = 0x8000, 0x4000
 """A watch has ended; more happened than the kernel kept."""
 _EVENT = struct.Struct("=iIII")
+SUSPICIOUS, SURE = 0.5, 4
+"""Share of base's CPU time below which head may have done nothing; and how often it is tried then, because
+another core's trial may open the input meanwhile."""
 _MOST_FOLDERS = 1000
 """Folders of one input that are watched; arbitrary. With more, nothing is said of it."""
 
@@ -66,6 +69,12 @@ class Unread:
             return Trial("unparsable", detail=said)
         self._looked[workload, side, not idle] += 1
         return trial
+
+    @staticmethod
+    def doubts(trial: Trial, base: Trial | None) -> bool:
+        """Whether a trial of head that was judged well is so quick beside base's that it may be idle."""
+        took = [each.metrics.get("cpu", 0.0) for each in (trial, base) if each is not None and each.ok]
+        return len(took) == 2 and took[0] < SUSPICIOUS * took[1]
 
     def notes(self) -> list[str]:
         """A sentence for each input that trials were handed and none has opened, or none of head."""

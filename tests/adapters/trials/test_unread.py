@@ -102,6 +102,32 @@ def test_a_revision_that_never_opens_what_the_anchor_opens_has_no_value(
     assert {pair.second.detail for pair in pairs} == ({""} if worked else {said})
 
 
+@pytest.mark.parametrize(("seconds", "doubted"), [(0.1, True), (0.9, False)])
+def test_a_revision_much_quicker_than_the_anchor_may_have_done_nothing_all_the_same(
+    seconds: float, *, doubted: bool
+) -> None:
+    trial, base = Trial("ok", {"cpu": seconds}), Trial("ok", {"cpu": 1.0})
+    assert Unread.doubts(trial, base) is doubted
+    assert not Unread.doubts(trial, None) and not Unread.doubts(Trial("unparsable"), base)
+    assert not Unread.doubts(trial, Trial("exit"))
+
+
+@pytest.mark.parametrize(("slots", "worked"), [(1, True), (2, False)])
+def test_what_another_cores_trial_may_have_opened_is_tried_again(
+    workbench: Workbench, slots: int, *, worked: bool
+) -> None:
+    begun = workbench.folder / "begun"
+    busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+    workbench.program(f'#!/bin/sh\ncat "$1"; {busy}\n', side="base")
+    # As if somebody else had opened it meanwhile: so it is at the first trial, and at no other.
+    workbench.program(f'#!/bin/sh\n[ -e {begun} ] || cat "$1"; touch {begun}\n', side="head")
+    program = Program(run="./program {workload}")
+    heads = {"heads": lambda _: workbench.site("head"), "sandbox": "off", "slots": slots}
+    with workbench.bench(program, **heads) as bench:  # type: ignore[arg-type]
+        (pair,) = bench.measure(iter([Wish((False,), revision=0)]))
+    assert (pair.first.ok, pair.second.ok) == (True, worked), pair.second.detail
+
+
 def test_an_input_is_watched_anew_for_each_trial(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     watch = Unread(subject(), {"w": tmp_path / "file"})
