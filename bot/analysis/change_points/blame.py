@@ -26,22 +26,29 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Blame:
-    """How probably levels fail, (n_levels, n_revisions), and pairs of them together, (n_pairs, n_revisions).
+    """How probably levels and pairs of them fail.
 
-    pairs: the numbers of their levels, (n_pairs, 2); other pairs never fail.
+    levels: (n_levels, n_revisions). suspects: two numbers of levels, (n, 2); the same twice: a level. chance:
+    of these, (n, n_revisions). shares: of each failure, (n_failures, n).
     """
 
     levels: Floats
-    pairs: Ints
-    together: Floats
+    suspects: Ints
+    chance: Floats
+    shares: Floats
 
-    def of(self, holds: Bools) -> Floats:
+    def of(self, holds: Bools, *, pairs_alone: bool = False) -> Floats:
         """How probably configurations fail, (n_configurations, n_revisions); holds: of which levels.
 
-        Of a failure that several may have caused one has: their probabilities add up.
+        As the failure that is most like it: of what may have caused that, one has, so that shares add up.
         """
-        both = holds[:, self.pairs[:, 0]] & holds[:, self.pairs[:, 1]]
-        return np.hstack([holds, both]).astype(np.float64) @ np.vstack([self.levels, self.together])
+        found = np.zeros((len(holds), self.levels.shape[1]))
+        one, other = self.suspects.T
+        both = (holds[:, one] & holds[:, other] & ((one != other) | (not pairs_alone))).astype(np.float64)
+        for share in self.shares:
+            which = share > 0.0
+            found = np.maximum(found, both[:, which] @ np.minimum(share[which, None], self.chance[which]))
+        return found
 
 
 def blame(
@@ -60,14 +67,22 @@ def blame(
     share, mine = _shares(holds, bad, well, max(2, revisions // NEAR)), np.zeros((levels, levels, revisions))
     for place in np.unique(bad[1]).tolist():
         mine[:, :, place] = share[bad[1] == place].max(axis=0)
-    pairs = np.argwhere(np.triu(mine.max(axis=2), 1) >= LEAST)
-    found = []
-    for one, other in (2 * (np.arange(levels),), pairs.T):
-        known = np.zeros((len(one), revisions), dtype=bool)
-        for c, r in worked:
-            known[:, r] |= holds[c, one] & holds[c, other]
-        found.append(_nearest(mine[one, other], known | (mine[one, other] > 0.0)))
-    return Blame(found[0], pairs, found[1])
+    suspects = np.argwhere(np.triu(mine.max(axis=2, initial=0.0)) >= LEAST)
+    one, other = suspects.T
+    chance = _nearest(mine[one, other], _tried(holds, worked, one, other, revisions))
+    alone = np.arange(levels)
+    single = _nearest(mine[alone, alone], _tried(holds, worked, alone, alone, revisions))
+    return Blame(single, suspects, chance, share[:, one, other])
+
+
+def _tried(
+    holds: Bools, worked: Collection[tuple[int, int]], one: Ints, other: Ints, revisions: int
+) -> Bools:
+    """Where something worked that holds two levels, (n, n_revisions)."""
+    found = np.zeros((len(one), revisions), dtype=bool)
+    for c, r in worked:
+        found[:, r] |= holds[c, one] & holds[c, other]
+    return found
 
 
 def _columns(cells: Collection[tuple[int, int]]) -> Ints:
@@ -106,12 +121,14 @@ def cleared(worked: Floats) -> Floats:
     return np.asarray((1.0 + worked) ** -2.0)
 
 
-def _nearest(values: Floats, known: Bools) -> Floats:
-    """Each row's value at the nearest known place, less the further away (0: none is), (n, n_places).
+def _nearest(values: Floats, worked: Bools) -> Floats:
+    """Each row's value at the nearest place where it is not 0 or something worked, less the further away.
+
+    As the values: (n, n_places); 0: there is no such place.
 
     Between two known places it is at least the smaller one: what fails before and after fails there, too.
     """
-    places = np.arange(values.shape[1])
+    places, known = np.arange(values.shape[1]), worked | (values > 0.0)
     found = np.zeros_like(values)
     for i in np.flatnonzero(known.any(axis=1)):
         at = np.flatnonzero(known[i])

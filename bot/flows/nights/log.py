@@ -44,8 +44,8 @@ class NightLog(TrialLog):
         """Which levels are broken tonight, at all revisions and at single ones; None: not worked out yet."""
         self._ever: tuple[Bools, HopelessThere] | None = None
         """The same of all nights."""
-        self._pairs: Blame | None = None
-        """Which pairs of levels are to blame for what failed tonight; None: not worked out yet."""
+        self._blame: Blame | None = None
+        """What is to blame for what failed tonight; None: not worked out yet."""
         self._few = math.prod(len(option.values) for option in space.options) <= FEW
         super().__init__(space, levels, logs=self._few)
         self._record = False
@@ -124,21 +124,18 @@ class NightLog(TrialLog):
             return False
         if self.known(configuration, revision):
             return True
-        pairs = self._broken_pairs
-        both = held[pairs.pairs].all(axis=1)
-        together = pairs.together[both, min(revision, pairs.together.shape[1] - 1)].sum()
-        return bool(together < DOUBTFUL and not (held & there.at(revision)).any())
+        return not (held & there.at(revision)).any() and self._together(held, revision) < DOUBTFUL
 
-    @property
-    def _broken_pairs(self) -> Blame:
-        """Where levels work and pairs of them do not, by tonight's trials."""
-        if self._pairs is None:
+    def _together(self, held: Bools, revision: int) -> float:
+        """How probably two levels work tonight, but not together, of those that a configuration holds."""
+        if self._blame is None:
             mine = set(self.place.values())
             failed = {cell for row in mine for cell in self._failed[row]}
             worked = {cell for cell in self._last if cell[0] in mine} if failed else set()
             revisions = max((r for _, r in failed | worked), default=0) + 1
-            self._pairs = blame(self.holds, revisions, failed=failed, worked=worked)
-        return self._pairs
+            self._blame = blame(self.holds, revisions, failed=failed, worked=worked)
+        chances = self._blame.of(held[None, :], pairs_alone=True)[0]
+        return float(chances[min(revision, len(chances) - 1)])
 
     @property
     def _hopeless_tonight(self) -> tuple[Bools, HopelessThere]:
@@ -172,7 +169,7 @@ class NightLog(TrialLog):
     def forget(self) -> None:
         """Trials, scale or unit changed: compute the columns again."""
         super().forget()
-        self._tonight = self._ever = self._far = self._pairs = None
+        self._tonight = self._ever = self._far = self._blame = None
 
     @property
     def logarithmic(self) -> bool:

@@ -60,7 +60,7 @@ def test_an_option_that_old_revisions_do_not_know_is_blamed_there_and_no_pair_of
     fails = np.outer(ON[:, 0], np.arange(REVISIONS) < 12)
     found = after_trials(fails)
     assert (found.levels[0, :10] > LIKELY).all() and (found.levels[:, 14:] < LIKELY).all()
-    assert found.together.max(initial=0.0) < LIKELY
+    assert found.of(HOLDS, pairs_alone=True).max() < LIKELY
 
 
 def test_what_fails_on_both_sides_of_a_revision_fails_there_however_far_they_are() -> None:
