@@ -215,12 +215,10 @@ class PairBench:
             if key not in self._warm:
                 new, ranged = True, wish.revision is not None
                 # Its output is read even when no metric needs it: a failure is explained by it.
-                request = self._requests.make(slot, site, command, seat=0, track=wish.track) | {
-                    "capture": True
-                }
+                made = self._requests.make(slot, site, command, seat=0, track=wish.track)
                 for _ in range(SURE if ranged and side == "head" and len(self._slots) > 1 else 1):
                     before = self._unread.watch(command.workload)
-                    answers = yield {0: self._numbered(request)}
+                    answers = yield {0: self._numbered({**made, "capture": True})}
                     trial = self._trial(answers[0], wish.track)
                     warm[side] = self._unread.judged(trial, command.workload, before, side, ranged=ranged)
                     if not self._unread.doubts(warm[side], warm.get("base")):

@@ -6,9 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bot.analysis.change_points.noise import Floats, Ints
+from bot.analysis.change_points.noise import Bools, Floats, Ints
 
 FADES = 0.25
 """Share of the range over which blame halves: a level that failed somewhere may work far away."""
@@ -21,18 +20,15 @@ DOUBTFUL = 0.55
 ROUNDS = 4
 """How often blame is shared again by what each level or pair explained before."""
 
-Bools = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Blame:
     """How probably levels and pairs of them fail.
 
-    levels: (n_levels, n_revisions). suspects: two numbers of levels, (n, 2); the same twice: a level. chance:
-    of these, (n, n_revisions). shares: of each failure, (n_failures, n).
+    suspects: two numbers of levels, (n, 2); the same twice: a level. chance: of these, (n, n_revisions).
+    shares: of each failure, (n_failures, n).
     """
 
-    levels: Floats
     suspects: Ints
     chance: Floats
     shares: Floats
@@ -42,13 +38,18 @@ class Blame:
 
         As the failure that is most like it: of what may have caused that, one has, so that shares add up.
         """
-        found = np.zeros((len(holds), self.levels.shape[1]))
+        found = np.zeros((len(holds), self.chance.shape[1]))
         one, other = self.suspects.T
         both = (holds[:, one] & holds[:, other] & ((one != other) | (not pairs_alone))).astype(np.float64)
         for share in self.shares:
             which = share > 0.0
             found = np.maximum(found, both[:, which] @ np.minimum(share[which, None], self.chance[which]))
         return found
+
+
+def reach(revisions: int) -> int:
+    """How many revisions away a trial speaks for a level."""
+    return max(2, revisions // NEAR)
 
 
 def blame(
@@ -62,17 +63,14 @@ def blame(
     holds: levels of each configuration, (n_configurations, n_levels). failed, worked: configurations and
     revisions.
     """
-    levels = holds.shape[1]
     bad, well = _columns(failed), _columns(worked)
-    share, mine = _shares(holds, bad, well, max(2, revisions // NEAR)), np.zeros((levels, levels, revisions))
+    share, mine = _shares(holds, bad, well, reach(revisions)), np.zeros((*2 * holds.shape[1:], revisions))
     for place in np.unique(bad[1]).tolist():
         mine[:, :, place] = share[bad[1] == place].max(axis=0)
     suspects = np.argwhere(np.triu(mine.max(axis=2, initial=0.0)) >= LEAST)
     one, other = suspects.T
     chance = _nearest(mine[one, other], _tried(holds, worked, one, other, revisions))
-    alone = np.arange(levels)
-    single = _nearest(mine[alone, alone], _tried(holds, worked, alone, alone, revisions))
-    return Blame(single, suspects, chance, share[:, one, other])
+    return Blame(suspects, chance, share[:, one, other])
 
 
 def _tried(
@@ -89,7 +87,7 @@ def _columns(cells: Collection[tuple[int, int]]) -> Ints:
     return np.array(sorted(cells), dtype=np.intp).reshape(-1, 2).T
 
 
-def _shares(holds: Bools, bad: Ints, well: Ints, reach: int) -> Floats:
+def _shares(holds: Bools, bad: Ints, well: Ints, near: int) -> Floats:
     """How much each level (on the diagonal) and pair is to blame for each failure, (n, n_levels, n_levels).
 
     The less, the more trials with it worked nearby, or on both sides: what works before and after a revision
@@ -102,12 +100,12 @@ def _shares(holds: Bools, bad: Ints, well: Ints, reach: int) -> Floats:
     for i, (levels, revision) in enumerate(zip(holds[bad[0]], bad[1].tolist(), strict=True)):
         away = well[1] - revision
         here, before, after = (working[side].T @ working[side] for side in (away == 0, away < 0, away > 0))
-        nearby = (working.T * 0.5 ** (np.abs(away) / reach)) @ working + np.minimum(before, after)
+        nearby = (working.T * 0.5 ** (np.abs(away) / near)) @ working + np.minimum(before, after)
         free[i] = (np.outer(levels, levels) & (here == 0.0)) * beforehand * cleared(nearby)
-    near = 0.5 ** (np.abs(np.subtract.outer(bad[1], bad[1])) / reach)
+    beside = 0.5 ** (np.abs(np.subtract.outer(bad[1], bad[1])) / near)
     share = _shared(free)
     for _ in range(ROUNDS):
-        share = _shared(free * np.tensordot(near, share, axes=1))
+        share = _shared(free * np.tensordot(beside, share, axes=1))
     return share * np.where(alone, 1.0, 2.0)
 
 

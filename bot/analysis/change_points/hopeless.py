@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bot.analysis.change_points.noise import Bools
 from bot.model.space import Level
 
 HOPELESS = 3
 """A configuration (at any revision), revision or level with so many failures and no success is left alone."""
 WEARY = 2 * HOPELESS
 """So many failures at a revision that its levels are left alone there, though others may be to blame."""
-
-Bools = NDArray[np.bool_]
 
 
 def hopeless(levels: Sequence[Level], failed: Bools, alive: Bools) -> Bools:

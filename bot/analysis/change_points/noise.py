@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 EXACT = 1e-4
 """Below this relative scale of a trial a search may treat every difference as real."""

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from bot.analysis.change_points.blame import DOUBTFUL, Blame, blame
-from bot.analysis.change_points.hopeless import Bools, HopelessThere, hopeless
-from bot.analysis.change_points.noise import EXACT, POOLED, Floats, Ints
+from bot.analysis.change_points.hopeless import HopelessThere, hopeless
+from bot.analysis.change_points.noise import EXACT, POOLED, Bools, Floats, Ints
 from bot.analysis.change_points.trials import TrialLog
 from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.model.change_points import Observation

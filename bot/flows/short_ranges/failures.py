@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bot.analysis.change_points.blame import DOUBTFUL, NEAR, Blame, Bools, blame, cleared
+from bot.analysis.change_points.blame import DOUBTFUL, Blame, blame, cleared, reach
+from bot.analysis.change_points.noise import Bools
 from bot.analysis.explanations.cells import Cell
 
 HOPELESS, SUSPECTED = 3, 0.5
@@ -39,7 +40,8 @@ class Failures:
         They may all have failed by what came along with it: until it is tried alone nothing is known of it.
         """
         worked = holds[[c for c, _ in self.worked]].any(axis=0)
-        blamed = self._blamed(holds, revisions).levels.max(axis=1) >= DOUBTFUL
+        each = np.eye(holds.shape[1], dtype=bool)
+        blamed = self._blamed(holds, revisions).of(each).max(axis=1) >= DOUBTFUL
         return [int(level) for level in np.flatnonzero(blamed & ~worked)]
 
     def edges(self) -> list[Cell]:
@@ -67,15 +69,15 @@ class Failures:
 
         What works before and after a revision hardly fails just there by itself.
         """
-        universal, reach = holds.all(axis=0), max(2, revisions // NEAR)
+        universal, near = holds.all(axis=0), reach(revisions)
         works = np.zeros((holds.shape[1], revisions))
         for c, r in self.worked:
             works[holds[c], r] += 1.0
         settled = self.unbuilt | {r for _, r in self.worked} | {self._anchor}
         for revision in {r for _, r in self.failed if r not in settled}:
             here = [c for c, r in self.failed if r == revision]
-            before = works[:, max(revision - reach, 0) : revision].sum(axis=1)
-            after = works[:, revision + 1 : revision + reach + 1].sum(axis=1)
+            before = works[:, max(revision - near, 0) : revision].sum(axis=1)
+            after = works[:, revision + 1 : revision + near + 1].sum(axis=1)
             common = holds[here].all(axis=0) & ~universal
             if len(here) >= HOPELESS and cleared(np.minimum(before, after))[common].sum() < SUSPECTED:
                 self.unbuilt.add(revision)
