@@ -225,7 +225,7 @@ def test_where_old_releases_have_no_workload_the_told_command_takes_that_of_the_
     (command,) = (x for x in ended.out.splitlines() if x.startswith("suspects pr "))
     assert command.endswith(f" --overlay-from {line.ids[-1]}")
     report = line.place.out / "report.json"
-    checked = line.place.suspects(*shlex.split(command)[1:], "--budget", "4s", "--json", str(report))
+    checked = line.place.suspects(*shlex.split(command)[1:], "--budget", "60s", "--json", str(report))
     assert measured(checked)["verdict"] == "regression"
     without = line.place.suspects(*shlex.split(command)[1:-2], "--budget", "4s")
     assert without.code == 3 and "there is no text at base" in without.out

@@ -188,4 +188,5 @@ def test_a_program_of_ours_that_takes_too_long_ends_with_what_it_has_started(tmp
     with pytest.raises(subprocess.TimeoutExpired):
         process.run_trusted(["sh", "-c", command], cwd=tmp_path, timeout=2.0)
     assert (tmp_path / "started").exists()
-    assert running("sleep", seconds) == []
+    while running("sleep", seconds):  # killed, it still has to be scheduled once; or the time limit speaks
+        time.sleep(0.01)
