@@ -10,7 +10,7 @@ import numpy as np
 
 from bot.flows.run.job import Job
 from bot.model.profiles import CallSeries, Method, MethodCost, Profile, Tool
-from bot.model.report import Environment
+from bot.model.report import Environment, Spent
 from bot.model.resources import Count, Counted, Source
 from bot.model.revisions import Build, Comparison, Revision
 from bot.model.space import Configuration
@@ -213,16 +213,17 @@ class FakeCounter:
 
 @dataclass
 class RecordingProgress:
-    """Remembers the stages it was told."""
+    """Remembers what it was told."""
 
     stages: list[str] = field(default_factory=list)
+    spent: Spent = field(default_factory=Spent)
     leaders: list[str] = field(default_factory=list)
 
     def stage(self, text: str) -> None:
         self.stages.append(text)
 
-    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
-        """Ignored."""
+    def trials(self, spent: Spent, budget: float, found: str) -> None:
+        self.spent = spent
 
     def pairs(self, done: int, seconds: float, budget: float, leader: str) -> None:
         self.leaders.append(leader)

@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
+from bot.model.report import Spent
+
 LINE_EVERY = 10.0
 """Seconds between two lines of progress in a log."""
 LEADER_LENGTH = 40
@@ -28,7 +30,7 @@ class QuietProgress:
     def pairs(self, done: int, seconds: float, budget: float, leader: str) -> None:
         """Ignored."""
 
-    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
+    def trials(self, spent: Spent, budget: float, found: str) -> None:
         """Ignored."""
 
 
@@ -78,10 +80,10 @@ class TerminalProgress:
         leading = f"leading: {_named(leader)}" if leader else ""
         self._spent(seconds, budget, _detail(_counted(done, "pair"), _left(seconds, budget), leading))
 
-    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
-        """Trials so far, seconds spent, the budget (infinite: trials alone are limited), what was found."""
-        counted = _counted(done, "trial")
-        self._spent(seconds, budget, _detail(counted, _left(seconds, budget), _named(found)))
+    def trials(self, spent: Spent, budget: float, found: str) -> None:
+        """Trials and seconds so far, the budget (infinite: trials alone are limited), what was found."""
+        counted = _counted(spent.trials, "trial")
+        self._spent(spent.seconds, budget, _detail(counted, _left(spent.seconds, budget), _named(found)))
 
     def _spent(self, seconds: float, budget: float, detail: str) -> None:
         if self._alive:

@@ -77,8 +77,7 @@ def bisect(job: RangeJob) -> Report:
             job.journal.append(observation)
             fresh.append(observation)
             taken.append(observation)
-            done = len(observations) + len(taken)
-            job.progress.trials(done, job.bench.elapsed(), job.budget, leading)
+            job.progress.trials(job.bench.spent(), job.budget, leading)
         observations += taken
         job.search.partial_fit(taken)
         if len(taken) < len(wishes):

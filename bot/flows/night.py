@@ -77,14 +77,14 @@ def _measure(job: NightJob, measured: list[Observation]) -> None:
         for observation in job.bench.measure(wishes):
             measured.append(observation)
             taken.append(observation)
-            job.progress.trials(len(measured), job.bench.elapsed(), job.budget, found)
+            job.progress.trials(job.bench.spent(), job.budget, found)
         job.search.partial_fit(chain.seconds(taken))
         if len(taken) < len(wishes):
             return
     sample = job.teaching.sample if job.teaching else ()
     for observation in job.bench.measure([Probe(c, len(job.revisions) - 1) for c in sample]):
         measured.append(observation)
-        job.progress.trials(len(measured), job.bench.elapsed(), job.budget, "")
+        job.progress.trials(job.bench.spent(), job.budget, "")
 
 
 def _trials(job: NightJob, measured: Sequence[Observation]) -> Measurements:

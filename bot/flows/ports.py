@@ -95,8 +95,8 @@ class Progress(Protocol):
         """Pairs so far, seconds spent, the budget, and the current leading suspect (or "")."""
         ...
 
-    def trials(self, done: int, seconds: float, budget: float, found: str) -> None:
-        """Trials so far, seconds spent, the budget (or infinity), what was found (or "")."""
+    def trials(self, spent: Spent, budget: float, found: str) -> None:
+        """Trials and seconds so far, the budget (or infinity), what was found (or "")."""
         ...
 
 

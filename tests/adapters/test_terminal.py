@@ -7,6 +7,7 @@ import pytest
 
 from bot.adapters.terminal import LINE_EVERY, QuietProgress, TerminalProgress, show_comment
 from bot.flows.ports import Progress
+from bot.model.report import Spent
 from bot.report.render import comment
 from tests.unit.report.method_reports import of_strangers
 
@@ -34,7 +35,7 @@ def test_both_kinds_of_progress_fit_the_port() -> None:
         fitting: Progress = progress
         fitting.stage("building")
         fitting.pairs(1, 2.0, 3.0, "")
-        fitting.trials(1, 2.0, 3.0, "")
+        fitting.trials(Spent(trials=1, seconds=2.0), 3.0, "")
 
 
 def test_a_log_gets_a_line_per_stage_and_one_every_ten_seconds() -> None:
@@ -59,9 +60,10 @@ def test_a_range_counts_trials_and_needs_no_limit_of_seconds() -> None:
         with TerminalProgress(stream, clock=clock) as progress:
             progress.stage("measuring 200 revisions")
             clock.now = 10.0
-            progress.trials(1, 8.0, 60.0, "")
+            progress.trials(Spent(trials=1, seconds=8.0), 60.0, "")
             clock.now = 20.0
-            progress.trials(320, 16.0, float("inf"), "2 change points: mangle, passes=3")
+            spent = Spent(trials=320, seconds=16.0)
+            progress.trials(spent, float("inf"), "2 change points: mangle, passes=3")
     assert "measuring: 1 trial, 0:52 left" in stream.getvalue() or make is Terminal
     assert "320 trials, 2 change points: mangle, passes=3" in stream.getvalue()
 

@@ -18,7 +18,7 @@ def test_who_fills_the_disk_is_ended(place: Place) -> None:
     small = f"mount -t tmpfs -o size=1000m,mode=1777 tmpfs {place.temp}"
     before = ["unshare", "--mount", "sh", "-ec", f'{small}; exec "$@"', "sh"]
     place.pull_request(shell(FILL), shell(FILL, "#"))
-    ended = place.pr(budget="90s", before=before)
+    ended = place.pr(budget="45s", before=before)
     assert ended.code == 3 and ended.report is not None
     told = ended.said + str(ended.report)
     assert "left less than 512 MiB" in told

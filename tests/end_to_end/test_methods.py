@@ -118,7 +118,7 @@ def named(report: Mapping[str, Any]) -> bool:
 @pytest.mark.parametrize("runtime", list(PROGRAMS))
 def test_the_method_behind_an_option_is_named(place: Place, runtime: str) -> None:
     change(place, runtime, turns=(40, 80))
-    ended = place.clear(named, seconds=90)
+    ended = place.clear(named, seconds=130 if runtime == "jvm" else 90)
     assert ended.report is not None, ended.said
     assert ended.report["verdict"] == "regression"
     assert ended.report["suspects"]["options"][0]["term"] == ["alpha"]

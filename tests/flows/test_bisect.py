@@ -21,11 +21,12 @@ from bot.flows.ranges.earlier import Earlier
 from bot.flows.ranges.trials import observed
 from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
 from bot.model.history import RunRecord
-from bot.model.report import BuildFailure, Visible
+from bot.model.report import BuildFailure, Spent, Visible
 from bot.model.revisions import Revision
 from bot.model.subject import CallableProgram, FlagOption, Subject
 from bot.report.media import markdown
 from bot.report.ranges.headline import range_headline
+from tests.fakes import RecordingProgress
 from tests.flows.nights import MemoryStore
 
 REVISIONS = [Revision(f"id{i}", f"v{i}", subject=f"change {i}") for i in range(10)]
@@ -149,6 +150,21 @@ def test_a_change_point_is_reported_with_the_ids_of_its_revisions() -> None:
     assert report.mode == "bisect" and report.verdict == "regression" and report.interrupted == ""
     assert report.spent.trials == 10 and report.spent.failed_trials == 1
     assert any("failed at 1 revision: v3" in note for note in report.notes)
+
+
+def test_progress_counts_the_trials_of_this_run_as_its_report_does() -> None:
+    class Pairs(SimulatedRange):
+        """As a bench that makes two trials for each value."""
+
+        def spent(self) -> Spent:
+            spent = super().spent()
+            return spent.model_copy(update={"trials": 2 * spent.trials})
+
+    known = [Observation(Probe((True,), r), 1.0) for r in range(4)]
+    bench = Pairs(CallableSource(seconds, "m:f", 10), first=0, rng=np.random.default_rng(0))
+    progress = RecordingProgress()
+    report = bisect(replace(job(journal=KeptJournal(known)), bench=bench, progress=progress))
+    assert report.spent.earlier == 4 and report.spent.trials == progress.spent.trials == 12
 
 
 def test_progress_asks_what_was_found_once_for_all_trials_of_a_wish() -> None:

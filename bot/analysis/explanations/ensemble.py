@@ -83,10 +83,11 @@ class Ensemble:
         Sizes and revisions are drawn, too. tidy: only of chains that hold little by chance.
         """
         found: list[list[tuple[Placed, float]]] = []
-        for visited in self._some(self._tidy if tidy else self._visited, count):
-            chosen = list(visited)
-            more = self._draw(evidence.odds(chosen))
-            chosen += [] if more is None else [more]
+        drawn = self._some(self._tidy if tidy else self._visited, count)
+        odds = {visited: evidence.odds(visited) for visited in set(map(tuple, drawn))}
+        for visited in drawn:
+            more = self._draw(odds[tuple(visited)])
+            chosen = [*visited, *([] if more is None else [more])]
             mean, covariance = evidence.sizes(chosen) if chosen else (np.zeros(0), np.zeros((0, 0)))
             sizes = self._sizes(mean, covariance) if chosen else mean
             placed = (self._placed(evidence, j) for j in chosen)

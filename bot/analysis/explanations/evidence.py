@@ -162,6 +162,7 @@ class Evidence:
         prior = np.where(kinds.share & table.relative, -np.inf, kinds.log_prior)
         self.log_prior = (prior[:, None] + width[None, :]).ravel() + np.log(expected)
         self._overlaps: dict[int, NDArray[np.float32]] = {}
+        self._solutions: dict[tuple[int, ...], tuple[Floats, Floats, Floats]] = {}
 
     def __len__(self) -> int:
         return len(self.log_prior)
@@ -257,6 +258,12 @@ class Evidence:
         return mean, covariance
 
     def _solved(self, chosen: Sequence[int]) -> tuple[Floats, Floats, Floats]:
+        known = tuple(chosen)
+        if known not in self._solutions:  # draws go through the same explanations again and again
+            self._solutions[known] = self._solve(chosen)
+        return self._solutions[known]
+
+    def _solve(self, chosen: Sequence[int]) -> tuple[Floats, Floats, Floats]:
         picked = list(chosen)
         gram = np.array([self.overlap(j)[picked] for j in picked], dtype=np.float64)
         gram = (gram + gram.T) / 2.0 + np.eye(len(picked)) / self.scales.slab**2

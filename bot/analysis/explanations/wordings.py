@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,7 +35,8 @@ def agreement(
     """
     kinds, places = np.divmod(np.array(best), evidence.places)
     sizes, level = evidence.sizes(best)[0], evidence.levels()
-    moved = np.array([_moved(best, other, evidence) for other in others])
+    each = {other: _moved(best, other, evidence) for other in set(map(tuple, others))}
+    moved = np.array([each[tuple(other)] for other in others])
     found = np.zeros(len(best))
     for i, place in enumerate(np.unique(places)):
         rows = usable[:, evidence.cuts[place]] & usable[:, evidence.cuts[place + 1]]
@@ -60,14 +62,16 @@ def kinship(best: Sequence[int], others: Sequence[Sequence[int]], evidence: Evid
     kinds, places = np.divmod(np.array(best), evidence.places)
     own = [set(evidence.kinds.name(kind)) for kind in kinds]
     down = evidence.sizes(best)[0] < 0.0
-    heard = np.zeros((len(others), len(best)), dtype=bool)
-    for i, other in enumerate(others):
+    found = np.zeros(len(best))
+    for other, times in Counter(map(tuple, others)).items():
+        heard = np.zeros(len(best), dtype=bool)
         for candidate, size in zip(other, evidence.sizes(other)[0] if other else (), strict=True):
             kind, at = divmod(candidate, evidence.places)
             levels = set(evidence.kinds.name(kind))
             alike = np.array([mine == levels if not mine else mine <= levels for mine in own])
-            heard[i] |= alike & (down == (size < 0.0)) & (np.abs(places - at) <= NEAR)
-    return np.asarray(heard.mean(axis=0), dtype=np.float64)
+            heard |= alike & (down == (size < 0.0)) & (np.abs(places - at) <= NEAR)
+        found[heard] += times
+    return found / len(others)
 
 
 def shared_terms(mass: Floats, evidence: Evidence, share: float) -> dict[int, list[int]]:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.noise import Bools
 from bot.analysis.explanations.cells import Cell, Floats, Ints
 
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Comparisons of a configuration with itself at two revisions that could be made next, (n,) each.
+    """Comparisons of a configuration with itself at two revisions that could be made next.
 
-    cost: trials to be made, 1 when one of the two is known, else 2. blur: variance of the comparison but
-    for steps, in squared units. wished: the cells to be measured.
+    configuration: (n,). ends: the two revisions, (2, n). asked: which of them would be measured, (2, n): one,
+    beside one that is known, or both. blur: variance of the comparison but for steps, in squared units, (n,).
     """
 
     configuration: Ints
-    before: Ints
-    after: Ints
-    cost: Floats
+    ends: Ints
+    asked: Bools
     blur: Floats
-    wished: Sequence[tuple[Cell, ...]]
+
+    def __len__(self) -> int:
+        return len(self.blur)
+
+    def wished(self, number: int) -> list[Cell]:
+        """The cells that one of them measures."""
+        revisions = self.ends[self.asked[:, number], number].tolist()
+        return [(int(self.configuration[number]), revision) for revision in revisions]
 
 
 def most_telling(expected: NDArray[np.float32], contrasts: Contrasts, count: int) -> list[tuple[int, float]]:
@@ -34,13 +40,13 @@ def most_telling(expected: NDArray[np.float32], contrasts: Contrasts, count: int
     n_revisions), in units. What contrasts teach is the entropy that they take from a normal distribution
     with the explanations' covariance; each next one is worth what the ones before it leave open.
     """
-    c = contrasts
-    differ = expected[:, c.configuration, c.after] - expected[:, c.configuration, c.before]
+    c, cost = contrasts, contrasts.asked.sum(axis=0)
+    differ = expected[:, c.configuration, c.ends[1]] - expected[:, c.configuration, c.ends[0]]
     differ = (differ - differ.mean(axis=0)) / np.sqrt(len(expected))
     found: list[tuple[int, float]] = []
     for _ in range(count):
         variance = (differ**2).sum(axis=0)
-        worth = 0.5 * np.log1p(variance / c.blur) / c.cost
+        worth = 0.5 * np.log1p(variance / c.blur) / cost
         best = int(np.argmax(worth))
         found.append((best, float(worth[best])))
         spread, blur = variance[best], c.blur[best]

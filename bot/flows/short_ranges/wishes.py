@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.explanations.cells import TRUSTED, Cell, Cells, Floats
+from bot.analysis.change_points.noise import Bools
+from bot.analysis.explanations.cells import TRUSTED, Cell, Cells, Floats, Ints
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.worth import Contrasts, most_telling
@@ -93,10 +94,10 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool, certain: bo
     enough = IN_DOUBT if in_doubt else ENOUGH
     if outlook.cells.repeats:
         enough *= min(CALM / outlook.evidence.scales.noise, 1.0) ** 2
-    if len(contrasts.configuration):
+    if len(contrasts):
         for number, worth in most_telling(expected, contrasts, max(batch - len(outlook.doubts) // 2, 0)):
             if worth >= enough:
-                wished += contrasts.wished[number]
+                wished += contrasts.wished(number)
     return [Probe(pool.configurations[c], r) for c, r in dict.fromkeys(wished)]
 
 
@@ -111,43 +112,48 @@ def _noises(outlook: Outlook, on: Floats) -> Floats:
     return np.where(holds[:, untried].any(axis=1), scales.noise, scales.noises(on))
 
 
-def _contrasts(outlook: Outlook, usable: NDArray[np.bool_], places: list[int]) -> Contrasts:
+def _contrasts(outlook: Outlook, usable: Bools, places: Sequence[int]) -> Contrasts:
     """Each usable cell against its configuration's nearest measured ones; new pairs at interesting places."""
-    scales, table = outlook.evidence.scales, outlook.evidence.table
-    on = outlook.pool.on()
-    own = (_noises(outlook, on) * outlook.levels) ** 2
-    wander = scales.wander(on.sum(axis=1))
+    table = outlook.evidence.table
+    times, known = np.zeros(usable.shape), np.zeros(usable.shape, dtype=bool)
+    times[table.configuration, table.revision] = table.count
+    known[table.configuration, table.revision] = True
+    once_more = usable & (times < REPEATS) & (outlook.cells.repeats | (times == 0))
+    if outlook.anchor is not None:
+        known[:, outlook.anchor], once_more[:, outlook.anchor] = True, False
+    beside = np.stack(_nearest(known), axis=-1)
+    c, r, way = np.nonzero(once_more[:, :, None] & (beside >= 0))
+    single = np.stack([c, *np.sort([r, beside[c, r, way]], axis=0), way == 1, way == 0])
+    fresh, pairs = usable & ~known, np.array([*combinations(places, 2)], dtype=np.intp).reshape(-1, 2)
+    c, which = np.nonzero(fresh[:, pairs[:, 0]] & fresh[:, pairs[:, 1]])
+    both = np.stack([c, *pairs[which].T, np.ones_like(c), np.ones_like(c)])
+    columns = np.concatenate([single, both], axis=1)
+    columns = columns[:, np.argsort(columns[0], kind="stable")]  # of what teaches as much the first is taken
+    c, ends, asked = columns[0], columns[1:3], columns[3:] > 0
+    return Contrasts(c, ends, asked, _blur(outlook, times, c, ends, asked))
+
+
+def _nearest(known: Bools) -> tuple[Ints, Ints]:
+    """The last known revision before each cell and the first one after it; -1: there is none."""
+    places = np.arange(known.shape[1])
+    upto = np.maximum.accumulate(np.where(known, places, -1), axis=1)
+    since = np.minimum.accumulate(np.where(known, places, len(places))[:, ::-1], axis=1)[:, ::-1]
+    none = np.full((len(known), 1), -1)
+    after = np.concatenate([since[:, 1:], none], axis=1)
+    return np.concatenate([none, upto[:, :-1]], axis=1), np.where(after < len(places), after, -1)
+
+
+def _blur(outlook: Outlook, times: Floats, c: Ints, ends: Ints, asked: Bools) -> Floats:
+    """Variance of each comparison but for steps, in squared units.
+
+    times: that each cell was measured, (n_configurations, n_revisions). c: configuration, (n,). ends: two
+    revisions of each; asked: whether it would be measured, (2, n).
+    """
+    scales, on = outlook.evidence.scales, outlook.pool.on()
+    own = ((_noises(outlook, on) * outlook.levels) ** 2)[c]
+    known = times[c, ends]
+    trial = np.where(asked, own, np.where(known > 0, own / np.maximum(known, 1), 0.0)).sum(axis=0)
+    misfit = 2.0 * scales.misfit**2 * (1 + np.where(asked, known, 0).max(axis=0))
     uneven = np.cumsum((scales.uneven * outlook.moved) ** 2, axis=1)
-    counts = {
-        (int(c), int(r)): int(n)
-        for c, r, n in zip(table.configuration, table.revision, table.count, strict=True)
-    }
-    rows: list[tuple[int, int, int, float, float]] = []
-    wished: list[tuple[Cell, ...]] = []
-
-    def offer(c: int, one: int, other: int, blur: float, *cells: Cell) -> None:
-        first, last = min(one, other), max(one, other)
-        blur += (last - first) * wander[c] + float(uneven[c, last] - uneven[c, first])
-        rows.append((c, first, last, float(len(cells)), blur + 1e-12))
-        wished.append(cells)
-
-    for c in range(len(outlook.pool.configurations)):
-        measured = table.revision[table.configuration == c]
-        known = np.unique(measured if outlook.anchor is None else np.append(measured, outlook.anchor))
-        for r in np.flatnonzero(usable[c]).tolist() if len(known) else ():
-            times = counts.get((c, r), 0)
-            if (times and not outlook.cells.repeats) or times >= REPEATS or r == outlook.anchor:
-                continue
-            at = int(np.searchsorted(known, r))
-            beside = [int(known[at - 1])] if at > 0 else []
-            after = at + (at < len(known) and int(known[at]) == r)
-            beside += [int(known[after])] if after < len(known) else []
-            for other in beside:
-                partner = own[c] / counts[c, other] if counts.get((c, other)) else 0.0
-                offer(c, r, other, own[c] + partner + 2.0 * scales.misfit**2 * (1 + times), (c, r))
-        fresh = [r for r in places if usable[c, r] and r not in known]
-        for one, other in combinations(fresh, 2):
-            offer(c, one, other, 2.0 * own[c] + 2.0 * scales.misfit**2, (c, one), (c, other))
-    columns: list[Floats] = [np.array(column) for column in zip(*rows, strict=True)] or [np.zeros(0)] * 5
-    configuration, before, after_ = (column.astype(np.intp) for column in columns[:3])
-    return Contrasts(configuration, before, after_, columns[3], columns[4], wished)
+    between = (ends[1] - ends[0]) * scales.wander(on.sum(axis=1))[c] + np.diff(uneven[c, ends], axis=0)[0]
+    return np.asarray(trial + misfit + between + 1e-12)

@@ -145,7 +145,8 @@ def test_the_most_telling_contrasts_are_those_of_exact_gaussian_conditioning() -
     rows = [(c, 0, r) for c in range(3) for r in range(1, 5)]
     c, before, after = (np.array(column, dtype=np.intp) for column in zip(*rows, strict=True))
     blur = np.full(len(rows), 0.5)
-    offered = Contrasts(c, before, after, np.ones(len(rows)), blur, [()] * len(rows))
+    asked = np.array([[False], [True]]).repeat(len(rows), axis=1)
+    offered = Contrasts(c, np.stack([before, after]), asked, blur)
     differ = (expected[:, c, after] - expected[:, c, before]).astype(np.float64)
     covariance = np.cov(differ.T, bias=True)
     for number, worth in most_telling(expected, offered, 5):

@@ -12,6 +12,7 @@ from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
+from tests.seeds import seeds
 from tests.unit.flows.change_points.test_search import Steps, System, flags, told
 
 REVISIONS = 24
@@ -60,14 +61,14 @@ def test_steps_close_together_and_at_one_revision_are_found_and_told_apart(noise
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.04])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_where_nothing_changes_the_search_ends_and_nothing_is_found(noise: float, seed: int) -> None:
     system = System(flags(6), {}, noise=noise, seed=seed)
     finder = search(system, seed=seed)
     assert not finder.wishes() and not finder.change_points_ and len(system.asked) < 300
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("size", [0.2, 0.5, -0.3])
 @pytest.mark.parametrize(("options", "term"), [(1, ()), (1, ("o0",)), (2, ("o0", "o1"))])
 def test_a_large_step_of_a_small_program_is_found(
@@ -77,7 +78,7 @@ def test_a_large_step_of_a_small_program_is_found(
     assert told(finder.change_points_) == {(10, term)}
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 @pytest.mark.parametrize("size", [0.2, -0.3])
 @pytest.mark.parametrize(("options", "term"), [(3, ("o0", "o1", "o2")), (5, ("o0", "o2", "o3"))])
 def test_a_step_of_three_options_together_is_told_as_one_of_all_three(
@@ -87,7 +88,7 @@ def test_a_step_of_three_options_together_is_told_as_one_of_all_three(
     assert told(finder.change_points_) == {(10, term)} and not finder.doubts_
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_step_of_four_options_together_that_few_configurations_show_is_not_taken_for_noise(
     seed: int,
 ) -> None:
@@ -96,7 +97,7 @@ def test_a_step_of_four_options_together_that_few_configurations_show_is_not_tak
     assert told(finder.change_points_) == set(steps)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_a_large_step_of_the_only_configuration_is_found(seed: int) -> None:
     system = System(flags(3), {(10, ()): 0.2}, noise=0.002, seed=seed)
     assert told(search(system, candidates=[(False,) * 3], seed=seed).change_points_) == {(10, ())}
@@ -113,7 +114,7 @@ def test_searches_by_very_noisy_trials_go_on_and_half_of_them_find_what_moves_no
     assert found.count(set(steps)) >= 4
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_few_and_noisy_trials_of_many_revisions_are_not_explained_by_a_step_each(seed: int) -> None:
     steps: Steps = {(30, ()): 0.2, (70, ("o1",)): 0.3}
     finder = search(System(flags(8), steps, noise=0.03, seed=seed), revisions=100, most=150, seed=seed)
@@ -123,7 +124,7 @@ def test_few_and_noisy_trials_of_many_revisions_are_not_explained_by_a_step_each
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_an_option_that_makes_trials_noisy_neither_invents_steps_nor_hides_those_of_others(seed: int) -> None:
     steps: Steps = {(6, ()): 0.2, (15, ("o1",)): 0.25}
     system, rng = System(flags(6), steps, noise=0.01, seed=seed), np.random.default_rng(seed)
@@ -284,7 +285,7 @@ def test_ratios_to_an_anchor_need_no_trial_at_the_anchor() -> None:
     assert all(probe.revision < REVISIONS - 1 for probe in system.asked)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_disturbed_trial_of_the_anchor_does_not_move_all_ratios_of_its_configuration(seed: int) -> None:
     moved: Steps = {(5, ("o1",)): 0.8, (9, ("o2",)): 0.8}
     system, rng = System(flags(3), moved, noise=0.01), np.random.default_rng(seed)
@@ -297,7 +298,7 @@ def test_a_disturbed_trial_of_the_anchor_does_not_move_all_ratios_of_its_configu
     assert told(search(system, answer=answer, anchor=REVISIONS - 1).change_points_) == set(moved)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_a_value_that_moves_at_several_releases_is_not_taken_for_noisy(seed: int) -> None:
     space = Space((Option("kind", "choice", ("a", "b", "c", "d"), "a"), *flags(5).options), ())
     moves: Steps = {(r, ("kind=c",)): size for r, size in ((3, 2.0), (8, -0.55), (14, 0.8), (19, -0.4))}
@@ -332,7 +333,7 @@ def beside_an_anchor_without(
     return search(system, answer=answer, anchor=LAST), failed
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_what_fails_at_the_anchor_is_tried_at_no_other_revision(seed: int) -> None:
     system = System(FORMATS, DENSE, noise=0.005, seed=seed)
     pairs = [(f"format={f}", f"numbers={n}") for f in ("latex", "rtf") for n in ("table", "inline")]
@@ -341,7 +342,7 @@ def test_what_fails_at_the_anchor_is_tried_at_no_other_revision(seed: int) -> No
     assert len(failed) <= 1.5 * len(set(failed))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_value_that_always_failed_beside_others_is_tried_alone_and_its_change_found(seed: int) -> None:
     steps: Steps = {(12, ("format=rtf",)): 0.4, (5, ("o1",)): 0.3}
     system = System(FORMATS, steps, noise=0.005, seed=seed)
@@ -392,7 +393,7 @@ class AnyOf(System):
         return (1.0 + 0.1 * sum(map(bool, probe.configuration))) * (1.1 if slower else 1.0) * noise
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_any_of_three_options_is_one_change_that_spares_who_has_none_of_them(seed: int) -> None:
     (point,) = search(AnyOf(flags(7), {}, noise=0.005, seed=seed), seed=seed).change_points_
     assert (point.revision, point.term, point.spared) == (9, (), (("!o0", "!o1", "!o2"),))
