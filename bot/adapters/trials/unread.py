@@ -38,6 +38,8 @@ class Unread:
         self._ran: set[str] = set()
         self._names: dict[int, str] = {}
         self._openings: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter()
+        """Watches of an input that ended: it was opened, or is gone."""
         self._looked: Counter[tuple[str, Side, bool]] = Counter()
         """Trials that ended well, alone: of an input and a side, and whether somebody opened it meanwhile."""
         self._queue = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC) if handed else -1
@@ -46,11 +48,15 @@ class Unread:
         self._places = {name: some for name, some in places.items() if self._watch(name, some)}
 
     def watch(self, workload: str | None) -> int:
-        """Watches an input once more: how often it was opened before the trial that begins now."""
+        """Watches an input once more: what happened to it before the trial that begins now, as a number."""
         self._read()
         if workload in self._places and not self._watch(workload, self._places[workload]):
             del self._places[workload]
-        return self._openings[workload] if workload is not None else 0
+        return self._happened(workload)
+
+    def _happened(self, workload: str | None) -> int:
+        # A watch may still end that was asked for again when its last opening was only half told.
+        return self._openings[workload] + self._ended[workload] if workload is not None else 0
 
     def judged(self, trial: Trial, workload: str | None, before: int, side: Side, *, ranged: bool) -> Trial:
         """A trial that was run alone, since `watch` answered `before`; ranged: head is one of many revisions.
@@ -63,7 +69,7 @@ class Unread:
             return trial
         self._ran.add(workload)
         self._read()
-        idle = workload in self._places and self._openings[workload] == before
+        idle = workload in self._places and self._happened(workload) == before
         if idle and ranged and side == "head" and not self._looked[workload, "base", False]:
             said = f"it ended well and never opened `{self._paths[workload]}`: it may have done nothing"
             return Trial("unparsable", detail=said)
@@ -116,12 +122,13 @@ class Unread:
                 while at < len(events):
                     number, mask, _, length = _EVENT.unpack_from(events, at)
                     at += _EVENT.size + length
-                    if mask & _OPENED:
-                        self._openings[self._names[number]] += 1
-                    elif mask & _IGNORED:
-                        self._names.pop(number, None)
-                    elif mask & _OVERFLOW:
+                    if mask & _OVERFLOW:
                         self._openings.update(self._names.values())
+                    elif number in self._names:  # else two opened it at once, and this is the second one
+                        counter = self._openings if mask & _OPENED else self._ended
+                        counter[self._names[number]] += 1
+                        if mask & _IGNORED:
+                            del self._names[number]
 
 
 def _places(file: Path) -> list[Path]:

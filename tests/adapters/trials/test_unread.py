@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,19 @@ def test_a_file_deep_in_a_folder_counts_as_opening_the_folder(tmp_path: Path) ->
     assert not watch.notes()
     watch.close()
     assert not watch.notes()
+
+
+def test_two_who_open_an_input_at_the_same_moment_are_no_error(tmp_path: Path) -> None:
+    file = tmp_path / "input"
+    file.write_text("x")
+    both = [subprocess.Popen(["sh", "-c", f"while :; do : < {file}; done"]) for _ in range(2)]
+    watch = Unread(subject(), {"w": file})
+    seen = [watch.watch("w") for _ in range(60_000)]  # some 10,000 are enough
+    for one in both:
+        one.kill()
+        one.wait()
+    assert seen == sorted(seen) and seen[-1] > 0
+    watch.close()
 
 
 def test_head_that_ends_well_without_the_input_that_base_opens_is_told(workbench: Workbench) -> None:
