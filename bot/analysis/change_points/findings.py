@@ -147,11 +147,16 @@ class Placed(Protocol):
 
 
 def shape_of(step: Placed, steps: Sequence[Placed], revisions: int) -> Shape:
-    """Transient when the same term moves back nearby."""
-    for other in steps:
-        apart = abs(other.at - step.at)
-        if other is step or other.term != step.term or apart > max(EPISODE * revisions, 2):
-            continue
-        if step.size * other.size < 0 and abs(step.size + other.size) < UNDONE * abs(step.size):
+    """Transient when its term moves back nearby: in one step, which undoes none that is nearer to it."""
+    near = [s for s in steps if s.term == step.term and abs(s.at - step.at) <= max(EPISODE * revisions, 2)]
+    for other in near:
+        away = abs(other.at - step.at)
+        nearer = (s for s in near if abs(s.at - other.at) < away)
+        if _undone(step, other) and not any(_undone(s, other) for s in nearer):
             return "transient"
     return "step"
+
+
+def _undone(step: Placed, other: Placed) -> bool:
+    """Whether a step goes about as far in one direction as another does in the other one."""
+    return step.size * other.size < 0 and abs(step.size + other.size) < UNDONE * abs(step.size)

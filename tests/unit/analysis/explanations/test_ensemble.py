@@ -156,7 +156,18 @@ def test_the_most_telling_contrasts_are_those_of_exact_gaussian_conditioning() -
         covariance = covariance - np.outer(column, column) / (column[number] + blur[number])
 
 
-def test_a_step_that_is_undone_soon_is_transient() -> None:
+@pytest.mark.parametrize(
+    ("sizes", "shapes"),
+    [
+        ({3: 0.2, 4: -0.2}, ["transient", "transient"]),
+        ({2: 0.2, 3: 0.2, 4: -0.2}, ["step", "transient", "transient"]),
+        ({3: 0.2, 4: -0.2, 5: -0.2}, ["transient", "transient", "step"]),
+        ({2: 0.6, 3: 0.2, 4: -0.6}, ["transient", "step", "transient"]),
+    ],
+)
+def test_a_step_that_another_undoes_soon_is_transient_and_each_undoes_only_one(
+    sizes: dict[int, float], shapes: list[str]
+) -> None:
     table = evidence(measured(repeats=3))
     steps = [
         Found(
@@ -169,9 +180,9 @@ def test_a_step_that_is_undone_soon_is_transient() -> None:
             clarity=abs(size) / 0.001,
             probability=1.0,
         )
-        for at, size in ((3, 0.2), (4, -0.2))
+        for at, size in sizes.items()
     ]
-    assert [point.shape for point in told(steps, look_at(table), 8)] == ["transient", "transient"]
+    assert [point.shape for point in told(steps, look_at(table), 8)] == shapes
 
 
 def test_seconds_and_a_share_of_the_level_at_once_are_told_as_one_change() -> None:
