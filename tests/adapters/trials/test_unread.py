@@ -79,10 +79,12 @@ def test_two_who_open_an_input_at_the_same_moment_are_no_error(tmp_path: Path) -
     file.write_text("x")
     both = [subprocess.Popen(["sh", "-c", f"while :; do : < {file}; done"]) for _ in range(2)]
     watch = Unread(subject(), {"w": file})
-    seen = [watch.watch("w") for _ in range(60_000)]  # some 10,000 are enough
-    for one in both:
-        one.kill()
-        one.wait()
+    try:
+        seen = [watch.watch("w") for _ in range(60_000)]  # some 10,000 are enough
+    finally:
+        for one in both:
+            one.kill()
+            one.wait()
     assert seen == sorted(seen) and seen[-1] > 0
     watch.close()
 
