@@ -64,7 +64,8 @@ def blame(
     revisions.
     """
     bad, well = _columns(failed), _columns(worked)
-    share, mine = _shares(holds, bad, well, reach(revisions)), np.zeros((*2 * holds.shape[1:], revisions))
+    share = _shares(holds, bad, well, reach(revisions))
+    mine = np.zeros((*share.shape[1:], revisions))
     for place in np.unique(bad[1]).tolist():
         mine[:, :, place] = share[bad[1] == place].max(axis=0)
     suspects = np.argwhere(np.triu(mine.max(axis=2, initial=0.0)) >= LEAST)

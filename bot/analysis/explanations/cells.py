@@ -15,6 +15,7 @@ from bot.analysis.pairs import unbiased
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 Cell = tuple[int, int]
 """A configuration's number and a revision."""
 

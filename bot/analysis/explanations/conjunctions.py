@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bot.analysis.change_points.terms import DEGREES, Term, Terms, in_order
-from bot.analysis.explanations.cells import Floats, Table
-from bot.analysis.explanations.findings import Bools, Found
+from bot.analysis.explanations.cells import Bools, Floats, Table
+from bot.analysis.explanations.findings import Found
 
 MOVED, STILL = 2 / 3, 1 / 3
 """Shares of a move: by more than the one, another moves with it; by less than the other, it does not."""

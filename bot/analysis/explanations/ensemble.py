@@ -42,8 +42,8 @@ class Ensemble:
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
         self._chains: list[list[Placed]] = [[] for _ in range(CHAINS)]
-        self._visited: list[list[int]] = []
-        self._tidy: list[list[int]] = []
+        self._visited: list[tuple[int, ...]] = []
+        self._tidy: list[tuple[int, ...]] = []
         self.best_: list[int] = []
         self.mass_: Floats = np.zeros(0)
 
@@ -52,7 +52,7 @@ class Ensemble:
         chains = [list(dict.fromkeys(evidence.candidate(*placed) for placed in c)) for c in self._chains]
         take_over(evidence, chains, self._rng)
         masses = np.zeros((len(chains), len(evidence)))
-        visited: list[list[list[int]]] = [[] for _ in chains]
+        visited: list[list[tuple[int, ...]]] = [[] for _ in chains]
         for chosen, mass, seen in zip(chains, masses, visited, strict=True):
             for _ in range(SWEEPS):
                 seen.extend(self._sweep(evidence, chosen, mass))
@@ -68,11 +68,11 @@ class Ensemble:
             chains[i] = plain[i if good[i] else int(self._rng.choice(np.flatnonzero(good)))]
         self._chains = [[self._placed(evidence, j) for j in chosen] for chosen in chains]
 
-    def explanations(self, count: int) -> list[list[int]]:
+    def explanations(self, count: int) -> list[tuple[int, ...]]:
         """Candidates of explanations that chains went through, drawn at random."""
         return self._some(self._visited, count)
 
-    def _some(self, explanations: Sequence[list[int]], count: int) -> list[list[int]]:
+    def _some(self, explanations: Sequence[tuple[int, ...]], count: int) -> list[tuple[int, ...]]:
         return [explanations[int(i)] for i in self._rng.integers(len(explanations), size=count)]
 
     def draws(
@@ -84,10 +84,10 @@ class Ensemble:
         """
         found: list[list[tuple[Placed, float]]] = []
         drawn = self._some(self._tidy if tidy else self._visited, count)
-        odds = {visited: evidence.odds(visited) for visited in set(map(tuple, drawn))}
+        odds = {visited: evidence.odds(visited) for visited in set(drawn)}
         for visited in drawn:
-            more = self._draw(odds[tuple(visited)])
-            chosen = [*visited, *([] if more is None else [more])]
+            more = self._draw(odds[visited])
+            chosen = visited if more is None else (*visited, more)
             mean, covariance = evidence.sizes(chosen) if chosen else (np.zeros(0), np.zeros((0, 0)))
             sizes = self._sizes(mean, covariance) if chosen else mean
             placed = (self._placed(evidence, j) for j in chosen)
@@ -103,7 +103,7 @@ class Ensemble:
                 self._rng.multivariate_normal(mean, covariance, method="eigh", check_valid="ignore")
             )
 
-    def _sweep(self, evidence: Evidence, chosen: list[int], mass: Floats) -> list[list[int]]:
+    def _sweep(self, evidence: Evidence, chosen: list[int], mass: Floats) -> list[tuple[int, ...]]:
         """Draws each step anew, and looks for more; the explanations on the way."""
         visited = []
         for j in self._rng.permutation(chosen).tolist():
@@ -111,7 +111,7 @@ class Ensemble:
             drawn = self._draw(evidence.odds(chosen), mass)
             if drawn is not None:
                 chosen.append(drawn)
-            visited.append(list(chosen))
+            visited.append(tuple(chosen))
         self._retell(evidence, chosen)
         self._unite(evidence, chosen)
         for _ in range(BIRTHS):
@@ -119,7 +119,7 @@ class Ensemble:
             if drawn is None:
                 break
             chosen.append(drawn)
-        return [*visited, list(chosen)]
+        return [*visited, tuple(chosen)]
 
     def _retell(self, evidence: Evidence, chosen: list[int]) -> None:
         """Draws two steps of one place anew together: one at a time, neither would let go of the other.

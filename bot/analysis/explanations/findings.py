@@ -9,16 +9,13 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.analysis.change_points.findings import complementary
 from bot.analysis.change_points.terms import Term, Terms
-from bot.analysis.explanations.cells import Floats, Ints
+from bot.analysis.explanations.cells import Bools, Floats, Ints
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.wordings import agreement, in_shared_words, kinship, shared_terms
-
-Bools = NDArray[np.bool_]
 
 SURE = 0.9
 """Probability from which on a step's name needs no further trials, and it is told."""

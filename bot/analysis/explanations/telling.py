@@ -12,9 +12,9 @@ import numpy as np
 from bot.analysis.change_points.findings import change_point, shape_of
 from bot.analysis.change_points.intervals import QUANTILE
 from bot.analysis.change_points.terms import Term
-from bot.analysis.explanations.cells import Floats
+from bot.analysis.explanations.cells import Bools, Floats
 from bot.analysis.explanations.evidence import Evidence
-from bot.analysis.explanations.findings import Bools, Found, Look, covers_of
+from bot.analysis.explanations.findings import Found, Look, covers_of
 from bot.model.change_points import ChangePoint
 
 

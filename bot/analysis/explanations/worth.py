@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.noise import Bools
-from bot.analysis.explanations.cells import Cell, Floats, Ints
+from bot.analysis.explanations.cells import Bools, Cell, Floats, Ints
 
 
 @dataclass(frozen=True)

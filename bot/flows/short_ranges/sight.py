@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from bot.analysis.explanations.cells import Cell, Cells, Floats
+from bot.analysis.explanations.cells import Bools, Cell, Cells, Floats
 from bot.analysis.explanations.evidence import COARSE, Evidence
-from bot.analysis.explanations.findings import Bools, Look
+from bot.analysis.explanations.findings import Look
 from bot.analysis.explanations.visible import least_visible
 from bot.flows.short_ranges.pool import Pool
 from bot.flows.short_ranges.wishes import REPEATS

@@ -9,8 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.analysis.change_points.noise import Bools
-from bot.analysis.explanations.cells import TRUSTED, Cell, Cells, Floats, Ints
+from bot.analysis.explanations.cells import TRUSTED, Bools, Cell, Cells, Floats, Ints
 from bot.analysis.explanations.ensemble import Ensemble
 from bot.analysis.explanations.evidence import Evidence
 from bot.analysis.explanations.worth import Contrasts, most_telling
@@ -115,9 +114,9 @@ def _noises(outlook: Outlook, on: Floats) -> Floats:
 def _contrasts(outlook: Outlook, usable: Bools, places: Sequence[int]) -> Contrasts:
     """Each usable cell against its configuration's nearest measured ones; new pairs at interesting places."""
     table = outlook.evidence.table
-    times, known = np.zeros(usable.shape), np.zeros(usable.shape, dtype=bool)
+    times = np.zeros(usable.shape)
     times[table.configuration, table.revision] = table.count
-    known[table.configuration, table.revision] = True
+    known = times > 0
     once_more = usable & (times < REPEATS) & (outlook.cells.repeats | (times == 0))
     if outlook.anchor is not None:
         known[:, outlook.anchor], once_more[:, outlook.anchor] = True, False

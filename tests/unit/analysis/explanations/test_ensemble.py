@@ -29,7 +29,7 @@ class Fixed(Ensemble):
         self.best_ = best
         self.mass_ = np.zeros(len(table))
         self.mass_[best] = 1.0
-        self._visited, self._rng = [best], np.random.default_rng(0)
+        self._visited, self._rng = [tuple(best)], np.random.default_rng(0)
 
 
 def test_the_step_that_was_put_in_is_in_most_explanations_and_told() -> None:
