@@ -81,15 +81,23 @@ class Configurator:
         assert found is not None
         return found
 
-    def balanced(self, count: int, known: Sequence[Configuration]) -> list[Configuration]:
-        """New configurations, each the one of several drawn that shows pairs of levels seen least so far."""
+    def balanced(
+        self,
+        count: int,
+        known: Sequence[Configuration],
+        works: Callable[[Configuration], bool] = lambda _: True,
+    ) -> list[Configuration]:
+        """New configurations, each the one of several drawn that shows pairs of levels seen least so far.
+
+        works: whether one is worth a trial.
+        """
         levels = self._space.levels
         held = [self._holding(configuration, levels) for configuration in known]
         seen = np.array(held).T @ np.array(held) if held else np.zeros((len(levels), len(levels)))
         found: dict[Configuration, None] = {}
         for _ in range(count):
             drawn = {self.random(): None for _ in range(DRAWS)}
-            fresh = [c for c in drawn if c not in found and c not in known]
+            fresh = [c for c in drawn if c not in found and c not in known and works(c)]
             if not fresh:
                 break
             rows = [self._holding(c, levels) for c in fresh]

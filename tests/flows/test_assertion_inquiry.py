@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from bot.analysis.assertions.modelling import model
 from bot.analysis.assertions.wording import asserted
-from bot.flows.assertions.inquiry import NO_CALLERS, NOT_WATCHED, AssertionInquiry, CheckedAssertion
+from bot.flows.assertions.inquiry import (
+    MOST_TRIALS,
+    NO_CALLERS,
+    NOT_WATCHED,
+    AssertionInquiry,
+    CheckedAssertion,
+)
 from bot.flows.influences.call_observations import observed
 from bot.model.assertions import Assertion, NamedPath
 from bot.model.profiles import Profile
@@ -27,11 +33,13 @@ class TwoSides(World):
     """Head calls as `head` says.
 
     counted: whether the coarse profile knows who calls whom. greedy: whether that takes all the time it may.
+    moody: after so many trials head calls as base.
     """
 
     head: World = field(default_factory=lambda: World(SLOWER))
     counted: bool = True
     greedy: bool = False
+    moody: float = math.inf
 
     def profile(self, side: Side, configuration: Configuration, *, seconds: float = math.inf) -> Profile:
         found = super().profile(side, configuration)
@@ -39,7 +47,8 @@ class TwoSides(World):
         return found if self.counted else replace(found, edges={})
 
     def watch(self, side: Side, *others: object, **more: object) -> Profile:
-        if side == "head":
+        self.moody -= side == "head"
+        if side == "head" and self.moody >= 0:
             self.head.every = self.every
             self.now += SECONDS
             return World.watch(self.head, side, *others, **more)  # type: ignore[arg-type]
@@ -76,6 +85,16 @@ def test_a_slower_path_is_violated_whether_the_tool_sees_callers_or_has_to_watch
 
 def test_an_unchanged_program_holds() -> None:
     assert checked(TwoSides(CALLS, head=World(CALLS))).checked.outcome == "held"
+
+
+def test_what_only_seemed_violated_is_not_told() -> None:
+    found = checked(TwoSides(CALLS, moody=MOST_TRIALS))
+    assert found.checked.outcome == "held" and len(found.base) == len(found.head) == MOST_TRIALS
+
+
+def test_without_time_to_watch_again_the_first_trials_count() -> None:
+    found = checked(TwoSides(CALLS, moody=MOST_TRIALS), seconds=(2 + 2 * MOST_TRIALS + 4) * SECONDS)
+    assert found.checked.outcome == "violated" and len(found.base) == MOST_TRIALS
 
 
 def test_groups_are_not_told_apart_where_callers_can_be_neither_seen_nor_known() -> None:

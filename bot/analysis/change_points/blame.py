@@ -65,13 +65,12 @@ def blame(
     """
     bad, well = _columns(failed), _columns(worked)
     share = _shares(holds, bad, well, reach(revisions))
-    mine = np.zeros((*share.shape[1:], revisions))
-    for place in np.unique(bad[1]).tolist():
-        mine[:, :, place] = share[bad[1] == place].max(axis=0)
-    suspects = np.argwhere(np.triu(mine.max(axis=2, initial=0.0)) >= LEAST)
+    suspects = np.argwhere(np.triu(share.max(axis=0, initial=0.0)) >= LEAST)
     one, other = suspects.T
-    chance = _nearest(mine[one, other], _tried(holds, worked, one, other, revisions))
-    return Blame(suspects, chance, share[:, one, other])
+    share, mine = share[:, one, other], np.zeros((len(suspects), revisions))
+    for place in np.unique(bad[1]).tolist():
+        mine[:, place] = share[bad[1] == place].max(axis=0)
+    return Blame(suspects, _nearest(mine, _tried(holds, worked, one, other, revisions)), share)
 
 
 def _tried(
@@ -98,11 +97,13 @@ def _shares(holds: Bools, bad: Ints, well: Ints, near: int) -> Floats:
     alone, working = np.eye(holds.shape[1], dtype=bool), holds[well[0]].astype(np.float64)
     beforehand = np.where(alone, 1.0, PAIR / 2.0)  # each pair is in there twice
     free = np.zeros((bad.shape[1], *alone.shape))
-    for i, (levels, revision) in enumerate(zip(holds[bad[0]], bad[1].tolist(), strict=True)):
+    for revision in np.unique(bad[1]).tolist():
         away = well[1] - revision
         here, before, after = (working[side].T @ working[side] for side in (away == 0, away < 0, away > 0))
         nearby = (working.T * 0.5 ** (np.abs(away) / near)) @ working + np.minimum(before, after)
-        free[i] = (np.outer(levels, levels) & (here == 0.0)) * beforehand * cleared(nearby)
+        weight = (here == 0.0) * beforehand * cleared(nearby)
+        for i in np.flatnonzero(bad[1] == revision).tolist():
+            free[i] = np.outer(holds[bad[0, i]], holds[bad[0, i]]) * weight
     beside = 0.5 ** (np.abs(np.subtract.outer(bad[1], bad[1])) / near)
     share = _shared(free)
     for _ in range(ROUNDS):
@@ -127,14 +128,16 @@ def _nearest(values: Floats, worked: Bools) -> Floats:
 
     Between two known places it is at least the smaller one: what fails before and after fails there, too.
     """
-    places, known = np.arange(values.shape[1]), worked | (values > 0.0)
-    found = np.zeros_like(values)
-    for i in np.flatnonzero(known.any(axis=1)):
-        at = np.flatnonzero(known[i])
-        away = np.abs(places[:, None] - at[None, :])
-        found[i] = values[i, at[away.argmin(axis=1)]] * 0.5 ** (away.min(axis=1) / len(places) / FADES)
-        after = np.searchsorted(at, places)
-        between = (after > 0) & (after < len(at))
-        ends = values[i, at[after[between] - 1]], values[i, at[after[between]]]
-        found[i, between] = np.maximum(found[i, between], np.minimum(*ends))
-    return found
+    count = values.shape[1]
+    places, known = np.arange(count), worked | (values > 0.0)
+    last = np.maximum.accumulate(np.where(known, places, -1), axis=1)
+    next_ = np.minimum.accumulate(np.where(known, places, count)[:, ::-1], axis=1)[:, ::-1]
+    before, after = _at(values, last), _at(values, next_)
+    back, ahead = np.where(last < 0, np.inf, places - last), np.where(next_ == count, np.inf, next_ - places)
+    nearest = np.where(back <= ahead, before, after) * 0.5 ** (np.minimum(back, ahead) / count / FADES)
+    return np.asarray(np.maximum(nearest, np.minimum(before, after)))
+
+
+def _at(values: Floats, places: Ints) -> Floats:
+    """Each row's values at some places; 0 where these are outside."""
+    return np.take_along_axis(np.pad(values, ((0, 0), (1, 1))), places + 1, axis=1)

@@ -13,6 +13,8 @@ EXACT = 1e-4
 """Below this relative scale of a trial a search may treat every difference as real."""
 OUTLIER = 6.0
 """A trial so many scales away from both its neighbours in time, to the same side, does not count."""
+ODD = 4.0
+"""... and from which on it is worth repeating."""
 STEADY, SEVERAL = 0.3, 3
 """When at least this share of neighbours in time agree exactly, what differs are steps, not noise. So they do
 when so many configurations move by exactly the same between the same revisions."""
@@ -134,3 +136,15 @@ def odd_ones(c: Ints, r: Ints, y: Floats, sd: Floats) -> NDArray[np.bool_]:
     found = np.zeros(len(y), dtype=bool)
     found[order] = far & (ss > EXACT * np.abs(yy))
     return found
+
+
+def standing_alone(c: Ints, r: Ints, y: Floats, sd: Floats) -> Ints:
+    """Which trials are the only ones at their revision and far from all their neighbours in time."""
+    order = np.lexsort((r, c))
+    c, r, y, sd = c[order], r[order], y[order], sd[order]
+    near = c[1:] == c[:-1]
+    far = np.where(near, np.abs(np.diff(y)) > ODD * sd[1:], True)
+    alone = np.where(near, r[1:] != r[:-1], True)
+    both = np.concatenate([[True], far & alone]) & np.concatenate([far & alone, [True]])
+    several = np.concatenate([[False], near]) | np.concatenate([near, [False]])
+    return np.asarray(order[both & several])

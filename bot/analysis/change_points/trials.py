@@ -6,33 +6,27 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.analysis.change_points.hopeless import HOPELESS
 from bot.analysis.change_points.noise import (
     EXACT,
-    FAR,
+    Bools,
     Floats,
     Ints,
-    agreeing,
     odd_ones,
     own_scales,
-    spread,
-    walking,
+    standing_alone,
 )
+from bot.analysis.change_points.probable_failures import ProbableFailures
+from bot.analysis.change_points.scale import NO_NOISE, learned_scale
 from bot.analysis.change_points.weighing import Columns
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
 
-NO_NOISE, REPEATABLE, QUIET = 1e-7, 1e-6, 3e-4
-"""Relative scale that stands for "exactly repeatable", and up to which repetitions are; any larger one counts
-as so much at least, for no program's changes are alike to more than that."""
-ODD = 4.0
-"""... and from which on it is worth repeating."""
 FLOOR = 1e-3
 """A configuration's level counts as at least this share of the highest one: values near 0 have noise, too."""
-SHORT, NEIGHBOURS = 200, 4
-"""In a range of fewer revisions steps may be dense: with so many pairs of neighbours, only these count."""
+MORE = 1.1
+"""What is to blame for failures is worked out again when so many times as many trials worked."""
 
 
 class TrialLog:
@@ -48,7 +42,7 @@ class TrialLog:
         self.levels = tuple(levels)
         self.configurations: list[Configuration] = []
         self.place: dict[Configuration, int] = {}
-        self.holds: NDArray[np.bool_] = np.zeros((0, len(levels)), dtype=bool)
+        self.holds: Bools = np.zeros((0, len(levels)), dtype=bool)
         self.scale = NO_NOISE
         self.frozen = False
         """Whether repeating a trial gives the same value again, though values are noisy."""
@@ -63,8 +57,10 @@ class TrialLog:
         self.unusable: set[tuple[int, int]] = set()
         """(configuration, revision) that gave no value."""
         self.unbuilt: set[int] = set()
+        self.failed = 0
+        """How many trials of revisions that are built gave no value."""
         self._space = space
-        self._holding: dict[Configuration, NDArray[np.bool_]] = {}
+        self._holding: dict[Configuration, Bools] = {}
         self._c, self._r = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
         self._y: Floats = np.zeros(0)
         self._last: dict[tuple[int, int], float] = {}
@@ -77,6 +73,8 @@ class TrialLog:
         """Configurations that failed at the anchor, beside which all run: they have no value anywhere."""
         self._working: set[int] = set()
         """Revisions that gave any value."""
+        self._probable: tuple[int, int, ProbableFailures] | None = None
+        """What is expected to fail, by so many trials that failed, and that worked."""
         self._cache: Columns | None = None
         self._means: Floats | None = None
         self._blur: Callable[[int], Floats] | None = None
@@ -99,6 +97,7 @@ class TrialLog:
             elif not np.isfinite(o.value):
                 self.unusable.add(key)
                 self._failed[key[0]].add(key)
+                self.failed += 1
                 if not o.anchor:
                     self._valueless.add(key[0])
             elif self.scale > EXACT and self._carried(*key, seconds):
@@ -160,7 +159,7 @@ class TrialLog:
             self.forget()
         return self.place[configuration]
 
-    def holding(self, configuration: Configuration) -> NDArray[np.bool_]:
+    def holding(self, configuration: Configuration) -> Bools:
         """At which levels a configuration is, (n_levels,)."""
         known = self._holding.get(configuration)
         if known is None:
@@ -184,13 +183,36 @@ class TrialLog:
         return max((r for k, r in self._last if k == row and r < first), default=first)
 
     def usable(self, configuration: Configuration, revision: int) -> bool:
-        """Whether a trial there has not failed so far, nor several of the configuration everywhere else."""
+        """Whether a trial there has not failed so far, nor is expected to by what the others did."""
         row = self.place.get(configuration)
-        if row is None or revision in self.unbuilt:
-            return row is None and revision not in self.unbuilt
-        hopeless = row in self._valueless or len(self._failed[row]) >= HOPELESS
-        hopeless &= bool(self.means()[row] == 0.0)
-        return not hopeless and (row, revision) not in self.unusable
+        if revision in self.unbuilt:
+            return False
+        if row is not None:
+            hopeless = row in self._valueless or len(self._failed[row]) >= HOPELESS
+            hopeless &= bool(self.means()[row] == 0.0)
+            if hopeless or (row, revision) in self.unusable or (row, revision) in self._last:
+                return not hopeless and (row, revision) not in self.unusable
+        return not self._doubtful(self.holding(configuration), revision)
+
+    def _doubtful(self, held: Bools, revision: int) -> bool:
+        """Whether what was not tried there would fail, by the levels that it holds."""
+        if not self.failed:
+            return False
+        if (
+            self._probable is None
+            or self._probable[0] < self.failed
+            or len(self._last) > MORE * self._probable[1]
+        ):
+            self._probable = self.failed, len(self._last), self._learned()
+        return self._probable[2].expects(held, revision)
+
+    def _learned(self) -> ProbableFailures:
+        """What is expected to fail, by all trials."""
+        failed = [
+            cell for row, cells in enumerate(self._failed) for cell in cells if row not in self._valueless
+        ]
+        there = [(row, revision) for row, revision in failed if revision not in self.unbuilt]
+        return ProbableFailures(self.holds, failed=there, worked=self._last, valueless=self._valueless)
 
     def broken_levels(self) -> list[Level]:
         """Levels at which nothing has worked, though several were tried that differ in other levels, too."""
@@ -199,9 +221,12 @@ class TrialLog:
         tried, alive = self.holds[failed].sum(axis=0), self.holds[worked].sum(axis=0)
         return [self.levels[i] for i in np.flatnonzero((tried >= HOPELESS) & (alive == 0))]
 
-    def lost(self, _revision: int) -> list[Level]:
-        """Levels that are known to give no value there: only nights learn which."""
-        return []
+    def lost(self, revision: int) -> list[Level]:
+        """Levels that are expected to give no value there."""
+        each = np.eye(len(self.levels), dtype=bool)
+        return [
+            level for level, alone in zip(self.levels, each, strict=True) if self._doubtful(alone, revision)
+        ]
 
     def columns(self) -> Columns:
         """Configuration (sorted), revision, value and standard deviation of trials that count, (n,) each.
@@ -236,15 +261,8 @@ class TrialLog:
 
     def odd(self) -> list[tuple[Configuration, int]]:
         """Where the only trial is far from all its neighbours in time: chance, or something that passed."""
-        order = np.lexsort((self._r, self._c))
-        c, r, y, sd = self._c[order], self._r[order], self._y[order], self._noise()[order]
-        near = c[1:] == c[:-1]
-        far = np.where(near, np.abs(np.diff(y)) > ODD * sd[1:], True)
-        alone = np.where(near, r[1:] != r[:-1], True)
-        both = np.concatenate([[True], far]) & np.concatenate([far, [True]])
-        both &= np.concatenate([[True], alone]) & np.concatenate([alone, [True]])
-        several = np.concatenate([[False], near]) | np.concatenate([near, [False]])
-        return [(self.configurations[int(c[i])], int(r[i])) for i in np.flatnonzero(both & several)]
+        far = standing_alone(self._c, self._r, self._y, self._noise())
+        return [(self.configurations[int(self._c[i])], int(self._r[i])) for i in far]
 
     def since(self, count: int) -> tuple[Ints, Ints, Floats, Floats]:
         """Configuration, revision, seconds and standard deviation of the trials after the first `count`."""
@@ -272,27 +290,8 @@ class TrialLog:
         # Odd trials were asked for again: most of what was repeated would be what was disturbed.
         order = order[~odd_ones(self._c, self._r, self._y, self._noise())[order]]
         c, r, y = self._c[order], self._r[order], self._y[order]
-        same = c[1:] == c[:-1]
-        step = np.abs(np.diff(y)) / np.maximum((np.abs(y[1:]) + np.abs(y[:-1])) / 2.0, 1e-300)
-        repeated, near = step[same & (r[1:] == r[:-1])], same & (r[1:] != r[:-1])
-        again, apart = spread(repeated), near
-        exact = again <= EXACT
-        if self._r.max(initial=0) < SHORT and (next_to := same & (np.diff(r) == 1)).sum() >= NEIGHBOURS:
-            near = next_to
-        if (still := near & ~np.isin(r[1:], list(moved))).sum() >= NEIGHBOURS:
-            near = still
-        # Next to each other there may be many steps: those were looked at most closely.
-        beside = 0.0 if agreeing(r, y, near) or agreeing(r, y, apart) else spread(step[near])
-        self.walk = 0.0
-        if exact and len(repeated) and not agreeing(r, y, apart & (np.diff(r) >= FAR)):
-            signed = (step * np.sign(np.diff(y)))[apart]
-            own, self.walk = walking(r[:-1][apart], r[1:][apart], signed, ~np.isin(r[1:][apart], list(moved)))
-            beside = own or beside
-        self.frozen = exact and beside > EXACT and len(repeated) > 0
-        # Steps between neighbours are not noise: neighbours only speak where repetitions are silent.
-        self.scale = max(again, beside if exact else 0.0, NO_NOISE)
-        if self.scale > REPEATABLE:
-            self.scale = max(self.scale, QUIET)
+        learned = learned_scale(c, r, y, moved)
+        self.scale, self.walk, self.frozen = learned.trial, learned.walk, learned.frozen
         self._own = self._scales(c, y)
         self.forget()
 

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from bot.analysis.change_points.noise import Floats, Ints
+from bot.analysis.change_points.probable_failures import ProbableFailures, holding
 from bot.analysis.change_points.unexplained import Unexplained, unexplained
 from bot.analysis.change_points.visible import by_configuration
 from bot.model.change_points import ChangePoint, ChangePointSearch, Doubt, Doubting, Observation, Probe
@@ -139,8 +140,11 @@ class CloserLooks:
         seen = {c: set(at.tolist()) for c, (at, _) in by_configuration(self._observations).items()}
         usable = self._usable()
         some = [usable[round(x)] for x in np.linspace(0, len(usable) - 1, SPREAD)]
-        few = sorted(seen, key=lambda c: len(seen[c]))[:FEW]
-        return [Probe(c, r) for c in few for r in some if r not in seen[c]]
+        failures = ProbableFailures.by(self.space, self._observations)
+        held = {c: holding(self.space, c) for c in seen}
+        left = {c: [r for r in some if r not in seen[c] and not failures.expects(held[c], r)] for c in seen}
+        few = sorted((c for c in seen if left[c]), key=lambda c: len(seen[c]))[:FEW]
+        return [Probe(c, r) for c in few for r in left[c]]
 
     def _explained(self) -> list[ChangePoint]:
         """What needs no closer look: what is sure, and where there was one."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from bot.analysis.change_points.noise import ODD
 from bot.analysis.change_points.steps import Step, StepModel
-from bot.analysis.change_points.trials import ODD
 from bot.model.change_points import Probe
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
+from bot.analysis.change_points.scale import SHORT
 from bot.analysis.change_points.steps import Step, StepModel
-from bot.analysis.change_points.trials import SHORT
 from bot.analysis.change_points.units import unit_of
+from bot.flows.change_points.asking import Asker, Asking
+from bot.flows.change_points.gaps import halved
 from bot.model.change_points import Probe
 from bot.model.space import Configuration
 from bot.sampling.contrast import Configurator
@@ -61,7 +62,7 @@ class Scan:
     ) -> None:
         self._trials, self._seconds = trials, seconds
         self._model, self._log, self._revisions, self._rng = model, model.log, revisions, rng
-        self._choose = configurator
+        self._choose, self._ask = configurator, Asker(model, configurator, revisions)
         self._offset = 0.0
 
     def first(self) -> Iterator[list[Probe]]:
@@ -121,53 +122,11 @@ class Scan:
         """Fresh configurations and, with noise, the ends of the range."""
         self._choose.avoided = tuple(self._log.broken_levels())
         if self._model.exact:
-            fresh = self._choose.balanced(EXACT_CONFIGURATIONS, self._log.configurations)
+            fresh = self._fresh(EXACT_CONFIGURATIONS, self._log.configurations)
             yield [probe for c in fresh for probe in self._spread(c, EXACT_AGAIN)]
-            yield from self.bisected()
+            yield from halved(self._model)
         else:
             yield from self._round(1)
-
-    def bisected(self, least: float = 0.0) -> Iterator[list[Probe]]:
-        """Without noise: halves every gap over which a configuration differs, until all steps are placed.
-
-        least: smaller differences, as a share of the level, do not matter.
-        """
-        while True:
-            wished: dict[Probe, None] = {}
-            gaps, placed = self._gaps(least)
-            for configuration, before, after in gaps:
-                # Where another configuration's step is, this one's is first looked for.
-                there = [
-                    r for at in placed if before < at <= after for r in (at - 1, at) if before < r < after
-                ]
-                for revision in (*there, *_between(before, after)):
-                    known = self._log.known(configuration, revision)
-                    if not known and self._log.usable(configuration, revision):
-                        wished[Probe(configuration, revision)] = None
-                        break
-            if not wished:
-                return
-            yield list(wished)
-
-    def _gaps(self, least: float) -> tuple[list[tuple[Configuration, int, int]], list[int]]:
-        """Unexplained differences of neighbouring revisions, each gap in one configuration; places found."""
-        self._model.fit()
-        c, r, y, sd = self._log.columns()
-        for step in self._model.steps:
-            y = y - step.size * (self._model.cover(step)[c] & (r >= step.at))
-        enough = np.maximum(10.0 * sd, least * (1.0 if self._log.relative else self._log.means()[c]))
-        ours = np.isin(c, list(self._log.place.values()))  # not what earlier nights measured
-        gaps: list[tuple[Configuration, int, int]] = []
-        placed: dict[int, None] = {}
-        for i, j in pairwise(np.lexsort((r, c))):
-            if c[i] != c[j] or not ours[i] or abs(y[j] - y[i]) <= enough[j]:
-                continue
-            before, after = int(r[i]), int(r[j])
-            if after - before == 1:
-                placed[after] = None
-            elif not any(a < after and before < b for _, a, b in gaps):
-                gaps.append((self._log.configurations[int(c[i])], before, after))
-        return gaps, list(placed)
 
     def choose_exact_unit(self) -> Iterator[list[Probe]]:
         """With next to no noise: seconds or shares, whichever are alike; if neither, scans blurred trials.
@@ -216,18 +175,28 @@ class Scan:
         wished = [probe for configuration in basic for probe in self._spread(configuration, places)]
         yield wished
         self._choose.avoided = tuple(self._log.broken_levels())
-        fresh = self._choose.balanced(want, self._log.configurations[len(basic) :])
+        fresh = yield from self._tried(want, self._log.configurations[len(basic) :])
         yield [probe for configuration in fresh for probe in self._spread(configuration, count)]
         if number > 0:
             yield self._at_both_ends()
         self._log.learn_scale()
         yield [Probe(c, r) for c, r in self._log.odd()]
 
+    def _tried(self, count: int, known: Sequence[Configuration]) -> Asking[list[Configuration]]:
+        """New configurations; where trials fail, each is tried once first, and another one taken for it."""
+        fresh = self._fresh(count, known)
+        late = self._ask.beside(self._choose.sparse, self._revisions - 1, -1)
+        if not self._log.failed or late is None:
+            return fresh
+        yield [Probe(c, late) for c in fresh]
+        works = [c for c in fresh if self._works(c)]
+        return [*works, *self._fresh(count - len(works), [*known, *fresh])]
+
     def _at_both_ends(self) -> list[Probe]:
         """Many random configurations, each only at both ends of the range: rare terms show somewhere."""
         share, least, most = COMPARED
         want = int(min(np.clip(share * self._size, least, most), SCANNED * self.limit() / 4.0))
-        fresh = self._choose.balanced(want, self._log.configurations)
+        fresh = self._fresh(want, self._log.configurations)
         last, near = self._revisions - 1, max(round(END * self._revisions), 1)
         places = [
             (0, int(a), last - int(b), last) for a, b in self._rng.integers(1, near + 1, (len(fresh), 2))
@@ -268,17 +237,22 @@ class Scan:
         last = self._revisions - 1
         between = max(min(count, self._revisions) - 2, 0)
         self._offset = (self._offset + GOLDEN) % 1.0
-        places = ((np.arange(between) + self._offset) / max(between, 1) * last).astype(int)
-        return [Probe(configuration, r) for r in dict.fromkeys((0, *places.tolist(), last))]
+        inside = ((np.arange(between) + self._offset) / max(between, 1) * last).astype(int)
+        places = dict.fromkeys((0, *inside.tolist(), last))
+        return [Probe(self._known_at(r, configuration), r) for r in places]
+
+    def _known_at(self, revision: int, configuration: Configuration) -> Configuration:
+        """A configuration, or what is left of it without the levels that give no value there."""
+        if self._log.usable(configuration, revision):
+            return configuration
+        others = [self._choose.without(level) for level in self._log.lost(revision)]
+        left = self._choose.near([x for x in others if x is not None], configuration)
+        return configuration if left in (None, self._choose.sparse) else left
+
+    def _fresh(self, count: int, known: Sequence[Configuration]) -> list[Configuration]:
+        """New configurations that are not expected to fail everywhere."""
+        places = self._grid(GLANCES)
+        return self._choose.balanced(count, known, lambda c: any(self._log.usable(c, r) for r in places))
 
     def _grid(self, count: int) -> list[int]:
         return sorted({round(x) for x in np.linspace(0, self._revisions - 1, count)})
-
-
-def _between(before: int, after: int) -> Iterator[int]:
-    """Revisions strictly between two, from the middle outwards."""
-    middle = (before + after) // 2
-    for distance in range(after - before):
-        for revision in dict.fromkeys((middle - distance, middle + distance)):
-            if before < revision < after:
-                yield revision

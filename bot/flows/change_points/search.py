@@ -12,6 +12,7 @@ from bot.analysis.change_points.findings import told
 from bot.analysis.change_points.steps import StepModel
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.change_points.trials import TrialLog
+from bot.flows.change_points.gaps import halved
 from bot.flows.change_points.inquiry import Inquiry
 from bot.flows.change_points.scan import Scan
 from bot.model.change_points import ChangePoint, Observation, Probe
@@ -122,7 +123,7 @@ class ChangePointFinder:
         if not len(self.log_):
             return
         if self.model_.exact:
-            yield from self._scan.bisected()
+            yield from halved(self.model_)
         else:
             self._scan.choose_unit(lambda _: self._sweep())
         yield from self._revised()

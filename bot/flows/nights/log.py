@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from bot.analysis.change_points.blame import DOUBTFUL, Blame, blame
 from bot.analysis.change_points.hopeless import HopelessThere, hopeless
 from bot.analysis.change_points.noise import EXACT, POOLED, Bools, Floats, Ints
+from bot.analysis.change_points.probable_failures import ProbableFailures
 from bot.analysis.change_points.trials import TrialLog
 from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.model.change_points import Observation
@@ -44,8 +44,6 @@ class NightLog(TrialLog):
         """Which levels are broken tonight, at all revisions and at single ones; None: not worked out yet."""
         self._ever: tuple[Bools, HopelessThere] | None = None
         """The same of all nights."""
-        self._blame: Blame | None = None
-        """What is to blame for what failed tonight; None: not worked out yet."""
         self._few = math.prod(len(option.values) for option in space.options) <= FEW
         super().__init__(space, levels, logs=self._few)
         self._record = False
@@ -122,20 +120,14 @@ class NightLog(TrialLog):
         held = self.holding(configuration)
         if (held & broken).any() or not super().usable(configuration, revision):
             return False
-        if self.known(configuration, revision):
-            return True
-        return not (held & there.at(revision)).any() and self._together(held, revision) < DOUBTFUL
+        return self.known(configuration, revision) or not (held & there.at(revision)).any()
 
-    def _together(self, held: Bools, revision: int) -> float:
-        """How probably two levels work tonight, but not together, of those that a configuration holds."""
-        if self._blame is None:
-            mine = set(self.place.values())
-            failed = {cell for row in mine for cell in self._failed[row]}
-            worked = {cell for cell in self._last if cell[0] in mine} if failed else set()
-            revisions = max((r for _, r in failed | worked), default=0) + 1
-            self._blame = blame(self.holds, revisions, failed=failed, worked=worked)
-        chances = self._blame.of(held[None, :], pairs_alone=True)[0]
-        return float(chances[min(revision, len(chances) - 1)])
+    def _learned(self) -> ProbableFailures:
+        """Which levels work tonight, but not together."""
+        mine = set(self.place.values())
+        failed = {cell for row in mine for cell in self._failed[row]}
+        worked = [cell for cell in self._last if cell[0] in mine]
+        return ProbableFailures(self.holds, failed=failed, worked=worked, pairs_alone=True)
 
     @property
     def _hopeless_tonight(self) -> tuple[Bools, HopelessThere]:
@@ -169,7 +161,7 @@ class NightLog(TrialLog):
     def forget(self) -> None:
         """Trials, scale or unit changed: compute the columns again."""
         super().forget()
-        self._tonight = self._ever = self._far = self._blame = None
+        self._tonight = self._ever = self._far = self._probable = None
 
     @property
     def logarithmic(self) -> bool:

@@ -11,9 +11,10 @@ from typing import Self
 import numpy as np
 
 from bot.analysis.change_points.findings import told
+from bot.analysis.change_points.scale import NO_NOISE
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.terms import Terms
-from bot.analysis.change_points.trials import NO_NOISE
+from bot.flows.change_points.gaps import halved
 from bot.flows.change_points.scan import Scan
 from bot.flows.machines.drift import anchored, speed
 from bot.flows.nights.block import next_block
@@ -199,7 +200,7 @@ class NightSearch:
             ends = self.compared_ = yield from moved_on(self.window, self.log_, self._choose, ends, block)
             yield from self._beside(ends, extremes)
             if self.model_.exact and not self._open():  # two steps between would be named as one
-                yield from self._scan.bisected(self.margin / 2.0)
+                yield from halved(self.model_, self.margin / 2.0)
             elif not self.model_.exact and not self.log_.frozen:
                 yield from self._again(block, ends)
             yield from self._explained()

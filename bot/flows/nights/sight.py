@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.noise import ODD
 from bot.analysis.change_points.steps import Step, StepModel
-from bot.analysis.change_points.trials import ODD
 from bot.flows.nights.window import Window
 from bot.model.space import Level
 

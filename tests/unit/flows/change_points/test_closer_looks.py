@@ -223,3 +223,18 @@ def test_before_the_end_the_least_measured_configurations_are_tried_all_over_the
         search.partial_fit([Uneven().observe(probe) for probe in wished])
     assert len({probe.configuration for probe in last}) > 4
     assert len({probe.revision for probe in last}) > 8
+
+
+def test_before_the_end_nothing_is_tried_at_revisions_that_do_not_know_an_option() -> None:
+    search = looks(lambda _count, _threshold: Scripted(points=(point(4, "!a"),)))
+    last: Sequence[Probe] = ()
+
+    def observe(probe: Probe) -> Observation:
+        unknown = probe.configuration[1] and probe.revision < 250
+        return Observation(probe, np.nan) if unknown else Uneven().observe(probe)
+
+    while wished := search.wishes():
+        last = wished
+        search.partial_fit([observe(probe) for probe in wished])
+    assert len({probe.revision for probe in last if probe.configuration[1]}) >= 3
+    assert all(probe.revision > 200 for probe in last if probe.configuration[1])

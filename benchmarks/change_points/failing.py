@@ -1,0 +1,158 @@
+"""How many trials of a long range are lost to options that old revisions do not know, or that fail together.
+
+python -m benchmarks.change_points.failing [--seeds 6] [--first 15000] [--seconds 900]
+
+Four hundred revisions, twelve flags, five steps of 8 to 25 % of what the plain configuration takes; each
+trial beside one at the last revision, where all options are known (1 % noise each). Some options are known
+from a revision of the first three quarters on; some pairs of the others work nowhere. 600 pairs of trials at
+most. Goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bot.adapters.processes.threads import one_thread
+from bot.compose.searching import long_range
+from bot.flows.ranges.chaining import Chained
+from bot.model.change_points import Observation, Probe
+from bot.model.space import Configuration, Option, Space
+from bot.sampling.constraints import ConstraintSolver
+
+RUNS = Path(__file__).with_name("results") / "failing.jsonl"
+TABLE = Path(__file__).with_name("results") / "failing.md"
+REVISIONS, OPTIONS, STEPS, TRIALS, NOISE = 400, 12, 5, 600, 0.01
+CASES = [(0, 0), (3, 0), (6, 0), (0, 1), (0, 2), (4, 1)]
+"""Young options, and pairs that fail together."""
+NEAR = 2
+"""A step is found by its term at a revision so far away at most."""
+
+
+class World:
+    """A program: what its options cost, its steps, since when it knows each option, what fails together."""
+
+    def __init__(self, young: int, pairs: int, seed: int) -> None:
+        rng = np.random.default_rng([seed, young, pairs])
+        self.names = [f"o{i}" for i in range(OPTIONS)]
+        self.space = Space(tuple(Option(n, "flag", (False, True), False) for n in self.names))
+        self.costs = rng.gamma(0.7, 0.25, OPTIONS)
+        self.known = np.zeros(OPTIONS, dtype=int)
+        new = rng.permutation(OPTIONS)[:young]
+        self.known[new] = rng.integers(REVISIONS // 8, 3 * REVISIONS // 4, young)
+        old = [i for i in range(OPTIONS) if i not in new]
+        every = list(combinations(old, 2))
+        self.pairs = [every[k] for k in rng.permutation(len(every))[:pairs]]
+        self.noise = np.random.default_rng([seed, 1])
+        self.steps: list[tuple[tuple[int, ...], int, float]] = []
+        while len(self.steps) < STEPS:
+            term = tuple(sorted(rng.permutation(OPTIONS)[: rng.choice([0, 1, 1, 1, 2])].tolist()))
+            first = int(max([20, *(self.known[i] + 20 for i in term)]))
+            at = int(rng.integers(first, REVISIONS - 10))
+            size = float(rng.uniform(0.08, 0.25)) * (1 if rng.random() < 0.7 else -0.5)
+            apart = all(abs(at - other) > 10 for _, other, _ in self.steps)
+            if apart and not any(set(pair) <= set(term) for pair in self.pairs):
+                self.steps.append((term, at, size))
+
+    def seconds(self, configuration: Configuration, revision: int) -> float:
+        """What one trial takes; NaN: it fails."""
+        on = np.array(configuration, dtype=bool)
+        if (on & (self.known > revision)).any() or any(on[a] and on[b] for a, b in self.pairs):
+            return math.nan
+        moved = sum(size for term, at, size in self.steps if revision >= at and on[list(term)].all())
+        return float((1.0 + self.costs[on].sum() + moved) * math.exp(NOISE * self.noise.standard_normal()))
+
+    def observe(self, probe: Probe) -> Observation:
+        """A trial beside the last revision."""
+        value, anchor = (self.seconds(probe.configuration, r) for r in (probe.revision, REVISIONS - 1))
+        if math.isnan(anchor):
+            return Observation(probe, math.nan, anchor=0.0)
+        return Observation(probe, value / anchor, anchor=anchor)
+
+
+def run(young: int, pairs: int, seed: int) -> dict[str, Any]:
+    """How one search ends."""
+    world, began = World(young, pairs, seed), time.process_time()
+    solver, rng = ConstraintSolver(world.space), np.random.default_rng([seed, 2])
+    search = Chained(long_range(world.space, REVISIONS, solver, rng=rng, trials=TRIALS))
+    known: list[Observation] = []
+    while len(known) < TRIALS and (wishes := search.wishes()[: TRIALS - len(known)]):
+        known += (answers := [world.observe(probe) for probe in wishes])
+        search.partial_fit(answers)
+    told = [(tuple(sorted(p.term)), p.revision) for p in search.change_points_]
+    true = [(tuple(sorted(world.names[i] for i in term)), at) for term, at, _ in world.steps]
+    found = sum(any(term == t and abs(at - r) <= NEAR for t, r in told) for term, at in true)
+    right = sum(any(term == t and abs(at - r) <= NEAR for t, r in true) for term, at in told)
+    return {
+        "young": young,
+        "pairs": pairs,
+        "seed": seed,
+        "trials": len(known),
+        "failed": sum(math.isnan(o.value) for o in known),
+        "found": found,
+        "wrong": len(told) - right,
+        "cpu": round(time.process_time() - began, 1),
+    }
+
+
+def write_table() -> None:
+    """One row for each kind of program."""
+    runs: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
+    for line in RUNS.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        runs[one["young"], one["pairs"]].append(one)
+    lines = [
+        "# Options that long ranges lose trials to",
+        "",
+        f"{REVISIONS} revisions, {OPTIONS} options, {STEPS} steps, noise {NOISE:.0%}, at most {TRIALS} pairs"
+        " of trials. Trials and seconds: medians.",
+        "",
+        "| young options | pairs that fail | ranges | steps found | told wrongly | trials | failed | CPU s |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for (young, pairs), some in sorted(runs.items()):
+        found, wrong = (sum(one[k] for one in some) for k in ("found", "wrong"))
+        trials, failed, cpu = (np.median([one[k] for one in some]) for k in ("trials", "failed", "cpu"))
+        lines.append(
+            f"| {young} | {pairs} | {len(some)} | {found} of {STEPS * len(some)} | {wrong} | {trials:.0f} "
+            f"| {failed:.0f} | {cpu:.1f} |"
+        )
+    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _missing(seeds: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Runs that are not known yet."""
+    lines = RUNS.read_text(encoding="utf-8").splitlines() if RUNS.exists() else []
+    known = {tuple(json.loads(line)[k] for k in ("young", "pairs", "seed")) for line in lines}
+    return [(*case, seed) for seed in seeds for case in CASES if (*case, seed) not in known]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--first", type=int, default=15000)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
+    asked = parser.parse_args()
+    RUNS.parent.mkdir(exist_ok=True)
+    end = time.monotonic() + asked.seconds
+    with one_thread():
+        for case in _missing(range(asked.first, asked.first + asked.seeds)):
+            if time.monotonic() > end:
+                break
+            with RUNS.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(run(*case)) + "\n")
+    write_table()
+    print(TABLE.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()
