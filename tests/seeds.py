@@ -1,4 +1,4 @@
-"""Seeds of tests that search: one in each run of the tests, all of them in a soak."""
+"""Parameters of tests that search: one of them in each run of the tests, all of them in a soak."""
 
 from __future__ import annotations
 
@@ -6,5 +6,10 @@ import pytest
 
 
 def seeds(count: int) -> list[object]:
-    """Values of a parameter: so many seeds, of which a soak alone has all but the first."""
-    return [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, count))]
+    """So many seeds, of which a soak alone has all but the first."""
+    return one_of(*range(count))
+
+
+def one_of(first: object, *others: object) -> list[object]:
+    """Values of which a soak alone has all but the first."""
+    return [first, *(pytest.param(other, marks=pytest.mark.soak) for other in others)]

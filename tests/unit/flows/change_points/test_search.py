@@ -12,6 +12,7 @@ from bot.flows.change_points.search import ChangePointFinder
 from bot.model.change_points import ChangePoint, Observation, Probe
 from bot.model.space import Configuration, Option, Space, Term
 from bot.sampling.constraints import ConstraintSolver
+from tests.seeds import one_of
 
 REVISIONS = 300
 Steps = dict[tuple[int, Term], float]
@@ -116,7 +117,7 @@ def test_with_next_to_no_noise_nothing_but_the_steps_is_told_in_seconds_or_share
     assert len(system.asked) < (1500 if noise else 400)
 
 
-@pytest.mark.parametrize("seed", [3, 4, 5])
+@pytest.mark.parametrize("seed", one_of(3, 4, 5))
 def test_without_noise_uneven_steps_are_told_and_not_how_uneven_they_are(seed: int) -> None:
     at = seed * 10  # what a configuration's own move is depends on the revision
     steps: Steps = {(at, ("o1",)): 0.5, (140, ()): -0.4, (200 + at, ("o1", "o4")): 0.7}

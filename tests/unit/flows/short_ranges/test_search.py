@@ -12,7 +12,7 @@ from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
-from tests.seeds import seeds
+from tests.seeds import one_of, seeds
 from tests.unit.flows.change_points.test_search import Steps, System, flags, told
 
 REVISIONS = 24
@@ -55,7 +55,7 @@ def failing(system: System, fails: Callable[[Probe], bool], *, built: bool) -> C
     return answer
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", one_of(0.01, 0.0))
 def test_steps_close_together_and_at_one_revision_are_found_and_told_apart(noise: float) -> None:
     assert told(search(System(flags(6), DENSE, noise=noise)).change_points_) == IN_ONE_DIRECTION
 
@@ -183,7 +183,7 @@ def test_a_level_that_old_revisions_do_not_know_is_left_alone_there() -> None:
     assert len(wasted) < 0.2 * len(asked)
 
 
-@pytest.mark.parametrize("until", [REVISIONS, 15])
+@pytest.mark.parametrize("until", one_of(15, REVISIONS))
 def test_an_option_that_fails_without_another_one_is_seldom_tried_without_it(until: int) -> None:
     steps: Steps = {(18, ("o1",)): 0.4, (8, ()): 0.3, (6, ("o3",)): -0.2}
     system, wasted = System(flags(8), steps, noise=0.01), list[Probe]()
@@ -460,7 +460,7 @@ WAYS: Steps = {
 """As logarithms: for eight revisions those with an option are twenty times as slow."""
 
 
-@pytest.mark.parametrize("noise", [0.005, 0.02])
+@pytest.mark.parametrize("noise", one_of(0.02, 0.005))
 def test_steps_of_configurations_that_take_quite_unlike_times_are_told_as_shares(noise: float) -> None:
     found = search(Factors(flags(5), WAYS, noise=noise)).change_points_
     assert told(found) == set(WAYS)
