@@ -3,9 +3,9 @@
 python -m benchmarks.change_points.failing [--seeds 6] [--first 15000] [--seconds 900]
 
 Four hundred revisions, twelve flags, five steps of 8 to 25 % of what the plain configuration takes; each
-trial beside one at the last revision, where all options are known (1 % noise each). Some options are known
-from a revision of the first three quarters on; some pairs of the others work nowhere. 600 pairs of trials at
-most. Goes on where it was stopped.
+trial beside one at the last revision, where all options are known (1 % noise each, or none). Some options are
+known from a revision of the first three quarters on; some pairs of the others work nowhere. 600 pairs of
+trials at most. Goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,9 @@ from bot.sampling.constraints import ConstraintSolver
 
 RUNS = Path(__file__).with_name("results") / "failing.jsonl"
 TABLE = Path(__file__).with_name("results") / "failing.md"
-REVISIONS, OPTIONS, STEPS, TRIALS, NOISE = 400, 12, 5, 600, 0.01
-CASES = [(0, 0), (3, 0), (6, 0), (0, 1), (0, 2), (4, 1)]
-"""Young options, and pairs that fail together."""
+REVISIONS, OPTIONS, STEPS, TRIALS = 400, 12, 5, 600
+KINDS, NOISES = [(0, 0), (3, 0), (6, 0), (0, 1), (0, 2), (4, 1)], (0.01, 0.0)
+"""Young options, and pairs that fail together; of each trial."""
 NEAR = 2
 """A step is found by its term at a revision so far away at most."""
 
@@ -41,7 +41,7 @@ NEAR = 2
 class World:
     """A program: what its options cost, its steps, since when it knows each option, what fails together."""
 
-    def __init__(self, young: int, pairs: int, seed: int) -> None:
+    def __init__(self, young: int, pairs: int, noise: float, seed: int) -> None:
         rng = np.random.default_rng([seed, young, pairs])
         self.names = [f"o{i}" for i in range(OPTIONS)]
         self.space = Space(tuple(Option(n, "flag", (False, True), False) for n in self.names))
@@ -52,7 +52,7 @@ class World:
         old = [i for i in range(OPTIONS) if i not in new]
         every = list(combinations(old, 2))
         self.pairs = [every[k] for k in rng.permutation(len(every))[:pairs]]
-        self.noise = np.random.default_rng([seed, 1])
+        self.noise, self.noises = noise, np.random.default_rng([seed, 1])
         self.steps: list[tuple[tuple[int, ...], int, float]] = []
         while len(self.steps) < STEPS:
             term = tuple(sorted(rng.permutation(OPTIONS)[: rng.choice([0, 1, 1, 1, 2])].tolist()))
@@ -69,7 +69,9 @@ class World:
         if (on & (self.known > revision)).any() or any(on[a] and on[b] for a, b in self.pairs):
             return math.nan
         moved = sum(size for term, at, size in self.steps if revision >= at and on[list(term)].all())
-        return float((1.0 + self.costs[on].sum() + moved) * math.exp(NOISE * self.noise.standard_normal()))
+        return float(
+            (1.0 + self.costs[on].sum() + moved) * math.exp(self.noise * self.noises.standard_normal())
+        )
 
     def observe(self, probe: Probe) -> Observation:
         """A trial beside the last revision."""
@@ -79,9 +81,9 @@ class World:
         return Observation(probe, value / anchor, anchor=anchor)
 
 
-def run(young: int, pairs: int, seed: int) -> dict[str, Any]:
+def run(young: int, pairs: int, noise: float, seed: int) -> dict[str, Any]:
     """How one search ends."""
-    world, began = World(young, pairs, seed), time.process_time()
+    world, began = World(young, pairs, noise, seed), time.process_time()
     solver, rng = ConstraintSolver(world.space), np.random.default_rng([seed, 2])
     search = Chained(long_range(world.space, REVISIONS, solver, rng=rng, trials=TRIALS))
     known: list[Observation] = []
@@ -95,6 +97,7 @@ def run(young: int, pairs: int, seed: int) -> dict[str, Any]:
     return {
         "young": young,
         "pairs": pairs,
+        "noise": noise,
         "seed": seed,
         "trials": len(known),
         "failed": sum(math.isnan(o.value) for o in known),
@@ -106,34 +109,34 @@ def run(young: int, pairs: int, seed: int) -> dict[str, Any]:
 
 def write_table() -> None:
     """One row for each kind of program."""
-    runs: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
+    runs: dict[tuple[float, int, int], list[dict[str, Any]]] = defaultdict(list)
     for line in RUNS.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
-        runs[one["young"], one["pairs"]].append(one)
+        runs[one["noise"], one["young"], one["pairs"]].append(one)
     lines = [
         "# Options that long ranges lose trials to",
         "",
-        f"{REVISIONS} revisions, {OPTIONS} options, {STEPS} steps, noise {NOISE:.0%}, at most {TRIALS} pairs"
-        " of trials. Trials and seconds: medians.",
+        f"{REVISIONS} revisions, {OPTIONS} options, {STEPS} steps, at most {TRIALS} pairs of trials."
+        " Trials and seconds: medians.",
         "",
-        "| young options | pairs that fail | ranges | steps found | told wrongly | trials | failed | CPU s |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| noise | young options | failing pairs | ranges | steps found | wrong | trials | failed | CPU s |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for (young, pairs), some in sorted(runs.items()):
+    for (noise, young, pairs), some in sorted(runs.items()):
         found, wrong = (sum(one[k] for one in some) for k in ("found", "wrong"))
         trials, failed, cpu = (np.median([one[k] for one in some]) for k in ("trials", "failed", "cpu"))
-        lines.append(
-            f"| {young} | {pairs} | {len(some)} | {found} of {STEPS * len(some)} | {wrong} | {trials:.0f} "
-            f"| {failed:.0f} | {cpu:.1f} |"
-        )
+        found_of = f"{found} of {STEPS * len(some)}"
+        row = f"{noise:.0%}", young, pairs, len(some), found_of, wrong, f"{trials:.0f}", f"{failed:.0f}"
+        lines.append(f"| {' | '.join(map(str, row))} | {cpu:.1f} |")
     TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _missing(seeds: Sequence[int]) -> list[tuple[int, int, int]]:
+def _missing(seeds: Sequence[int]) -> list[tuple[int, int, float, int]]:
     """Runs that are not known yet."""
     lines = RUNS.read_text(encoding="utf-8").splitlines() if RUNS.exists() else []
-    known = {tuple(json.loads(line)[k] for k in ("young", "pairs", "seed")) for line in lines}
-    return [(*case, seed) for seed in seeds for case in CASES if (*case, seed) not in known]
+    known = {tuple(json.loads(line)[k] for k in ("young", "pairs", "noise", "seed")) for line in lines}
+    cases = [(*kind, noise, seed) for seed, kind, noise in product(seeds, KINDS, NOISES)]
+    return [case for case in cases if case not in known]
 
 
 def main() -> None:

@@ -187,32 +187,27 @@ class TrialLog:
         row = self.place.get(configuration)
         if revision in self.unbuilt:
             return False
-        if row is not None:
-            hopeless = row in self._valueless or len(self._failed[row]) >= HOPELESS
-            hopeless &= bool(self.means()[row] == 0.0)
-            if hopeless or (row, revision) in self.unusable or (row, revision) in self._last:
-                return not hopeless and (row, revision) not in self.unusable
-        return not self._doubtful(self.holding(configuration), revision)
+        if row is None:
+            return not self._doubtful(self.holding(configuration), revision)
+        hopeless = row in self._valueless or len(self._failed[row]) >= HOPELESS
+        if (hopeless and self.means()[row] == 0.0) or (row, revision) in self.unusable:
+            return False
+        return (row, revision) in self._last or not self._doubtful(self.holds[row], revision)
 
     def _doubtful(self, held: Bools, revision: int) -> bool:
         """Whether what was not tried there would fail, by the levels that it holds."""
         if not self.failed:
             return False
-        if (
-            self._probable is None
-            or self._probable[0] < self.failed
-            or len(self._last) > MORE * self._probable[1]
-        ):
-            self._probable = self.failed, len(self._last), self._learned()
-        return self._probable[2].expects(held, revision)
+        known = self._probable
+        if known is None or known[0] < self.failed or len(self._last) > MORE * known[1]:
+            self._probable = known = self.failed, len(self._last), self._learned()
+        return known[2].expects(held, revision)
 
     def _learned(self) -> ProbableFailures:
         """What is expected to fail, by all trials."""
-        failed = [
-            cell for row, cells in enumerate(self._failed) for cell in cells if row not in self._valueless
-        ]
-        there = [(row, revision) for row, revision in failed if revision not in self.unbuilt]
-        return ProbableFailures(self.holds, failed=there, worked=self._last, valueless=self._valueless)
+        cells = [cell for cells in self._failed for cell in cells if cell[0] not in self._valueless]
+        failed = [(row, revision) for row, revision in cells if revision not in self.unbuilt]
+        return ProbableFailures(self.holds, failed=failed, worked=self._last, valueless=self._valueless)
 
     def broken_levels(self) -> list[Level]:
         """Levels at which nothing has worked, though several were tried that differ in other levels, too."""

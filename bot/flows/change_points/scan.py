@@ -21,6 +21,8 @@ REPEATED = 3
 """Trials of the same at both ends, to learn the noise from."""
 SUBSTITUTES = 8
 """Configurations tried when the emptiest or the fullest one always fails."""
+HALVINGS = 4
+"""Times that the stretch is halved in which a level begins to work."""
 GLANCES = 12
 """Revisions at which the first two configurations are glanced at: are neighbours alike?"""
 ALL = 4
@@ -75,6 +77,7 @@ class Scan:
         pair = dict.fromkeys([self._choose.sparse, self._choose.dense])
         self._log.learn_scale()
         if self._model.exact:
+            yield from self._acquainted()
             others = [self._choose.random(share) for share in FIRST_SHARES]
             yield [probe for c in dict.fromkeys([*pair, *others]) for probe in self._spread(c, EXACT_GRID)]
             self._log.learn_scale()
@@ -101,6 +104,23 @@ class Scan:
                 for r in (places[0], places[-1])
                 for _ in range(REPEATED)
             ]
+
+    def _acquainted(self) -> Iterator[list[Probe]]:
+        """Where trials failed: each level by itself at both ends, and about where it begins to work."""
+        if not self._log.failed:
+            return
+        alone = [self._choose.near([level], self._choose.sparse) for level in self._log.levels]
+        ends = {c: self._grid(2) for c in alone if c is not None}
+        yield [Probe(c, r) for c, places in ends.items() for r in places]
+        for _ in range(HALVINGS):
+            parted = [c for c, (a, b) in ends.items() if self._log.known(c, a) != self._log.known(c, b)]
+            # Nearer to where it works, so that it is not expected to fail.
+            middles = {c: sum(ends[c]) // 2 + (not self._log.known(c, ends[c][0])) for c in parted}
+            yield [Probe(c, r) for c, r in middles.items()]
+            for c, middle in middles.items():
+                first, last = ends[c]
+                before = self._log.known(c, middle) == self._log.known(c, first)
+                ends[c] = [middle, last] if before else [first, middle]
 
     def _glances(self) -> list[int]:
         """Revisions spread over the range; of a short one, where steps are dense, all, or neighbours."""
@@ -238,8 +258,11 @@ class Scan:
         between = max(min(count, self._revisions) - 2, 0)
         self._offset = (self._offset + GOLDEN) % 1.0
         inside = ((np.arange(between) + self._offset) / max(between, 1) * last).astype(int)
-        places = dict.fromkeys((0, *inside.tolist(), last))
-        return [Probe(self._known_at(r, configuration), r) for r in places]
+        places = list(dict.fromkeys((0, *inside.tolist(), last)))
+        known = [self._known_at(r, configuration) for r in places]
+        # What is left of it goes on to where more is known: no stretch lies between two configurations.
+        probes = [*zip(known, places, strict=True), *zip(known, places[1:], strict=False)]
+        return [Probe(c, r) for c, r in dict.fromkeys(probes)]
 
     def _known_at(self, revision: int, configuration: Configuration) -> Configuration:
         """A configuration, or what is left of it without the levels that give no value there."""
