@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from bot.analysis.change_points.blame import DOUBTFUL, blame
-from bot.analysis.change_points.noise import Bools, Floats
+from bot.analysis.change_points.noise import Bools
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Space
 
@@ -38,7 +38,8 @@ class ProbableFailures:
             blame(holds, 1, failed=[(c, 0) for c in valueless], worked=anchored),
         )
         self._pairs_alone, self._any_worked = pairs_alone, len(worked) > 0
-        self._expected: dict[bytes, Floats] = {}
+        self._expected: dict[bytes, Bools] = {}
+        """Revisions at which configurations, by their levels, rather fail than not, (n_revisions,)."""
 
     @classmethod
     def by(cls, space: Space, observations: Sequence[Observation]) -> Self:
@@ -63,9 +64,9 @@ class ProbableFailures:
         key = held.tobytes()
         if key not in self._expected:
             found = [each.of(held[None, :], pairs_alone=self._pairs_alone)[0] for each in self._blames]
-            self._expected[key] = np.maximum(*found)
-        chances = self._expected[key]
-        return bool(chances[min(revision, len(chances) - 1)] >= DOUBTFUL)
+            self._expected[key] = np.maximum(*found) >= DOUBTFUL
+        fails = self._expected[key]
+        return bool(fails[min(revision, len(fails) - 1)])
 
 
 def holding(space: Space, configuration: Configuration) -> Bools:
