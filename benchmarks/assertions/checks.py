@@ -23,6 +23,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.assertions.check_worlds import World, draw, machine, measured, mined, planted
+from benchmarks.known_runs import known_runs
 from bot.adapters.processes.threads import one_thread
 from bot.analysis.assertions.checking import check
 
@@ -155,8 +156,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
     asked = parser.parse_args()
     RUNS.parent.mkdir(exist_ok=True)
-    lines = RUNS.read_text(encoding="utf-8").splitlines() if RUNS.exists() else []
-    known = {tuple(json.loads(line)[key] for key in ("kind", "trials", "seed")) for line in lines}
+    known = known_runs(RUNS, ("kind", "trials", "seed"))
     end = time.monotonic() + asked.seconds
     with one_thread(), RUNS.open("a", encoding="utf-8") as file:
         for number, kind in enumerate(KINDS):

@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.known_runs import known_runs
 from bot.adapters.processes.threads import one_thread
 from bot.compose.searching import long_range
 from bot.flows.ranges.chaining import Chained
 from bot.model.change_points import Observation, Probe
-from bot.model.space import Configuration, Option, Space
+from bot.model.space import Configuration, Option, Space, Term
 from bot.sampling.constraints import ConstraintSolver
 
 RUNS = Path(__file__).with_name("results") / "failing.jsonl"
@@ -92,8 +93,6 @@ def run(young: int, pairs: int, noise: float, seed: int) -> dict[str, Any]:
         search.partial_fit(answers)
     told = [(tuple(sorted(p.term)), p.revision) for p in search.change_points_]
     true = [(tuple(sorted(world.names[i] for i in term)), at) for term, at, _ in world.steps]
-    found = sum(any(term == t and abs(at - r) <= NEAR for t, r in told) for term, at in true)
-    right = sum(any(term == t and abs(at - r) <= NEAR for t, r in true) for term, at in told)
     return {
         "young": young,
         "pairs": pairs,
@@ -101,10 +100,15 @@ def run(young: int, pairs: int, noise: float, seed: int) -> dict[str, Any]:
         "seed": seed,
         "trials": len(known),
         "failed": sum(math.isnan(o.value) for o in known),
-        "found": found,
-        "wrong": len(told) - right,
+        "found": _matched(true, told),
+        "wrong": len(told) - _matched(told, true),
         "cpu": round(time.process_time() - began, 1),
     }
+
+
+def _matched(steps: Sequence[tuple[Term, int]], others: Sequence[tuple[Term, int]]) -> int:
+    """How many steps have one of the same term among others, near enough."""
+    return sum(any(term == t and abs(at - r) <= NEAR for t, r in others) for term, at in steps)
 
 
 def write_table() -> None:
@@ -133,8 +137,7 @@ def write_table() -> None:
 
 def _missing(seeds: Sequence[int]) -> list[tuple[int, int, float, int]]:
     """Runs that are not known yet."""
-    lines = RUNS.read_text(encoding="utf-8").splitlines() if RUNS.exists() else []
-    known = {tuple(json.loads(line)[k] for k in ("young", "pairs", "noise", "seed")) for line in lines}
+    known = known_runs(RUNS, ("young", "pairs", "noise", "seed"))
     cases = [(*kind, noise, seed) for seed, kind, noise in product(seeds, KINDS, NOISES)]
     return [case for case in cases if case not in known]
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.known_runs import known_runs
 from benchmarks.short_ranges.systems import REVISIONS, System, draw
 from bot.adapters.processes.threads import one_thread
 from bot.flows.change_points.search import ChangePointFinder
@@ -120,8 +121,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
     asked = parser.parse_args()
     RUNS.parent.mkdir(exist_ok=True)
-    lines = RUNS.read_text(encoding="utf-8").splitlines() if RUNS.exists() else []
-    known = {tuple(json.loads(line)[k] for k in ("search", "noise", "trials", "seed")) for line in lines}
+    known = known_runs(RUNS, ("search", "noise", "trials", "seed"))
     end = time.monotonic() + asked.seconds
     with one_thread():
         for seed in range(asked.seed, asked.seed + asked.systems):

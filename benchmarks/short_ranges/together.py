@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.known_runs import known_runs
 from bot.adapters.processes.threads import one_thread
 from bot.flows.change_points.search import ChangePointFinder
 from bot.flows.short_ranges.search import ShortRangeFinder
@@ -100,9 +101,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
     asked = parser.parse_args()
     RUNS.parent.mkdir(exist_ok=True)
-    lines = RUNS.read_text(encoding="utf-8").splitlines() if RUNS.exists() else []
-    columns = ("search", "options", "together", "size", "noise", "seed")
-    known = {tuple(json.loads(line)[k] for k in columns) for line in lines}
+    known = known_runs(RUNS, ("search", "options", "together", "size", "noise", "seed"))
     end = time.monotonic() + asked.seconds
     with one_thread():
         for seed, case, name in product(range(asked.seed, asked.seed + asked.seeds), CASES, SEARCHES):

@@ -11,7 +11,7 @@ import numpy as np
 from bot.analysis.change_points.blame import DOUBTFUL, blame
 from bot.analysis.change_points.noise import Bools
 from bot.model.change_points import Observation
-from bot.model.space import Configuration, Space
+from bot.model.space import Configuration, Level, Space
 
 
 class ProbableFailures:
@@ -48,7 +48,7 @@ class ProbableFailures:
         built = [((rows[o.probe.configuration], o.probe.revision), o) for o in observations if o.built]
         failed = [(cell, o) for cell, o in built if math.isnan(o.value)]
         return cls(
-            np.array([holding(space, c) for c in rows]).reshape(-1, len(space.levels)),
+            np.array([holding(space, space.levels, c) for c in rows]).reshape(-1, len(space.levels)),
             failed={cell for cell, o in failed if o.anchor},
             worked={cell for cell, o in built if not math.isnan(o.value)},
             valueless={cell[0] for cell, o in failed if not o.anchor},
@@ -69,6 +69,6 @@ class ProbableFailures:
         return bool(fails[min(revision, len(fails) - 1)])
 
 
-def holding(space: Space, configuration: Configuration) -> Bools:
-    """At which levels of a space a configuration is, (n_levels,)."""
-    return np.array([space.holds(level, configuration) for level in space.levels], dtype=bool)
+def holding(space: Space, levels: Sequence[Level], configuration: Configuration) -> Bools:
+    """At which of some levels a configuration is, (n_levels,)."""
+    return np.array([space.holds(level, configuration) for level in levels], dtype=bool)

@@ -17,7 +17,7 @@ from bot.analysis.change_points.noise import (
     own_scales,
     standing_alone,
 )
-from bot.analysis.change_points.probable_failures import ProbableFailures
+from bot.analysis.change_points.probable_failures import ProbableFailures, holding
 from bot.analysis.change_points.scale import NO_NOISE, learned_scale
 from bot.analysis.change_points.weighing import Columns
 from bot.model.change_points import Observation
@@ -163,8 +163,7 @@ class TrialLog:
         """At which levels a configuration is, (n_levels,)."""
         known = self._holding.get(configuration)
         if known is None:
-            known = np.array([self._space.holds(level, configuration) for level in self.levels], dtype=bool)
-            self._holding[configuration] = known
+            self._holding[configuration] = known = holding(self._space, self.levels, configuration)
         return known
 
     def known(self, configuration: Configuration, revision: int) -> bool:

@@ -67,7 +67,7 @@ def _outcome(found: CheckedAssertion, entry_text: Callable[[Assertion], str]) ->
         why=checked.why,
         new_paths=checked.new_paths,
         paths=tuple(_paths(found)),
-        proposed=entry_text(found.proposed) if checked.outcome == "violated" and _edited(found) else "",
+        proposed=entry_text(found.proposed) if found.violated and _edited(found) else "",
     )
 
 

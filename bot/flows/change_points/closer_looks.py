@@ -141,7 +141,7 @@ class CloserLooks:
         usable = self._usable()
         some = [usable[round(x)] for x in np.linspace(0, len(usable) - 1, SPREAD)]
         failures = ProbableFailures.by(self.space, self._observations)
-        held = {c: holding(self.space, c) for c in seen}
+        held = {c: holding(self.space, self.space.levels, c) for c in seen}
         left = {c: [r for r in some if r not in seen[c] and not failures.expects(held[c], r)] for c in seen}
         few = sorted((c for c in seen if left[c]), key=lambda c: len(seen[c]))[:FEW]
         return [Probe(c, r) for c in few for r in left[c]]

@@ -126,7 +126,7 @@ class NightLog(TrialLog):
         """Which levels work tonight, but not together."""
         mine = set(self.place.values())
         failed = {cell for row in mine for cell in self._failed[row]}
-        worked = [cell for cell in self._last if cell[0] in mine]
+        worked = [cell for cell in self._last if cell[0] in mine] if failed else ()
         return ProbableFailures(self.holds, failed=failed, worked=worked, pairs_alone=True)
 
     @property

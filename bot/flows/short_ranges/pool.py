@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.analysis.change_points.probable_failures import holding
 from bot.analysis.change_points.terms import Term, Terms
 from bot.analysis.explanations.cells import Floats
 from bot.analysis.explanations.conjunctions import Sides
@@ -62,8 +63,8 @@ class Pool:
         if configuration not in self._numbers:
             self._numbers[configuration] = len(self.configurations)
             self.configurations.append(configuration)
-            held = [self._space.holds(level, configuration) for level in self._terms.levels]
-            self.holds = np.vstack([self.holds, np.array(held, dtype=bool)[None, :]])
+            held = holding(self._space, self._terms.levels, configuration)
+            self.holds = np.vstack([self.holds, held[None, :]])
         return self._numbers[configuration]
 
     def _add(self, configuration: Configuration | None) -> None:
