@@ -4,8 +4,8 @@ python -m benchmarks.change_points.failing [--seeds 6] [--first 15000] [--second
 
 Four hundred revisions, twelve flags, five steps of 8 to 25 % of what the plain configuration takes; each
 trial beside one at the last revision, where all options are known (1 % noise each, or none). Some options are
-known from a revision of the first three quarters on; some pairs of the others work nowhere. 600 pairs of
-trials at most. Goes on where it was stopped.
+known from a revision of the first three quarters on; some pairs of the others work nowhere; or any trial
+may fail by chance. 600 pairs of trials at most. Goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ from bot.sampling.constraints import ConstraintSolver
 RUNS = Path(__file__).with_name("results") / "failing.jsonl"
 TABLE = Path(__file__).with_name("results") / "failing.md"
 REVISIONS, OPTIONS, STEPS, TRIALS = 400, 12, 5, 600
-KINDS, NOISES = [(0, 0), (3, 0), (6, 0), (0, 1), (0, 2), (4, 1)], (0.01, 0.0)
-"""Young options, and pairs that fail together; of each trial."""
+KINDS = [(0, 0, 0.0), (3, 0, 0.0), (6, 0, 0.0), (0, 1, 0.0), (0, 2, 0.0), (4, 1, 0.0)]
+KINDS += [(0, 0, 0.03), (0, 0, 0.1), (3, 0, 0.1)]
+"""Young options, pairs that fail together, and how probably any trial fails."""
+NOISES = (0.01, 0.0)
+"""Of each trial."""
 NEAR = 2
 """A step is found by its term at a revision so far away at most."""
 
@@ -42,7 +45,7 @@ NEAR = 2
 class World:
     """A program: what its options cost, its steps, since when it knows each option, what fails together."""
 
-    def __init__(self, young: int, pairs: int, noise: float, seed: int) -> None:
+    def __init__(self, young: int, pairs: int, chance: float, noise: float, seed: int) -> None:
         rng = np.random.default_rng([seed, young, pairs])
         self.names = [f"o{i}" for i in range(OPTIONS)]
         self.space = Space(tuple(Option(n, "flag", (False, True), False) for n in self.names))
@@ -54,6 +57,7 @@ class World:
         every = list(combinations(old, 2))
         self.pairs = [every[k] for k in rng.permutation(len(every))[:pairs]]
         self.noise, self.noises = noise, np.random.default_rng([seed, 1])
+        self.chance, self.chances = chance, np.random.default_rng([seed, 3])
         self.steps: list[tuple[tuple[int, ...], int, float]] = []
         while len(self.steps) < STEPS:
             term = tuple(sorted(rng.permutation(OPTIONS)[: rng.choice([0, 1, 1, 1, 2])].tolist()))
@@ -77,14 +81,17 @@ class World:
     def observe(self, probe: Probe) -> Observation:
         """A trial beside the last revision."""
         value, anchor = (self.seconds(probe.configuration, r) for r in (probe.revision, REVISIONS - 1))
-        if math.isnan(anchor):
+        here, there = self.chances.random(2) < self.chance
+        if math.isnan(anchor) or there:
             return Observation(probe, math.nan, anchor=0.0)
+        if here:
+            return Observation(probe, math.nan, anchor=anchor)
         return Observation(probe, value / anchor, anchor=anchor)
 
 
-def run(young: int, pairs: int, noise: float, seed: int) -> dict[str, Any]:
+def run(young: int, pairs: int, chance: float, noise: float, seed: int) -> dict[str, Any]:
     """How one search ends."""
-    world, began = World(young, pairs, noise, seed), time.process_time()
+    world, began = World(young, pairs, chance, noise, seed), time.process_time()
     solver, rng = ConstraintSolver(world.space), np.random.default_rng([seed, 2])
     search = Chained(long_range(world.space, REVISIONS, solver, rng=rng, trials=TRIALS))
     known: list[Observation] = []
@@ -96,6 +103,7 @@ def run(young: int, pairs: int, noise: float, seed: int) -> dict[str, Any]:
     return {
         "young": young,
         "pairs": pairs,
+        "chance": chance,
         "noise": noise,
         "seed": seed,
         "trials": len(known),
@@ -113,31 +121,33 @@ def _matched(steps: Sequence[tuple[Term, int]], others: Sequence[tuple[Term, int
 
 def write_table() -> None:
     """One row for each kind of program."""
-    runs: dict[tuple[float, int, int], list[dict[str, Any]]] = defaultdict(list)
+    runs: dict[tuple[float, int, int, float], list[dict[str, Any]]] = defaultdict(list)
     for line in RUNS.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
-        runs[one["noise"], one["young"], one["pairs"]].append(one)
+        runs[one["noise"], one["young"], one["pairs"], one["chance"]].append(one)
     lines = [
         "# Options that long ranges lose trials to",
         "",
         f"{REVISIONS} revisions, {OPTIONS} options, {STEPS} steps, at most {TRIALS} pairs of trials."
         " Trials and seconds: medians.",
         "",
-        "| noise | young options | failing pairs | ranges | steps found | wrong | trials | failed | CPU s |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| noise | young options | failing pairs | by chance | ranges | steps found | wrong | trials"
+        " | failed | CPU s |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for (noise, young, pairs), some in sorted(runs.items()):
+    for (noise, young, pairs, chance), some in sorted(runs.items()):
         found, wrong = (sum(one[k] for one in some) for k in ("found", "wrong"))
         trials, failed, cpu = (np.median([one[k] for one in some]) for k in ("trials", "failed", "cpu"))
         found_of = f"{found} of {STEPS * len(some)}"
-        row = f"{noise:.0%}", young, pairs, len(some), found_of, wrong, f"{trials:.0f}", f"{failed:.0f}"
+        kind = f"{noise:.0%}", young, pairs, f"{chance:.0%}"
+        row = *kind, len(some), found_of, wrong, f"{trials:.0f}", f"{failed:.0f}"
         lines.append(f"| {' | '.join(map(str, row))} | {cpu:.1f} |")
     TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _missing(seeds: Sequence[int]) -> list[tuple[int, int, float, int]]:
+def _missing(seeds: Sequence[int]) -> list[tuple[int, int, float, float, int]]:
     """Runs that are not known yet."""
-    known = known_runs(RUNS, ("young", "pairs", "noise", "seed"))
+    known = known_runs(RUNS, ("young", "pairs", "chance", "noise", "seed"))
     cases = [(*kind, noise, seed) for seed, kind, noise in product(seeds, KINDS, NOISES)]
     return [case for case in cases if case not in known]
 

@@ -15,6 +15,12 @@ NEAR = 8
 """Trials within an eighth of the range speak for a level: the more worked, the less it is to blame."""
 PAIR, LEAST = 0.02, 0.02
 """How much a pair of levels is to blame beforehand, of what a level is; pairs with less are left out."""
+CHANCE = 20.0
+"""How much chance is to blame beforehand where all trials fail by it, of what a level is."""
+TRIALS = 200.0
+"""So many trials are imagined beforehand, one of which fails by chance."""
+AGREEING = 20
+"""So many failures with a level and nothing that works between them are as good as more."""
 DOUBTFUL = 0.55
 """Probability to fail from which on a trial is not made: of two levels that share a blame each is tried."""
 ROUNDS = 4
@@ -26,7 +32,7 @@ class Blame:
     """How probably levels and pairs of them fail.
 
     suspects: two numbers of levels, (n, 2); the same twice: a level. chance: of these, (n, n_revisions).
-    shares: of each failure, (n_failures, n).
+    shares: of each failure, (n_failures, n); the rest is chance.
     """
 
     suspects: Ints
@@ -53,24 +59,60 @@ def reach(revisions: int) -> int:
 
 
 def blame(
-    holds: Bools, revisions: int, *, failed: Collection[tuple[int, int]], worked: Collection[tuple[int, int]]
+    holds: Bools,
+    revisions: int,
+    *,
+    failed: Collection[tuple[int, int]],
+    worked: Collection[tuple[int, int]],
+    by_chance: bool = True,
 ) -> Blame:
     """By how each trial of a range ended.
 
     Levels of a failed trial are to blame with which nothing worked at that revision, and little nearby; at
     other revisions what is known of the nearest one counts, less the further away it is. Where its levels
-    work, a pair of them may not: an option that needs another one.
+    work, a pair of them may not: an option that needs another one. Or a trial failed by chance: the less
+    probably, the more failed with these levels before one worked again.
     holds: levels of each configuration, (n_configurations, n_levels). failed, worked: configurations and
-    revisions.
+    revisions. by_chance: whether trials may fail by chance.
     """
     bad, well = _columns(failed), _columns(worked)
-    share = _shares(holds, bad, well, reach(revisions))
+    share, free = _shares(holds, bad, well, reach(revisions))
     suspects = np.argwhere(np.triu(share.max(axis=0, initial=0.0)) >= LEAST)
     one, other = suspects.T
+    tried = _tried(holds, worked, one, other, revisions)
     share, mine = share[:, one, other], np.zeros((len(suspects), revisions))
+    if by_chance:
+        free = free[:, one, other]
+        alike = _alike(free > 0.0, tried, bad[1])
+        share = share * _no_chance(free, alike, len(bad[1]) + len(worked))[:, None]
     for place in np.unique(bad[1]).tolist():
         mine[:, place] = share[bad[1] == place].max(axis=0)
-    return Blame(suspects, _nearest(mine, _tried(holds, worked, one, other, revisions)), share)
+    return Blame(suspects, _nearest(mine, tried), share)
+
+
+def _alike(free: Bools, tried: Bools, places: Ints) -> Ints:
+    """How many failures with a suspect have nothing that works with it between them, (n_failures, n).
+
+    free: whether it may be to blame for a failure, as the result. tried: where it works, (n, n_revisions).
+    places: revisions of the failures.
+    """
+    stretch = np.cumsum(tried, axis=1)[:, places].T
+    key = stretch + np.arange(len(tried)) * (tried.shape[1] + 1)
+    count = np.bincount(key.ravel(), free.ravel(), minlength=1)[key]
+    return np.asarray(np.minimum(count, AGREEING), dtype=np.intp)
+
+
+def _no_chance(free: Floats, alike: Ints, trials: int) -> Floats:
+    """How probably each failure is no chance, (n_failures,), which would have to repeat itself.
+
+    free, alike: how much each suspect is to blame, and for how many failures, (n_failures, n).
+    """
+    sure = np.zeros(len(free))
+    for _ in range(ROUNDS):
+        chance = (1.0 + (1.0 - sure).sum()) / (TRIALS + trials)
+        odds = (free * chance ** -alike.astype(np.float64)).sum(axis=1) / CHANCE
+        sure = odds / (1.0 + odds)
+    return np.asarray(sure)
 
 
 def _tried(
@@ -87,7 +129,7 @@ def _columns(cells: Collection[tuple[int, int]]) -> Ints:
     return np.array(sorted(cells), dtype=np.intp).reshape(-1, 2).T
 
 
-def _shares(holds: Bools, bad: Ints, well: Ints, near: int) -> Floats:
+def _shares(holds: Bools, bad: Ints, well: Ints, near: int) -> tuple[Floats, Floats]:
     """How much each level (on the diagonal) and pair is to blame for each failure, (n, n_levels, n_levels).
 
     The less, the more trials with it worked nearby, or on both sides: what works before and after a revision
@@ -108,7 +150,8 @@ def _shares(holds: Bools, bad: Ints, well: Ints, near: int) -> Floats:
     share = _shared(free)
     for _ in range(ROUNDS):
         share = _shared(free * np.tensordot(beside, share, axes=1))
-    return share * np.where(alone, 1.0, 2.0)
+    twice = np.where(alone, 1.0, 2.0)
+    return share * twice, free * twice
 
 
 def _shared(weight: Floats) -> Floats:

@@ -35,7 +35,7 @@ class ProbableFailures:
         anchored = {(c, 0) for c, _ in worked}
         self._blames = (
             blame(holds, revisions, failed=failed, worked=worked),
-            blame(holds, 1, failed=[(c, 0) for c in valueless], worked=anchored),
+            blame(holds, 1, failed=[(c, 0) for c in valueless], worked=anchored, by_chance=False),
         )
         self._pairs_alone, self._any_worked = pairs_alone, len(worked) > 0
         self._expected: dict[bytes, Bools] = {}

@@ -54,6 +54,8 @@ class TrialLog:
         self._logs = logs
         self.left_out: set[int] = set()
         """Configurations whose trials do not count."""
+        self.pardoned: set[Configuration] = set()
+        """Configurations that are tried once, whatever is expected of them."""
         self.unusable: set[tuple[int, int]] = set()
         """(configuration, revision) that gave no value."""
         self.unbuilt: set[int] = set()
@@ -187,7 +189,7 @@ class TrialLog:
         if revision in self.unbuilt:
             return False
         if row is None:
-            return not self._doubtful(self.holding(configuration), revision)
+            return configuration in self.pardoned or not self._doubtful(self.holding(configuration), revision)
         hopeless = row in self._valueless or len(self._failed[row]) >= HOPELESS
         if (hopeless and self.means()[row] == 0.0) or (row, revision) in self.unusable:
             return False

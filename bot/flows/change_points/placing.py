@@ -40,8 +40,10 @@ class Placing(Asker):
             start = len(self.log)
             yield from self.around(step, where, times)
             moved = self._moved(step, where, start)
-            if self.model.exact or moved is None or moved > 0.5:
+            if moved is None or moved > 0.5:
                 break
+            if self.model.exact:
+                return  # it has another term
             width = step.high - step.low + 1
             step.low = max(1, step.low - width)
             step.high = min(self.revisions - 1, step.high + width)

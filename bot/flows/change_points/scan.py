@@ -11,6 +11,7 @@ import numpy as np
 from bot.analysis.change_points.scale import SHORT
 from bot.analysis.change_points.steps import Step, StepModel
 from bot.analysis.change_points.units import unit_of
+from bot.flows.change_points.acquaintance import Acquaintance
 from bot.flows.change_points.asking import Asker, Asking
 from bot.flows.change_points.gaps import halved
 from bot.model.change_points import Probe
@@ -21,8 +22,6 @@ REPEATED = 3
 """Trials of the same at both ends, to learn the noise from."""
 SUBSTITUTES = 8
 """Configurations tried when the emptiest or the fullest one always fails."""
-HALVINGS = 4
-"""Times that the stretch is halved in which a level begins to work."""
 GLANCES = 12
 """Revisions at which the first two configurations are glanced at: are neighbours alike?"""
 ALL = 4
@@ -65,23 +64,26 @@ class Scan:
         self._trials, self._seconds = trials, seconds
         self._model, self._log, self._revisions, self._rng = model, model.log, revisions, rng
         self._choose, self._ask = configurator, Asker(model, configurator, revisions)
+        self._acquaint = Acquaintance(model, configurator, revisions)
         self._offset = 0.0
 
     def first(self) -> Iterator[list[Probe]]:
         """Learns the noise, then scans enough to see what is large."""
-        self._offset = float(self._rng.random())
+        self._offset, fullest = float(self._rng.random()), self._choose.dense
         yield from self._ends()
         yield [Probe(self._choose.sparse, r) for r in self._glances()]
         if not len(self._log):
             return
-        pair = dict.fromkeys([self._choose.sparse, self._choose.dense])
         self._log.learn_scale()
         if self._model.exact:
-            yield from self._acquainted()
-            others = [self._choose.random(share) for share in FIRST_SHARES]
-            yield [probe for c in dict.fromkeys([*pair, *others]) for probe in self._spread(c, EXACT_GRID)]
+            others = yield from self._acquainted(fullest)
+            others += [self._choose.random(share) for share in FIRST_SHARES]
+            known = dict.fromkeys([*self._extremes(), *others])
+            yield [probe for c in known for probe in self._spread(c, EXACT_GRID)]
             self._log.learn_scale()
         if not self._model.exact:
+            if self._log.failed:
+                yield from self._acquaint.alone()
             yield from self._round(0)
 
     def _ends(self) -> Iterator[list[Probe]]:
@@ -105,22 +107,16 @@ class Scan:
                 for _ in range(REPEATED)
             ]
 
-    def _acquainted(self) -> Iterator[list[Probe]]:
-        """Where trials failed: each level by itself at both ends, and about where it begins to work."""
+    def _acquainted(self, fullest: Configuration) -> Asking[list[Configuration]]:
+        """Learns what works, where trials failed; configurations as near as can be to a fullest that did."""
         if not self._log.failed:
-            return
-        alone = [self._choose.near([level], self._choose.sparse) for level in self._log.levels]
-        ends = {c: self._grid(2) for c in alone if c is not None}
-        yield [Probe(c, r) for c, places in ends.items() for r in places]
-        for _ in range(HALVINGS):
-            parted = [c for c, (a, b) in ends.items() if self._log.known(c, a) != self._log.known(c, b)]
-            # Nearer to where it works, so that it is not expected to fail.
-            middles = {c: sum(ends[c]) // 2 + (not self._log.known(c, ends[c][0])) for c in parted}
-            yield [Probe(c, r) for c, r in middles.items()]
-            for c, middle in middles.items():
-                first, last = ends[c]
-                before = self._log.known(c, middle) == self._log.known(c, first)
-                ends[c] = [middle, last] if before else [first, middle]
+            return []
+        yield from self._acquaint.births()
+        if self._works(fullest):
+            return []
+        first, *others = yield from self._acquaint.fullest(fullest)
+        self._choose.replace([self._choose.dense], [first])
+        return others
 
     def _glances(self) -> list[int]:
         """Revisions spread over the range; of a short one, where steps are dense, all, or neighbours."""
@@ -142,7 +138,7 @@ class Scan:
         """Fresh configurations and, with noise, the ends of the range."""
         self._choose.avoided = tuple(self._log.broken_levels())
         if self._model.exact:
-            fresh = self._fresh(EXACT_CONFIGURATIONS, self._log.configurations)
+            fresh = yield from self._tried(EXACT_CONFIGURATIONS, self._log.configurations)
             yield [probe for c in fresh for probe in self._spread(c, EXACT_AGAIN)]
             yield from halved(self._model)
         else:

@@ -122,9 +122,7 @@ class ChangePointFinder:
         yield from self._scan.first()
         if not len(self.log_):
             return
-        if self.model_.exact:
-            yield from halved(self.model_)
-        else:
+        if not self.model_.exact:
             self._scan.choose_unit(lambda _: self._sweep())
         yield from self._revised()
 
@@ -139,6 +137,8 @@ class ChangePointFinder:
             if self._followed and self._inquiry.puzzled:
                 break
             yield from self._scan.choose_exact_unit()
+            if self.model_.exact:
+                yield from halved(self.model_)
             self._sweep()
             state: set[tuple[object, int]] = {(s.term, s.at) for s in self.model_.steps}
             more = len(self.log_) > UNIT_AGAIN * weighed

@@ -68,13 +68,20 @@ class Witnessing(Asker):
         for k in sorted((int(k) for k in self.model.cover(step).nonzero()[0]), key=lambda k: means[k]):
             configuration = self.log.configurations[k]
             if means[k] > 0 and (yield from self._shows(step, configuration)):
+                before, after = self._around(step, configuration)
+                assert before is not None and after is not None
+                # Between its own values the step may be anywhere: others are asked over all of that.
+                step.low, step.high = before + 1, after
                 return configuration
         return None
 
+    def _around(self, step: Step, configuration: Configuration) -> tuple[int | None, int | None]:
+        """The nearest revisions before and after a step where a configuration works."""
+        return self.beside(configuration, step.low - 1, -1), self.beside(configuration, step.high, 1)
+
     def _shows(self, step: Step, configuration: Configuration) -> Asking[bool | None]:
         """Whether a configuration moves at a step as the step's size says; None: no trial works there."""
-        before = self.beside(configuration, step.low - 1, -1)
-        after = self.beside(configuration, step.high, 1)
+        before, after = self._around(step, configuration)
         if before is None or after is None:
             return None
         wished = self.unknown(configuration, (before, after))

@@ -50,8 +50,6 @@ class NightLog(TrialLog):
         """Whether all nights are one record, of which nothing is kept twice."""
         self.broken_before: Sequence[Level] = ()
         """Levels at which nothing worked in the last night: one more failure shows that it is so still."""
-        self.pardoned: set[Configuration] = set()
-        """What is tried once though a level of it is broken."""
         self._repeated: dict[Configuration, tuple[float, int]] = {}
         """Relative scale of configurations with repeated trials, and from how many differences."""
 

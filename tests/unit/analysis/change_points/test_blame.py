@@ -79,3 +79,24 @@ def test_what_fails_on_both_sides_of_a_revision_fails_there_however_far_they_are
 
 def test_without_failures_nobody_is_to_blame() -> None:
     assert not blame(HOLDS, REVISIONS, failed=(), worked=[(0, 0)]).of(HOLDS).any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("failing", [0.03, 0.1])
+def test_failures_that_do_not_repeat_themselves_are_chance(failing: float, seed: int) -> None:
+    fails = np.random.default_rng(seed).random((len(HOLDS), REVISIONS)) < failing
+    assert (after_trials(fails, trials=240, seed=seed).of(HOLDS) >= LIKELY).mean() < 0.02
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_always_fails_is_told_from_failures_by_chance(seed: int) -> None:
+    broken = np.outer(ON[:, 0], np.arange(REVISIONS) < 12)
+    fails = broken | (np.random.default_rng(seed).random(broken.shape) < 0.1)
+    known, wrongly = share_known(after_trials(fails, trials=240, seed=seed), broken)
+    assert known > 0.9 and wrongly < 0.05
+
+
+def test_one_failure_of_a_level_that_never_worked_nearby_is_no_chance() -> None:
+    plain, alone = (int(np.flatnonzero((on == ON).all(axis=1))[0]) for on in (np.zeros(6), np.eye(6)[0]))
+    found = blame(HOLDS, REVISIONS, failed=[(alone, 3)], worked=[(plain, r) for r in range(REVISIONS)])
+    assert by_level(found)[0, 3] >= LIKELY

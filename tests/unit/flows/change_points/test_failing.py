@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
 
 from bot.model.change_points import Observation, Probe
@@ -49,3 +50,39 @@ def test_few_trials_fail_and_the_steps_are_found(
     found = told(search(system, answer=answer, trials=TRIALS))
     assert len(lost) <= 0.12 * TRIALS
     assert len(found & STEPS.keys()) >= least and found <= STEPS.keys()
+
+
+def by_chance(share: float, seed: int) -> Callable[[Probe], bool]:
+    """Whatever it is, a trial fails with this probability."""
+    rng = np.random.default_rng(seed)
+    return lambda _: bool(rng.random() < share)
+
+
+@pytest.mark.parametrize(
+    ("share", "noise", "seed", "least"),
+    [(0.03, 0.01, 0, 4), (0.1, 0.01, 1, 4), (0.1, 0.0, 3, 5), (0.1, 0.0, 18, 5)],
+)
+def test_what_fails_by_chance_hides_no_steps(share: float, noise: float, seed: int, least: int) -> None:
+    system, fails = System(flags(8), STEPS, noise=noise), by_chance(share, seed)
+
+    def answer(probe: Probe) -> Observation:
+        return Observation(probe, math.nan) if fails(probe) else system.observe(probe)
+
+    found = search(system, answer=answer, trials=TRIALS)
+    hits = {(at, t) for at, t in STEPS for p in found if p.term == t and p.interval[0] <= at <= p.interval[1]}
+    assert len(hits) >= least and len(found) == len(hits)
+
+
+@pytest.mark.parametrize("pairs", [[(0, 4)], [(1, 6), (3, 6)], [(2, 7), (4, 5)]], ids=str)
+def test_without_noise_steps_of_options_that_fail_together_are_all_found(
+    pairs: Sequence[tuple[int, int]],
+) -> None:
+    system = System(flags(8), STEPS)
+
+    def answer(probe: Probe) -> Observation:
+        on = probe.configuration
+        return (
+            Observation(probe, math.nan) if any(on[a] and on[b] for a, b in pairs) else system.observe(probe)
+        )
+
+    assert told(search(system, answer=answer, trials=TRIALS)) == STEPS.keys()
