@@ -83,7 +83,8 @@ def blamed(report: Report, effect: Effect) -> list[MethodSuspect]:
             continue
         sure = [m for m in group.methods if m.interval is None or m.interval[0] > 0]
         sure = [m for m in sure if not is_the_program(m, group.profile)]
-        sure = sorted((m for m in sure if m.share_of_change >= LEAST_ALSO), key=lambda m: -m.share_of_change)
+        sure = [m for m in sure if m.share_of_change >= LEAST_ALSO]
+        sure.sort(key=lambda m: (m.cleared or m.share_of_change < LEAST_BLAMED, -m.share_of_change))
         together = sum(m.share_of_change for m in sure[:2])
         return sure[: 2 if together <= 1 else 1] if sure and sure[0].share_of_change >= LEAST_BLAMED else []
     return []

@@ -63,7 +63,8 @@ class ProbableFailures:
             return False
         key = held.tobytes()
         if key not in self._expected:
-            found = [each.of(held[None, :], pairs_alone=self._pairs_alone)[0] for each in self._blames]
+            alone = self._pairs_alone
+            found = [each.of(held[None, :], pairs_alone=alone, least=DOUBTFUL)[0] for each in self._blames]
             self._expected[key] = np.maximum(*found) >= DOUBTFUL
         fails = self._expected[key]
         return bool(fails[min(revision, len(fails) - 1)])

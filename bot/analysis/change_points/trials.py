@@ -200,7 +200,7 @@ class TrialLog:
         if not self.failed:
             return False
         known = self._probable
-        if known is None or known[0] < self.failed or len(self._last) > MORE * known[1]:
+        if known is None or self.failed > MORE * known[0] or len(self._last) > MORE * known[1]:
             self._probable = known = self.failed, len(self._last), self._learned()
         return known[2].expects(held, revision)
 

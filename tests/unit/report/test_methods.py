@@ -298,6 +298,12 @@ def test_what_reverting_a_method_restores_is_its_proof() -> None:
     assert said[-1] == "A build of head without the change of m loses 93 % (86 to 101) of it."
 
 
+def test_before_a_method_that_was_reverted_in_vain_comes_one_that_explains_enough() -> None:
+    innocent = method("m", 0.6, restored=0.0, restored_interval=(-0.05, 0.05))
+    assert "`other`" in markdown(headline(blaming(innocent, method("other", 0.3))).title)
+    assert "`other`" not in markdown(headline(blaming(innocent, method("other", 0.2))).title)
+
+
 def test_a_method_whose_own_change_was_reverted_in_vain_is_not_the_title_and_told_to_be_innocent() -> None:
     found = headline(blaming(method("m", 0.9, restored=-0.03, restored_interval=(-0.08, 0.02))))
     assert "`m`" not in markdown(found.title)

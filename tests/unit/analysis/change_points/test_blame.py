@@ -100,3 +100,10 @@ def test_one_failure_of_a_level_that_never_worked_nearby_is_no_chance() -> None:
     plain, alone = (int(np.flatnonzero((on == ON).all(axis=1))[0]) for on in (np.zeros(6), np.eye(6)[0]))
     found = blame(HOLDS, REVISIONS, failed=[(alone, 3)], worked=[(plain, r) for r in range(REVISIONS)])
     assert by_level(found)[0, 3] >= LIKELY
+
+
+def test_what_matters_is_the_same_where_less_is_left_out() -> None:
+    found = after_trials(needs(0, 1, until=12) | np.outer(ON[:, 4], np.arange(REVISIONS) < 6))
+    every, most = found.of(HOLDS), np.vstack([found.of(one[None, :], least=LIKELY) for one in HOLDS])
+    assert ((every >= LIKELY) == (most >= LIKELY)).all() and (every >= LIKELY).any()
+    assert most[most >= LIKELY] == pytest.approx(every[most >= LIKELY])
