@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from bot.flows.change_points.asking import Asker, Asking
 from bot.model.change_points import Probe
@@ -17,17 +17,14 @@ FULLEST = 4
 class Acquaintance(Asker):
     """What works of a program some of whose options are young, or fail together."""
 
-    def alone(self) -> Asking[list[Configuration]]:
-        """Each level by itself at both ends: it may have failed before by what came along with it."""
-        found = [self.choose.near([level], self.choose.sparse) for level in self.log.levels]
-        alone = list(dict.fromkeys(c for c in found if c is not None))
-        self.log.pardoned.update(alone)
-        yield [probe for c in alone for probe in self.unknown(c, (0, self.revisions - 1))]
-        return alone
+    def doubted(self) -> Iterator[list[Probe]]:
+        """Each level of which nothing is expected, by itself: what came along with it may be why it failed."""
+        yield self._once([c for c in self._alone() if not all(self.log.usable(c, r) for r in self._ends)])
 
     def births(self) -> Iterator[list[Probe]]:
-        """About where each level begins to work."""
-        ends = {c: [0, self.revisions - 1] for c in (yield from self.alone())}
+        """Each level by itself, and about where it begins to work."""
+        ends = {c: list(self._ends) for c in self._alone()}
+        yield self._once(ends)
         for _ in range(HALVINGS):
             parted = [c for c, (a, b) in ends.items() if self.log.known(c, a) != self.log.known(c, b)]
             # Nearer to where it works, so that it is not expected to fail.
@@ -49,6 +46,20 @@ class Acquaintance(Asker):
             if alone is not None and self.log.known(alone, self.revisions - 1):
                 found.append((yield from self._grown(alone, wanted)))
         return found
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        return 0, self.revisions - 1
+
+    def _alone(self) -> list[Configuration]:
+        """Each level by itself, with as little else as can be."""
+        found = [self.choose.near([level], self.choose.sparse) for level in self.log.levels]
+        return list(dict.fromkeys(c for c in found if c is not None))
+
+    def _once(self, configurations: Collection[Configuration]) -> list[Probe]:
+        """Trials at both ends, whatever is expected of them."""
+        self.log.pardoned.update(configurations)
+        return [probe for c in configurations for probe in self.unknown(c, self._ends)]
 
     def _grown(self, start: Configuration, wanted: Configuration) -> Asking[Configuration]:
         """One that works, with as much more of a wanted one as does: what fails is taken in halves."""

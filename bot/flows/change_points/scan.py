@@ -83,7 +83,7 @@ class Scan:
             self._log.learn_scale()
         if not self._model.exact:
             if self._log.failed:
-                yield from self._acquaint.alone()
+                yield from self._acquaint.doubted()
             yield from self._round(0)
 
     def _ends(self) -> Iterator[list[Probe]]:
