@@ -18,7 +18,7 @@ class Acquaintance(Asker):
     """What works of a program some of whose options are young, or fail together."""
 
     def doubted(self) -> Iterator[list[Probe]]:
-        """Each level of which nothing is expected, by itself: what came along with it may be why it failed."""
+        """Each level of which nothing is expected, by itself: what came with it may be why it failed."""
         yield self._once([c for c in self._alone() if not all(self.log.usable(c, r) for r in self._ends)])
 
     def births(self) -> Iterator[list[Probe]]:
