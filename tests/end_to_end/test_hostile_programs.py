@@ -7,7 +7,7 @@ import pytest
 from tests.end_to_end.builders import FLAGS, ROOT, SAY, STEADY, STEADY_TOO, Ended, Place, config, loop, shell
 
 
-def both(place: Place, *lines: str, text: str | None = None, budget: str = "10s", **files: str) -> Ended:
+def both(place: Place, *lines: str, text: str | None = None, budget: str = "6s", **files: str) -> Ended:
     """One pull request whose sides both run these lines first."""
     place.pull_request(shell(*lines, "# base"), shell(*lines, "# head"), text=text, **files)
     return place.pr(budget=budget)
