@@ -103,15 +103,18 @@ def test_a_large_step_of_the_only_configuration_is_found(seed: int) -> None:
     assert told(search(system, candidates=[(False,) * 3], seed=seed).change_points_) == {(10, ())}
 
 
-def test_searches_by_very_noisy_trials_go_on_and_half_of_them_find_what_moves_none_anything_else() -> None:
+@pytest.mark.parametrize("searches", one_of(2, 8))
+def test_searches_by_very_noisy_trials_go_on_and_half_of_them_find_what_moves_none_anything_else(
+    searches: int,
+) -> None:
     steps: Steps = {(3, ()): 0.1}
     found = []
-    for seed in range(30, 38):
+    for seed in range(30, 30 + searches):
         system = System(flags(2), steps, noise=0.06, seed=seed)
         points = told(search(system, revisions=6, most=120, seed=seed).change_points_)
         assert points <= set(steps) and (points or len(system.asked) >= 100)
         found.append(points)
-    assert found.count(set(steps)) >= 4
+    assert found.count(set(steps)) >= searches / 2
 
 
 @pytest.mark.parametrize("seed", seeds(2))
