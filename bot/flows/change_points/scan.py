@@ -114,8 +114,7 @@ class Scan:
         yield from self._acquaint.births()
         if self._works(fullest):
             return []
-        first, *others = yield from self._acquaint.fullest(fullest)
-        self._choose.replace([self._choose.dense], [first])
+        self._choose.dense, *others = yield from self._acquaint.fullest(fullest)
         return others
 
     def _glances(self) -> list[int]:
