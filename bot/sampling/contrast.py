@@ -30,7 +30,7 @@ class Configurator:
         rng: np.random.Generator,
         candidates: Collection[Configuration] | None = None,
     ) -> None:
-        self.space, self._solver, self._rng = space, solver, rng
+        self._space, self._solver, self._rng = space, solver, rng
         self._candidates = None if candidates is None else tuple(dict.fromkeys(candidates))
         self.sparse = self._wanted(_fewest)
         """As few options on as can be: the program at its fastest, where a step is largest against noise."""
@@ -53,6 +53,11 @@ class Configurator:
             self._remembered[key] = self._near(levels, wanted)
         return self._remembered[key]
 
+    def alone(self, levels: Iterable[Level]) -> list[Configuration]:
+        """Each of these levels by itself, with as few options on as can be; those that there are, once."""
+        found = [self.near([level], self.sparse) for level in levels]
+        return list(dict.fromkeys(c for c in found if c is not None))
+
     def allows(self, configuration: Configuration) -> bool:
         """Whether it can be measured: an earlier night's may be forbidden since."""
         if self._candidates is not None:
@@ -62,7 +67,7 @@ class Configurator:
     @cached_property
     def _checker(self) -> ConstraintSolver:
         """One of its own: what the other finds depends on all that it was asked before."""
-        return ConstraintSolver(self.space)
+        return ConstraintSolver(self._space)
 
     def replace(self, failing: Collection[Configuration], working: Collection[Configuration]) -> None:
         """Uses the nearest working configuration instead of an emptiest or a fullest one that fails."""
@@ -75,7 +80,7 @@ class Configurator:
         """A configuration with about this share of its options on."""
         if self._candidates is not None:
             return self._candidates[int(self._rng.integers(len(self._candidates)))]
-        wanted = tuple(self._draw(option, on) for option in self.space.options)
+        wanted = tuple(self._draw(option, on) for option in self._space.options)
         held = [other for level in self.avoided if (other := self.without(level)) is not None]
         found = self._solver.complete(tuple(held), near=wanted) or self._solver.complete(near=wanted)
         assert found is not None
@@ -91,7 +96,7 @@ class Configurator:
 
         works: whether one is worth a trial.
         """
-        levels = self.space.levels
+        levels = self._space.levels
         held = [self._holding(configuration, levels) for configuration in known]
         seen = np.array(held).T @ np.array(held) if held else np.zeros((len(levels), len(levels)))
         found: dict[Configuration, None] = {}
@@ -109,18 +114,18 @@ class Configurator:
 
     def opposite(self, configuration: Configuration) -> Configuration:
         """A configuration that differs in as many options as can be."""
-        pairs = zip(self.space.options, configuration, strict=True)
+        pairs = zip(self._space.options, configuration, strict=True)
         return self._wanted_values(tuple(_other(option, value) for option, value in pairs))
 
     def level_at(self, place: int, configuration: Configuration, other: Configuration) -> Level:
         """The widest level of an option that one configuration holds and another does not."""
-        option = self.space.options[place]
+        option = self._space.options[place]
         fitting = [x for x in option.levels if x.holds(configuration[place]) and not x.holds(other[place])]
         return max(fitting, key=lambda x: sum(x.holds(v) for v in option.values))
 
     def without(self, level: Level) -> Level | None:
         """A level of the same option that excludes this one."""
-        option = self.space.options[self.space.index[level.option]]
+        option = self._space.options[self._space.index[level.option]]
         for other in option.levels:
             if not any(level.holds(v) and other.holds(v) for v in option.values):
                 return other
@@ -129,11 +134,11 @@ class Configurator:
     def _near(self, held: tuple[Level, ...], wanted: Configuration) -> Configuration | None:
         if self._candidates is None:
             return self._solver.complete(held, near=wanted)
-        fitting = [c for c in self._candidates if all(self.space.holds(level, c) for level in held)]
+        fitting = [c for c in self._candidates if all(self._space.holds(level, c) for level in held)]
         return min(fitting, key=lambda c: distance(c, wanted), default=None)
 
     def _wanted(self, choose: Preference) -> Configuration:
-        return self._wanted_values(tuple(choose(option) for option in self.space.options))
+        return self._wanted_values(tuple(choose(option) for option in self._space.options))
 
     def _wanted_values(self, wanted: Configuration) -> Configuration:
         if self._candidates is not None:
@@ -148,7 +153,7 @@ class Configurator:
         return option.values[int(self._rng.integers(len(option.values)))]
 
     def _holding(self, configuration: Configuration, levels: Sequence[Level]) -> np.ndarray:
-        return np.array([self.space.holds(level, configuration) for level in levels], dtype=np.float64)
+        return np.array([self._space.holds(level, configuration) for level in levels], dtype=np.float64)
 
 
 def _fewest(option: Option) -> Value:

@@ -1,4 +1,4 @@
-"""Without noise, where trials fail: since when each level works, and configurations as full as work."""
+"""Where trials fail: which levels work alone, and without noise since when, and how many together."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Acquaintance(Asker):
 
     def doubted(self) -> Iterator[list[Probe]]:
         """Each level of which nothing is expected, by itself: what came with it may be why it failed."""
-        yield self._once([c for c in self._alone() if not all(self.log.usable(c, r) for r in self._ends)])
+        yield self._once([c for c in self._alone if not all(self.log.usable(c, r) for r in self._ends)])
 
     def births(self) -> Iterator[list[Probe]]:
         """Each level by itself, and about where it begins to work."""
-        ends = {c: list(self._ends) for c in self._alone()}
+        ends = {c: list(self._ends) for c in self._alone}
         yield self._once(ends)
         for _ in range(HALVINGS):
             parted = [c for c, (a, b) in ends.items() if self.log.known(c, a) != self.log.known(c, b)]
@@ -51,10 +51,9 @@ class Acquaintance(Asker):
     def _ends(self) -> tuple[int, int]:
         return 0, self.revisions - 1
 
+    @property
     def _alone(self) -> list[Configuration]:
-        """Each level by itself, with as little else as can be."""
-        found = [self.choose.near([level], self.choose.sparse) for level in self.log.levels]
-        return list(dict.fromkeys(c for c in found if c is not None))
+        return self.choose.alone(self.log.levels)
 
     def _once(self, configurations: Collection[Configuration]) -> list[Probe]:
         """Trials at both ends, whatever is expected of them."""

@@ -183,8 +183,7 @@ class Scan:
     def _round(self, number: int) -> Iterator[list[Probe]]:
         """Each level alone, and random configurations, each spread over the range with its own offset."""
         sparse = self._choose.sparse
-        single = [self._choose.near([level], sparse) for level in self._log.levels]
-        basic = [sparse, *(c for c in dict.fromkeys(single) if c is not None and c != sparse)]
+        basic = [sparse, *(c for c in self._choose.alone(self._log.levels) if c != sparse)]
         few, want, count = self._extent(len(basic))
         places = max(int(ALONE[number > 0] * few), min(few, GRID[0]))
         wished = [probe for configuration in basic for probe in self._spread(configuration, places)]

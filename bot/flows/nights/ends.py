@@ -64,10 +64,9 @@ def alone(window: Window, log: NightLog, choose: Configurator) -> list[Probe]:
     So is what was broken in the last night, before anything else that holds it.
     """
     levels = dict.fromkeys([*log.broken_levels(), *log.broken_before])
-    plain = [choose.near([level], choose.sparse) for level in levels]
     tried = log.place.keys() | log.pardoned
-    fresh = dict.fromkeys(c for c in plain if c is not None and c not in tried)
-    log.pardoned |= fresh.keys()
+    fresh = [c for c in choose.alone(levels) if c not in tried]
+    log.pardoned.update(fresh)
     return [Probe(c, window.tip) for c in fresh]
 
 

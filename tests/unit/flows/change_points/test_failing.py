@@ -52,6 +52,11 @@ def test_few_trials_fail_and_the_steps_are_found(
     assert len(found & STEPS.keys()) >= least and found <= STEPS.keys()
 
 
+def but(fails: Callable[[Probe], bool], system: System) -> Callable[[Probe], Observation]:
+    """What a system answers, where nothing fails."""
+    return lambda probe: Observation(probe, math.nan) if fails(probe) else system.observe(probe)
+
+
 def by_chance(share: float, seed: int) -> Callable[[Probe], bool]:
     """Whatever it is, a trial fails with this probability."""
     rng = np.random.default_rng(seed)
@@ -63,12 +68,8 @@ def by_chance(share: float, seed: int) -> Callable[[Probe], bool]:
     [(0.03, 0.01, 0, 4), (0.1, 0.01, 1, 4), (0.1, 0.0, 3, 5), (0.1, 0.0, 18, 5)],
 )
 def test_what_fails_by_chance_hides_no_steps(share: float, noise: float, seed: int, least: int) -> None:
-    system, fails = System(flags(8), STEPS, noise=noise), by_chance(share, seed)
-
-    def answer(probe: Probe) -> Observation:
-        return Observation(probe, math.nan) if fails(probe) else system.observe(probe)
-
-    found = search(system, answer=answer, trials=TRIALS)
+    system = System(flags(8), STEPS, noise=noise)
+    found = search(system, answer=but(by_chance(share, seed), system), trials=TRIALS)
     hits = {(at, t) for at, t in STEPS for p in found if p.term == t and p.interval[0] <= at <= p.interval[1]}
     assert len(hits) >= least and len(found) == len(hits)
 
@@ -79,10 +80,7 @@ def test_without_noise_steps_of_options_that_fail_together_are_all_found(
 ) -> None:
     system = System(flags(8), STEPS)
 
-    def answer(probe: Probe) -> Observation:
-        on = probe.configuration
-        return (
-            Observation(probe, math.nan) if any(on[a] and on[b] for a, b in pairs) else system.observe(probe)
-        )
+    def fails(probe: Probe) -> bool:
+        return any(probe.configuration[a] and probe.configuration[b] for a, b in pairs)
 
-    assert told(search(system, answer=answer, trials=TRIALS)) == STEPS.keys()
+    assert told(search(system, answer=but(fails, system), trials=TRIALS)) == STEPS.keys()
