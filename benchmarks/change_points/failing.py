@@ -4,8 +4,9 @@ python -m benchmarks.change_points.failing [--seeds 6] [--first 15000] [--second
 
 Four hundred revisions, twelve flags, five steps of 8 to 25 % of what the plain configuration takes; each
 trial beside one at the last revision, where all options are known (1 % noise each, or none). Some options are
-known from a revision of the first three quarters on; some pairs of the others work nowhere; or any trial
-may fail by chance. 600 pairs of trials at most. Goes on where it was stopped.
+known from a revision of the first three quarters on; some pairs of the others work nowhere; or nothing works
+without one option, and some options not without another one; or any trial may fail by chance. 600 pairs of
+trials at most. Goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import math
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,11 @@ from bot.sampling.constraints import ConstraintSolver
 RUNS = Path(__file__).with_name("results") / "failing.jsonl"
 TABLE = Path(__file__).with_name("results") / "failing.md"
 REVISIONS, OPTIONS, STEPS, TRIALS = 400, 12, 5, 600
-KINDS = [(0, 0, 0.0), (3, 0, 0.0), (6, 0, 0.0), (0, 1, 0.0), (0, 2, 0.0), (4, 1, 0.0)]
-KINDS += [(0, 0, 0.03), (0, 0, 0.1), (3, 0, 0.1)]
-"""Young options, pairs that fail together, and how probably any trial fails."""
+KINDS = [(0, 0, 0, 0.0), (3, 0, 0, 0.0), (6, 0, 0, 0.0), (0, 1, 0, 0.0), (0, 2, 0, 0.0), (4, 1, 0, 0.0)]
+KINDS += [(0, 0, 1, 0.0), (0, 0, 3, 0.0), (3, 1, 3, 0.0), (0, 0, 0, 0.03), (0, 0, 0, 0.1), (3, 0, 0, 0.1)]
+"""Young options, pairs that fail together, options that something does not work without (the first of them:
+anything), and how probably any trial fails."""
+KEYS = ("young", "pairs", "needed", "chance")
 NOISES = (0.01, 0.0)
 """Of each trial."""
 NEAR = 2
@@ -45,7 +48,7 @@ NEAR = 2
 class World:
     """A program: what its options cost, its steps, since when it knows each option, what fails together."""
 
-    def __init__(self, young: int, pairs: int, chance: float, noise: float, seed: int) -> None:
+    def __init__(self, young: int, pairs: int, needed: int, chance: float, noise: float, seed: int) -> None:
         rng = np.random.default_rng([seed, young, pairs])
         self.names = [f"o{i}" for i in range(OPTIONS)]
         self.space = Space(tuple(Option(n, "flag", (False, True), False) for n in self.names))
@@ -56,6 +59,10 @@ class World:
         old = [i for i in range(OPTIONS) if i not in new]
         every = list(combinations(old, 2))
         self.pairs = [every[k] for k in rng.permutation(len(every))[:pairs]]
+        others = [i for i in old if not any(i in pair for pair in self.pairs)]
+        drawn = np.random.default_rng([seed, 4]).permutation(others).tolist()
+        self.always = drawn[: min(needed, 1)]
+        self.needs = [(drawn[k], drawn[k + 1]) for k in range(1, 2 * needed - 2, 2)]
         self.noise, self.noises = noise, np.random.default_rng([seed, 1])
         self.chance, self.chances = chance, np.random.default_rng([seed, 3])
         self.steps: list[tuple[tuple[int, ...], int, float]] = []
@@ -68,10 +75,17 @@ class World:
             if apart and not any(set(pair) <= set(term) for pair in self.pairs):
                 self.steps.append((term, at, size))
 
+    def whole(self, term: Iterable[str]) -> Term:
+        """A term with all that it does not work without: one of several names of it."""
+        named = {*term, *(self.names[i] for i in self.always)}
+        return tuple(sorted(named | {self.names[b] for a, b in self.needs if self.names[a] in named}))
+
     def seconds(self, configuration: Configuration, revision: int) -> float:
         """What one trial takes; NaN: it fails."""
         on = np.array(configuration, dtype=bool)
         if (on & (self.known > revision)).any() or any(on[a] and on[b] for a, b in self.pairs):
+            return math.nan
+        if not on[self.always].all() or any(on[a] and not on[b] for a, b in self.needs):
             return math.nan
         moved = sum(size for term, at, size in self.steps if revision >= at and on[list(term)].all())
         return float(
@@ -89,21 +103,19 @@ class World:
         return Observation(probe, value / anchor, anchor=anchor)
 
 
-def run(young: int, pairs: int, chance: float, noise: float, seed: int) -> dict[str, Any]:
+def run(young: int, pairs: int, needed: int, chance: float, noise: float, seed: int) -> dict[str, Any]:
     """How one search ends."""
-    world, began = World(young, pairs, chance, noise, seed), time.process_time()
+    world, began = World(young, pairs, needed, chance, noise, seed), time.process_time()
     solver, rng = ConstraintSolver(world.space), np.random.default_rng([seed, 2])
     search = Chained(long_range(world.space, REVISIONS, solver, rng=rng, trials=TRIALS))
     known: list[Observation] = []
     while len(known) < TRIALS and (wishes := search.wishes()[: TRIALS - len(known)]):
         known += (answers := [world.observe(probe) for probe in wishes])
         search.partial_fit(answers)
-    told = [(tuple(sorted(p.term)), p.revision) for p in search.change_points_]
-    true = [(tuple(sorted(world.names[i] for i in term)), at) for term, at, _ in world.steps]
+    told = [(world.whole(p.term), p.revision) for p in search.change_points_]
+    true = [(world.whole(world.names[i] for i in term), at) for term, at, _ in world.steps]
     return {
-        "young": young,
-        "pairs": pairs,
-        "chance": chance,
+        **dict(zip(KEYS, (young, pairs, needed, chance), strict=True)),
         "noise": noise,
         "seed": seed,
         "trials": len(known),
@@ -121,33 +133,41 @@ def _matched(steps: Sequence[tuple[Term, int]], others: Sequence[tuple[Term, int
 
 def write_table() -> None:
     """One row for each kind of program."""
-    runs: dict[tuple[float, int, int, float], list[dict[str, Any]]] = defaultdict(list)
+    runs: dict[tuple[float, ...], list[dict[str, Any]]] = defaultdict(list)
     for line in RUNS.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
-        runs[one["noise"], one["young"], one["pairs"], one["chance"]].append(one)
+        runs[one["noise"], *(one[key] for key in KEYS)].append(one)
     lines = [
         "# Options that long ranges lose trials to",
         "",
         f"{REVISIONS} revisions, {OPTIONS} options, {STEPS} steps, at most {TRIALS} pairs of trials."
         " Trials and seconds: medians.",
         "",
-        "| noise | young options | failing pairs | by chance | ranges | steps found | wrong | trials"
+        "| noise | young options | failing pairs | needed | by chance | ranges | steps found | wrong | trials"
         " | failed | CPU s |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for (noise, young, pairs, chance), some in sorted(runs.items()):
+    for (noise, *kind, chance), some in sorted(runs.items()):
         found, wrong = (sum(one[k] for one in some) for k in ("found", "wrong"))
         trials, failed, cpu = (np.median([one[k] for one in some]) for k in ("trials", "failed", "cpu"))
         found_of = f"{found} of {STEPS * len(some)}"
-        kind = f"{noise:.0%}", young, pairs, f"{chance:.0%}"
-        row = *kind, len(some), found_of, wrong, f"{trials:.0f}", f"{failed:.0f}"
+        row = (
+            f"{noise:.0%}",
+            *kind,
+            f"{chance:.0%}",
+            len(some),
+            found_of,
+            wrong,
+            f"{trials:.0f}",
+            f"{failed:.0f}",
+        )
         lines.append(f"| {' | '.join(map(str, row))} | {cpu:.1f} |")
     TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _missing(seeds: Sequence[int]) -> list[tuple[int, int, float, float, int]]:
+def _missing(seeds: Sequence[int]) -> list[tuple[int, int, int, float, float, int]]:
     """Runs that are not known yet."""
-    known = known_runs(RUNS, ("young", "pairs", "chance", "noise", "seed"))
+    known = known_runs(RUNS, (*KEYS, "noise", "seed"))
     cases = [(*kind, noise, seed) for seed, kind, noise in product(seeds, KINDS, NOISES)]
     return [case for case in cases if case not in known]
 

@@ -36,6 +36,7 @@ class ConstraintSolver:
         self._clauses = [*self._encoding.clauses, *([root] for root in self._roots)]
         self._solver = Solver(name=_SOLVER, bootstrap_with=self._clauses)
         self._last_variable = self._encoding.variables
+        self._kept_apart: dict[tuple[Level, ...], int] = {}
         self._listed: dict[tuple[int, ...], tuple[list[Configuration], int]] = {}
         self._witnesses: deque[Configuration] = deque(maxlen=_WITNESSES)
 
@@ -69,25 +70,38 @@ class ConstraintSolver:
         *,
         near: Configuration,
         excluding: Collection[Configuration] = (),
+        apart: Iterable[Sequence[Level]] = (),
     ) -> Configuration | None:
         """A valid configuration at the held levels, close to `near`, outside `excluding`; None: none exists.
 
         Close, not closest: the solver tries the values of `near` first; a `near` that fits comes back itself.
         How a misfit is repaired may also depend on what this solver was asked before.
+        apart: levels that it must not have all of.
         """
         self._solver.set_phases(self._phases(near))
         assumptions = [lit for level in held for lit in self._assume(level)]
+        assumptions += [self._never(tuple(levels)) for levels in apart]
         found = self._solve(assumptions)
         if found is None or found not in excluding:
             return found
-        # Blocking clauses hold only while their switch is assumed.
-        self._last_variable += 1
-        switch = self._last_variable
+        switch = self._switch()
         for configuration in excluding:
             self._solver.add_clause([-switch, *(-lit for lit in self._of(configuration))])
         found = self._solve([*assumptions, switch])
         self._solver.add_clause([-switch])
         return found
+
+    def _switch(self) -> int:
+        """A new variable: clauses hold only while it is assumed."""
+        self._last_variable += 1
+        return self._last_variable
+
+    def _never(self, levels: tuple[Level, ...]) -> int:
+        """The switch that keeps some levels from holding all at once."""
+        if levels not in self._kept_apart:
+            self._kept_apart[levels] = switch = self._switch()
+            self._solver.add_clause([-switch, *(-lit for level in levels for lit in self._assume(level))])
+        return self._kept_apart[levels]
 
     def default(self) -> Configuration:
         """The default configuration, or the valid one that differs from it in the fewest options (MaxSAT)."""

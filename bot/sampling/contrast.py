@@ -17,6 +17,7 @@ DRAWS = 8
 
 
 Preference = Callable[[Option], Value]
+Apart = tuple[tuple[Level, ...], ...]
 
 
 class Configurator:
@@ -38,7 +39,14 @@ class Configurator:
         """As many options on as can be: most terms at once."""
         self.avoided: tuple[Level, ...] = ()
         """Levels that configurations drawn at random are kept off (nothing works there)."""
-        self._remembered: dict[tuple[tuple[Level, ...], Configuration], Configuration | None] = {}
+        self.failing: Callable[[], Apart] = tuple
+        """Levels, and levels beside each other, that are left out unless they are asked for."""
+        self._remembered: dict[tuple[tuple[Level, ...], Configuration, Apart], Configuration | None] = {}
+
+    @property
+    def default(self) -> Configuration:
+        """What the program runs without options, or close to it."""
+        return self.fitting(self._space.default)
 
     @property
     def extremes(self) -> list[Configuration]:
@@ -48,10 +56,19 @@ class Configurator:
     def near(self, held: Iterable[Level], wanted: Configuration) -> Configuration | None:
         """A configuration at these levels, close to a wanted one; None: there is none."""
         levels = tuple(held)
-        key = (levels, wanted)
+        apart = tuple(together for together in self.failing() if not set(together) <= set(levels))
+        key = (levels, wanted, apart)
         if key not in self._remembered:
-            self._remembered[key] = self._near(levels, wanted)
+            self._remembered[key] = self._near(levels, wanted, apart) or self._near(levels, wanted, ())
         return self._remembered[key]
+
+    def fitting(self, wanted: Configuration) -> Configuration:
+        """A valid configuration close to a wanted one, whatever is expected of it."""
+        if self._candidates is not None:
+            return min(self._candidates, key=lambda c: distance(c, wanted))
+        found = self._solver.complete(near=wanted)
+        assert found is not None
+        return found
 
     def alone(self, levels: Iterable[Level]) -> list[Configuration]:
         """Each of these levels by itself, with as few options on as can be; those that there are, once."""
@@ -115,7 +132,7 @@ class Configurator:
     def opposite(self, configuration: Configuration) -> Configuration:
         """A configuration that differs in as many options as can be."""
         pairs = zip(self._space.options, configuration, strict=True)
-        return self._wanted_values(tuple(_other(option, value) for option, value in pairs))
+        return self.fitting(tuple(_other(option, value) for option, value in pairs))
 
     def level_at(self, place: int, configuration: Configuration, other: Configuration) -> Level:
         """The widest level of an option that one configuration holds and another does not."""
@@ -131,21 +148,18 @@ class Configurator:
                 return other
         return None
 
-    def _near(self, held: tuple[Level, ...], wanted: Configuration) -> Configuration | None:
+    def _near(self, held: tuple[Level, ...], wanted: Configuration, apart: Apart) -> Configuration | None:
         if self._candidates is None:
-            return self._solver.complete(held, near=wanted)
-        fitting = [c for c in self._candidates if all(self._space.holds(level, c) for level in held)]
+            return self._solver.complete(held, near=wanted, apart=apart)
+        fitting = [c for c in self._candidates if self._has(held, c)]
+        fitting = [c for c in fitting if not any(self._has(together, c) for together in apart)]
         return min(fitting, key=lambda c: distance(c, wanted), default=None)
 
-    def _wanted(self, choose: Preference) -> Configuration:
-        return self._wanted_values(tuple(choose(option) for option in self._space.options))
+    def _has(self, levels: Sequence[Level], configuration: Configuration) -> bool:
+        return all(self._space.holds(level, configuration) for level in levels)
 
-    def _wanted_values(self, wanted: Configuration) -> Configuration:
-        if self._candidates is not None:
-            return min(self._candidates, key=lambda c: distance(c, wanted))
-        found = self._solver.complete(near=wanted)
-        assert found is not None
-        return found
+    def _wanted(self, choose: Preference) -> Configuration:
+        return self.fitting(tuple(choose(option) for option in self._space.options))
 
     def _draw(self, option: Option, on: float) -> Value:
         if option.kind == "flag":

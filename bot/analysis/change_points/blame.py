@@ -55,6 +55,11 @@ class Blame:
             found = np.maximum(found, both[:, which] @ np.minimum(share[which, None], self.chance[which]))
         return found
 
+    def fails(self, place: int) -> list[tuple[int, ...]]:
+        """Levels, and pairs of them, that by themselves rather fail at a revision than not."""
+        which = self.suspects[self.chance[:, place] >= DOUBTFUL]
+        return [(one,) if one == other else (one, other) for one, other in which.tolist()]
+
 
 def reach(revisions: int) -> int:
     """How many revisions away a trial speaks for a level."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from bot.flows.change_points.asking import Asker, Asking
+from bot.flows.change_points.nearing import nearest_working
 from bot.model.change_points import Probe
 from bot.model.space import Configuration
 
@@ -35,6 +36,10 @@ class Acquaintance(Asker):
                 before = self.log.known(c, middle) == self.log.known(c, first)
                 ends[c] = [middle, last] if before else [first, middle]
 
+    def emptiest(self, wanted: Configuration) -> Asking[None]:
+        """Takes as the emptiest configuration one that works, as near as can be to a wanted one."""
+        self.choose.sparse = yield from self._grown(self.choose.sparse, wanted)
+
     def fullest(self, wanted: Configuration) -> Asking[list[Configuration]]:
         """Configurations that work, with as much of a wanted one as can be: together they show all of it."""
         found = [(yield from self._grown(self.choose.dense, wanted))]
@@ -61,18 +66,12 @@ class Acquaintance(Asker):
         return [probe for c in configurations for probe in self.unknown(c, self._ends)]
 
     def _grown(self, start: Configuration, wanted: Configuration) -> Asking[Configuration]:
-        """One that works, with as much more of a wanted one as does: what fails is taken in halves."""
-        last, best = self.revisions - 1, start
-        parts = [[i for i, value in enumerate(start) if value != wanted[i]]]
-        while parts:
-            part = parts.pop()
-            mixed = tuple(wanted[i] if i in part else value for i, value in enumerate(best))
-            tried = self.choose.near((), mixed)
-            if tried is None or tried == best:
-                continue
-            yield self.unknown(tried, [last])
-            if self.log.known(tried, last):
-                best = tried
-            elif len(part) > 1:
-                parts += [part[len(part) // 2 :], part[: len(part) // 2]]
-        return best
+        return nearest_working(self.choose, start, wanted, self._attempted)
+
+    def _attempted(self, tried: Configuration, fresh: Sequence[int]) -> Asking[bool]:
+        last, means = self.revisions - 1, self.log.means()
+        worked = [c for c, mean in zip(self.log.configurations, means, strict=True) if mean > 0.0]
+        if len(fresh) == 1 and not any(c[fresh[0]] == tried[fresh[0]] for c in worked):
+            self.log.pardoned.add(tried)  # it failed alone, and beside much else it may work
+        yield self.unknown(tried, [last])
+        return self.log.known(tried, last)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from bot.sampling.contrast import Configurator
 
 REPEATED = 3
 """Trials of the same at both ends, to learn the noise from."""
-SUBSTITUTES = 8
-"""Configurations tried when the emptiest or the fullest one always fails."""
+SUBSTITUTES, ROUNDS = 8, 4
+"""Configurations tried when the emptiest or the fullest one always fails; so many more, as nothing works."""
 GLANCES = 12
 """Revisions at which the first two configurations are glanced at: are neighbours alike?"""
 ALL = 4
@@ -69,8 +70,11 @@ class Scan:
 
     def first(self) -> Iterator[list[Probe]]:
         """Learns the noise, then scans enough to see what is large."""
-        self._offset, fullest = float(self._rng.random()), self._choose.dense
+        self._offset = float(self._rng.random())
+        emptiest, fullest = self._choose.sparse, self._choose.dense
         yield from self._ends()
+        if self._works(self._choose.sparse):
+            yield from self._acquaint.emptiest(emptiest)
         yield [Probe(self._choose.sparse, r) for r in self._glances()]
         if not len(self._log):
             return
@@ -93,10 +97,7 @@ class Scan:
         failing = [c for c in self._extremes() if not self._works(c)]
         if not failing:
             return
-        shares = np.linspace(0.1, 0.9, SUBSTITUTES)
-        drawn = list(dict.fromkeys(self._choose.random(share) for share in shares))
-        yield [Probe(c, r) for c in (*failing, *drawn) for r in self._grid(2 + REPEATED)[1:-1]]
-        working = [c for c in drawn if self._works(c)]
+        working = yield from self._substitutes(failing)
         if working:
             self._choose.replace([c for c in failing if not self._works(c)], working)
             places = sorted({r for c in working for r in self._grid(2 + REPEATED) if self._log.known(c, r)})
@@ -106,6 +107,20 @@ class Scan:
                 for r in (places[0], places[-1])
                 for _ in range(REPEATED)
             ]
+
+    def _substitutes(self, failing: Sequence[Configuration]) -> Asking[list[Configuration]]:
+        """Configurations that work: the default one, or any drawn at random, more as long as nothing does."""
+        shares, places = np.linspace(0.1, 0.9, SUBSTITUTES), self._grid(2 + REPEATED)[1:-1]
+        drawn = [*failing, self._choose.default, *(self._choose.random(share) for share in shares)]
+        yield [Probe(c, r) for c in dict.fromkeys(drawn) if not self._works(c) for r in places]
+        known = [*self._extremes(), *drawn]
+        for _ in range(ROUNDS):
+            if any(self._works(c) for c in known):
+                break
+            more = [self._choose.random(share) for share in shares]
+            yield [Probe(c, r) for c, r in zip(more, cycle(places), strict=False)]
+            known += more
+        return [c for c in dict.fromkeys(known) if self._works(c)]
 
     def _acquainted(self, fullest: Configuration) -> Asking[list[Configuration]]:
         """Learns what works, where trials failed; configurations as near as can be to a fullest that did."""

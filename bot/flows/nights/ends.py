@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.flows.change_points.asking import Asking
+from bot.flows.change_points.nearing import nearest_working
 from bot.flows.nights.log import NightLog
 from bot.flows.nights.window import Window, onwards
 from bot.model.change_points import Probe
@@ -22,12 +23,12 @@ def ends_of(window: Window, log: NightLog, choose: Configurator) -> Asking[tuple
     """The two revisions that are compared; fewer when nothing works at the tip, or nowhere before it.
 
     Where the reference does not work, a later revision stands in for it, found at doubled distances. Where
-    neither the emptiest nor the fullest configuration works at the tip, others stand in for them.
+    the emptiest configuration does not work at the tip, or the fullest neither, others stand in for them.
     """
     ends: list[int] = []
     for place in (window.tip, *onwards(window.reference, window.tip)):
         yield [Probe(c, place) for c in choose.extremes for _ in range(SENTINEL_TRIALS)]
-        if place == window.tip and not _works(log, choose, place) and place not in log.unbuilt:
+        if place == window.tip and not log.known(choose.sparse, place) and place not in log.unbuilt:
             yield from _replaced(log, choose, place)
         if place not in log.unbuilt and _works(log, choose, place):
             ends.append(place)
@@ -75,10 +76,22 @@ def _works(log: NightLog, choose: Configurator, place: int) -> bool:
 
 
 def _replaced(log: NightLog, choose: Configurator, place: int) -> Asking[None]:
-    """Looks for configurations that work, among those that share little with the ones that do not."""
-    drawn = [choose.opposite(c) for c in choose.extremes]
-    drawn = list(dict.fromkeys([*drawn, *(choose.random() for _ in range(OTHERS - len(drawn)))]))
-    yield [Probe(c, place) for c in drawn]
-    working = [c for c in drawn if log.known(c, place)]
-    if working:
-        choose.replace(choose.extremes, working)
+    """Looks for an emptiest configuration that works, with as little as can be of what is not in it.
+
+    Where the fullest one fails, too: from the default one, or what shares little with these two.
+    """
+    emptiest, working = choose.sparse, [choose.dense]
+    if not log.known(choose.dense, place):
+        drawn = [choose.default, *(choose.opposite(c) for c in choose.extremes)]
+        drawn = list(dict.fromkeys([*drawn, *(choose.random() for _ in range(OTHERS - len(drawn)))]))
+        yield [Probe(c, place) for c in drawn]
+        working = [c for c in drawn if log.known(c, place)]
+    if not working:
+        return
+    choose.replace([c for c in choose.extremes if not log.known(c, place)], working)
+
+    def attempt(tried: Configuration, _: Sequence[int]) -> Asking[bool]:
+        yield [] if log.known(tried, place) else [Probe(tried, place)]
+        return log.known(tried, place)
+
+    choose.sparse = yield from nearest_working(choose, choose.sparse, emptiest, attempt)

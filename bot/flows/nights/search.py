@@ -193,10 +193,11 @@ class NightSearch:
             before, barren = len(self.log_), self._barren
             working = [c for c in self._compared if self._barren and all(self.log_.known(c, r) for r in ends)]
             block = next_block(self.model_, self.window, self._choose, self._compared, working)
+            stale = all(c in self.log_.place for c in block)
             beside = inwards(ends, 1) if self.log_.frozen else []
             witnesses = [Probe(c, r) for c in block[:WITNESSES] for r in beside]
             yield [*(Probe(c, r) for c in block for r in ends), *witnesses]
-            self._barren |= len(self.log_) == before
+            self._barren |= len(self.log_) == before or (stale and self.log_.failed > 0)
             ends = self.compared_ = yield from moved_on(self.window, self.log_, self._choose, ends, block)
             yield from self._beside(ends, extremes)
             if self.model_.exact and not self._open():  # two steps between would be named as one

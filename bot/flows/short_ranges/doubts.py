@@ -20,7 +20,7 @@ REPEATED = 4
 
 
 def doubts(
-    found: Sequence[Found], table: Table, pool: Pool, terms: Terms, *, revisions: int, anchor: int | None
+    found: Sequence[Found], table: Table, pool: Pool, terms: Terms, *, anchor: int | None
 ) -> list[Cell]:
     """Where explanations agree on several options together: these alone, and each lacking, next to the step.
 
@@ -44,7 +44,7 @@ def doubts(
             }
             if plain in compared or (rest != step.term and len(compared) >= TRIED):
                 continue
-            usable = pool.usable(revisions)[plain]
+            usable = pool.usable()[plain]
             if usable[ends[0]] and usable[ends[1]]:
                 wished |= {(plain, r): None for r in ends if (plain, r) not in known and r != anchor}
     return list(wished)

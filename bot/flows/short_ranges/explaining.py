@@ -108,7 +108,7 @@ class Explainer:
             evidence,
             self._terms,
             holds=self._pool.holds,
-            usable=self._pool.usable(self._revisions),
+            usable=self._pool.usable(),
             least=self._threshold,
         )
         self.found_, self._in_shared_words = steps_of(self.look_), None

@@ -16,8 +16,8 @@ what they have in common is to blame with less than these odds."""
 class Failures:
     """How the trials of cells ended; anchor: the revision beside which all others run, if there is one."""
 
-    def __init__(self, anchor: int | None = None) -> None:
-        self._anchor = anchor
+    def __init__(self, revisions: int, anchor: int | None = None) -> None:
+        self._revisions, self._anchor = revisions, anchor
         self.unbuilt: set[int] = set()
         self.failed: set[Cell] = set()
         self.worked: set[Cell] = set()
@@ -34,14 +34,31 @@ class Failures:
         else:
             self.failed.add(cell)
 
-    def untried(self, holds: Bools, revisions: int) -> list[int]:
+    @property
+    def tried_well(self) -> set[Cell]:
+        """Trials that worked, whatever they ran beside."""
+        return {cell for cell in self.worked if cell[1] != self._anchor}
+
+    @property
+    def newest(self) -> int:
+        """The last revision at which one did: there something works."""
+        return max(r for _, r in self.tried_well)
+
+    def together(self, holds: Bools) -> list[tuple[int, ...]]:
+        """Levels, and pairs of them, that rather fail at the newest revision, or the anchor, than not."""
+        if not (self.failed and self.tried_well):
+            return []
+        places = {self.newest, self.newest if self._anchor is None else self._anchor}
+        return list(dict.fromkeys(x for place in sorted(places) for x in self._blamed(holds).fails(place)))
+
+    def untried(self, holds: Bools) -> list[int]:
         """Levels for whose sake configurations are left alone and with which nothing ever worked.
 
         They may all have failed by what came along with it: until it is tried alone nothing is known of it.
         """
         worked = holds[[c for c, _ in self.worked]].any(axis=0)
         each = np.eye(holds.shape[1], dtype=bool)
-        blamed = self._blamed(holds, revisions).of(each).max(axis=1) >= DOUBTFUL
+        blamed = self._blamed(holds).of(each).max(axis=1) >= DOUBTFUL
         return [int(level) for level in np.flatnonzero(blamed & ~worked)]
 
     def edges(self) -> list[Cell]:
@@ -64,13 +81,13 @@ class Failures:
         """Whether a configuration was tried where something could be built."""
         return any(c == configuration for c, _ in self.failed | self._silent | self.worked)
 
-    def _give_up(self, holds: Bools, revisions: int) -> None:
+    def _give_up(self, holds: Bools) -> None:
         """Revisions where enough failed and nothing worked, whatever the levels, count as not built.
 
         What works before and after a revision hardly fails just there by itself.
         """
-        universal, near = holds.all(axis=0), reach(revisions)
-        works = np.zeros((holds.shape[1], revisions))
+        universal, near = holds.all(axis=0), reach(self._revisions)
+        works = np.zeros((holds.shape[1], self._revisions))
         for c, r in self.worked:
             works[holds[c], r] += 1.0
         settled = self.unbuilt | {r for _, r in self.worked} | {self._anchor}
@@ -87,16 +104,16 @@ class Failures:
         if cell not in self.worked and cell not in self.failed:
             self._silent.add(cell)
 
-    def usable(self, holds: Bools, revisions: int) -> Bools:
+    def usable(self, holds: Bools) -> Bools:
         """Cells that may give a value, (n_configurations, n_revisions).
 
         holds: levels of each configuration, (n_configurations, n_levels). What fails at the anchor has no
         value at any revision.
         """
-        found = np.ones((len(holds), revisions), dtype=bool)
+        found = np.ones((len(holds), self._revisions), dtype=bool)
         if self.failed:
-            self._give_up(holds, revisions)
-            found &= self._blamed(holds, revisions).of(holds) < DOUBTFUL
+            self._give_up(holds)
+            found &= self._blamed(holds).of(holds) < DOUBTFUL
         found[:, sorted(self.unbuilt)] = False
         if self._anchor is not None:
             found &= found[:, [self._anchor]]
@@ -106,9 +123,9 @@ class Failures:
             found[c, r] = True
         return found
 
-    def _blamed(self, holds: Bools, revisions: int) -> Blame:
-        known = len(self.worked), len(self.failed), len(self.unbuilt), revisions
+    def _blamed(self, holds: Bools) -> Blame:
+        known = len(self.worked), len(self.failed), len(self.unbuilt)
         if self._blame is None or self._blame[0] != known:
             failed = [cell for cell in self.failed if cell[1] not in self.unbuilt]
-            self._blame = known, blame(holds, revisions, failed=failed, worked=self.worked)
+            self._blame = known, blame(holds, self._revisions, failed=failed, worked=self.worked)
         return self._blame[1]

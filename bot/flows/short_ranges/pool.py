@@ -16,7 +16,7 @@ from bot.analysis.explanations.evidence import Evidence
 from bot.flows.short_ranges.failures import HOPELESS, Failures
 from bot.model.change_points import Probe
 from bot.model.space import Configuration, Level, Space
-from bot.sampling.contrast import Configurator
+from bot.sampling.contrast import Apart, Configurator
 
 RANDOM = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Shares of options that are on in random configurations; each is drawn several times."""
@@ -38,22 +38,23 @@ class Pool:
         space: Space,
         terms: Terms,
         choose: Configurator,
+        revisions: int,
         *,
         candidates: Collection[Configuration] | None,
         anchor: int | None = None,
     ) -> None:
-        self._space, self._terms, self._choose = space, terms, choose
+        self._space, self._terms, self.choose = space, terms, choose
         self.configurations: list[Configuration] = []
         self.holds: NDArray[np.bool_] = np.zeros((0, len(terms.levels)), dtype=bool)
         self._numbers: dict[Configuration, int] = {}
-        self.failures = Failures(anchor)
+        self.failures = Failures(revisions, anchor)
+        choose.failing = self._failing
         self.sparse, self.dense = self.number(choose.sparse), self.number(choose.dense)
         if candidates is not None and len(candidates) <= MOST:
             for configuration in candidates:
                 self.number(configuration)
             return
-        for level in terms.levels:
-            self._add(choose.near([level], choose.sparse))
+        self._add_each_alone()
         for share in RANDOM:
             for _ in range(DRAWS):
                 self._add(choose.random(share))
@@ -66,6 +67,25 @@ class Pool:
             held = holding(self._space, self._terms.levels, configuration)
             self.holds = np.vstack([self.holds, held[None, :]])
         return self._numbers[configuration]
+
+    @property
+    def working(self) -> Collection[Configuration]:
+        """Those with which anything worked beside the anchor."""
+        return dict.fromkeys(self.configurations[c] for c, _ in sorted(self.failures.tried_well))
+
+    def begin_at(self, emptiest: Configuration) -> None:
+        """Takes another configuration as the emptiest one, and adds each level by itself beside it."""
+        self.choose.sparse, self.sparse = emptiest, self.number(emptiest)
+        self._add_each_alone()
+
+    def _add_each_alone(self) -> None:
+        for configuration in self.choose.alone(self._terms.levels):
+            self._add(configuration)
+
+    def _failing(self) -> Apart:
+        return tuple(
+            tuple(self._terms.levels[k] for k in each) for each in self.failures.together(self.holds)
+        )
 
     def _add(self, configuration: Configuration | None) -> None:
         if configuration is not None and len(self.configurations) < MOST:
@@ -89,9 +109,9 @@ class Pool:
         expected[rows] = values
         return np.asarray(expected, dtype=np.float64)
 
-    def usable(self, revisions: int) -> NDArray[np.bool_]:
+    def usable(self) -> NDArray[np.bool_]:
         """Cells that may give a value, (n_configurations, n_revisions)."""
-        return self.failures.usable(self.holds, revisions)
+        return self.failures.usable(self.holds)
 
     def grow(self, ensemble: Ensemble, evidence: Evidence) -> None:
         """Adds configurations that hold a doubtful term, or all of it but a level, and little else."""
@@ -101,7 +121,7 @@ class Pool:
         sparse = self.configurations[self.sparse]
         for kind in doubtful[:GROWN]:
             term: Term = evidence.kinds.name(kind)
-            self._add(self._choose.near(term, sparse))
+            self._add(self.choose.near(term, sparse))
             for level in term if len(self.configurations) < MOST else ():
                 self.lacking(term, level)
 
@@ -109,34 +129,33 @@ class Pool:
         """Adds the fullest configuration without each of its levels where among many it alone moved."""
         if any(sides.moved == [self.dense] and len(sides.still) >= MANY for sides in places):
             for level in self._terms.levels:
-                self._add(self._choose.near([level], self.configurations[self.dense]))
+                self._add(self.choose.near([level], self.configurations[self.dense]))
 
     def alone(self, term: Term) -> tuple[Term, int] | None:
         """A term and the plainest configuration of it; None: there is none."""
-        plain = self._choose.near(term, self.configurations[self.sparse])
+        plain = self.choose.near(term, self.configurations[self.sparse])
         return None if plain is None else (term, self.number(plain))
 
     def lacking(self, term: Term, level: Level) -> tuple[Term, int] | None:
         """A term without one of its levels, and the plainest configuration of it; None: there is none."""
-        other = self._choose.without(level)
+        other = self.choose.without(level)
         if other is None:
             return None
         return self.alone((*(x for x in term if x != level), other))
 
-    def untried(self, revisions: int) -> list[int]:
+    def untried(self) -> list[int]:
         """The plainest configurations with levels that are blamed for failures and were not tried so."""
         sparse = self.configurations[self.sparse]
-        blamed = [self._terms.levels[place] for place in self.failures.untried(self.holds, revisions)]
-        plain = [self._choose.near([level], sparse) for level in blamed]
+        blamed = [self._terms.levels[place] for place in self.failures.untried(self.holds)]
+        plain = [self.choose.near([level], sparse) for level in blamed]
         numbers = dict.fromkeys(self.number(c) for c in plain if c is not None)
         return [n for n in numbers if not self.failures.knows(n)]
 
-    def anything(self, revisions: int, rng: np.random.Generator) -> list[Probe]:
+    def anything(self, rng: np.random.Generator) -> list[Probe]:
         """Trials somewhere else, as long as nothing worked; empty: too much was tried."""
-        if len(self.failures.failed) + len(self.failures.unbuilt) > HOPELESS * revisions:
+        usable = self.usable()
+        if len(self.failures.failed) + len(self.failures.unbuilt) > HOPELESS * usable.shape[1]:
             return []
-        usable = np.argwhere(self.usable(revisions))
-        if not len(usable):
-            return []
-        drawn = usable[rng.permutation(len(usable))[:HOPELESS]]
+        cells = np.argwhere(usable)
+        drawn = cells[rng.permutation(len(cells))[:HOPELESS]]
         return [Probe(self.configurations[int(c)], int(r)) for c, r in drawn]

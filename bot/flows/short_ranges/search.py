@@ -15,11 +15,12 @@ from bot.analysis.explanations.findings import Look
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
 from bot.analysis.explanations.visible import visible_changes
+from bot.flows.short_ranges.beginning import begin
 from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
 from bot.flows.short_ranges.explaining import FEW_CELLS, Explainer
 from bot.flows.short_ranges.pool import Pool
 from bot.flows.short_ranges.sight import sharper
-from bot.flows.short_ranges.wishes import Outlook, first_probes, next_probes
+from bot.flows.short_ranges.wishes import Outlook, next_probes
 from bot.model.change_points import ChangePoint, Doubt, Observation, Probe
 from bot.model.report import Visible
 from bot.model.space import Configuration, Space
@@ -67,13 +68,14 @@ class ShortRangeFinder:
         self.space, self.revisions, self._anchor, self._rng = space, revisions, anchor, rng
         self.terms_ = Terms(space, possible=solver.possible, equivalent=solver.equivalent)
         choose = Configurator(space, solver, rng=rng, candidates=candidates)
-        self._pool = Pool(space, self.terms_, choose, candidates=candidates, anchor=anchor)
+        self._pool = Pool(space, self.terms_, choose, revisions, candidates=candidates, anchor=anchor)
         self._cells = Cells(anchor)
         self._explainer = Explainer(
             self.terms_, self._pool, revisions, cells=self._cells, rng=rng, threshold=threshold
         )
         self._wished: list[Probe] | None = None
-        self._begun, self._sight, self.settled_ = False, sight, False
+        self._beginning = begin(self._pool, revisions, anchor=anchor, rng=rng)
+        self._sight, self.settled_ = sight, False
         self._doubted = float(FEW_CELLS)
 
     @staticmethod
@@ -131,17 +133,15 @@ class ShortRangeFinder:
     def _next(self) -> list[Probe]:
         if self.revisions < 2:
             return []
-        if not self._begun:
-            self._begun = True
-            return first_probes(self._pool, self.revisions, anchor=self._anchor)
+        for first in self._beginning:
+            if first:
+                return first
         if self._explainer.look_ is None:
-            return self._pool.anything(self.revisions, self._rng)
+            return []
         if edges := self._pool.failures.edges():
             return [Probe(self._pool.configurations[c], r) for c, r in edges]
-        if alone := self._pool.untried(self.revisions):
-            # Where something worked does not fail whatever is asked there.
-            newest = max(r for _, r in self._pool.failures.worked if r != self._anchor)
-            return [Probe(self._pool.configurations[c], newest) for c in alone]
+        if alone := self._pool.untried():
+            return [Probe(self._pool.configurations[c], self._pool.failures.newest) for c in alone]
         if len(self._cells) >= self._doubted:
             self._doubted = DOUBTED * len(self._cells)
             self._explainer.look_otherwise()
@@ -157,9 +157,7 @@ class ShortRangeFinder:
         explainer, evidence = self._explainer, look.evidence
         self._pool.grow(explainer.ensemble_, evidence)
         found = explainer.found_
-        doubted = doubts(
-            found, evidence.table, self._pool, self.terms_, revisions=self.revisions, anchor=self._anchor
-        )
+        doubted = doubts(found, evidence.table, self._pool, self.terms_, anchor=self._anchor)
         doubted += noise_in_doubt(explainer.scales_, evidence.table, self._pool.on())
         levels, moves = explainer.moves()
         return next_probes(

@@ -42,7 +42,7 @@ def sharper(look: Look, cells: Cells, pool: Pool, *, anchor: int | None, sight: 
             wished |= {offered[k]: None for k in best if gains[k] > enough[candidate]}
         elif plain := pool.alone(term):  # nothing was measured with it
             ends = ((plain[1], int(r)) for r in (cuts[0], cuts[-1]) if r != anchor)
-            usable = pool.usable(look.evidence.revisions)
+            usable = pool.usable()
             wished |= {cell: None for cell in ends if usable[cell] and not cells.count(cell)}
     return [Probe(pool.configurations[c], r) for c, r in wished]
 

@@ -30,8 +30,6 @@ INTERESTING, MOST_INTERESTING, NOTICED = 0.1, 7, 0.02
 compared there; and at how many revisions."""
 REPEATS = 6
 """Trials of a cell at most."""
-REPEATED, GLANCES = 2, 5
-"""First trials of the emptiest configuration at both ends, and revisions between them."""
 
 
 @dataclass(frozen=True)
@@ -54,24 +52,13 @@ class Outlook:
     doubts: Sequence[Cell]
 
 
-def first_probes(pool: Pool, revisions: int, *, anchor: int | None) -> list[Probe]:
-    """Both ends in the emptiest configuration, repeated, and in the fullest; a few glances between."""
-    last = revisions - 1
-    ends = [r for r in (0, last) if r != anchor]
-    between = sorted({round(x) for x in np.linspace(0, last, GLANCES + 2)} - {0, last})
-    sparse, dense = (pool.configurations[i] for i in (pool.sparse, pool.dense))
-    probes = [Probe(sparse, r) for r in ends for _ in range(REPEATED)]
-    probes += [Probe(dense, r) for r in ends]
-    return probes + [Probe(sparse, r) for r in between if r != anchor]
-
-
 def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool, certain: bool) -> list[Probe]:
     """Odd cells once more, doubts, and the trials that teach most; empty: nothing teaches enough.
 
     in_doubt: some step has no sure name. certain: some step is told; while none is, what explanations hold
     by chance would be asked about for long.
     """
-    pool, usable = outlook.pool, outlook.pool.usable(revisions)
+    pool, usable = outlook.pool, outlook.pool.usable()
     batch = max(BATCH, round((len(outlook.cells) / MANY) ** 2))
     wished: list[Cell] = [
         cell

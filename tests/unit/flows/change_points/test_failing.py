@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bot.model.change_points import Observation, Probe
+from bot.model.space import Term
 from tests.unit.flows.change_points.test_search import Steps, System, flags, search, told
 
 TRIALS = 400
@@ -84,3 +85,45 @@ def test_without_noise_steps_of_options_that_fail_together_are_all_found(
         return any(probe.configuration[a] and probe.configuration[b] for a, b in pairs)
 
     assert told(search(system, answer=but(fails, system), trials=TRIALS)) == STEPS.keys()
+
+
+NEEDED: Steps = {(60, ("o0",)): 0.4, (120, ("o1",)): 0.3, (180, ("o2", "o5")): 0.5, (240, ("o6",)): 0.4}
+
+
+def lacking(probe: Probe) -> bool:
+    """Nothing works without `o7`, `o6` not without `o4`, and `o5` not without `o3`."""
+    on = probe.configuration
+    return not on[7] or bool(on[6] and not on[4]) or bool(on[5] and not on[3])
+
+
+def whole(term: Term) -> Term:
+    """A term with all that it does not work without: one of several names of it."""
+    needed = {"o6": "o4", "o5": "o3"}
+    return tuple(sorted({"o7", *term, *(needed[option] for option in term if option in needed)}))
+
+
+@pytest.mark.parametrize(("noise", "least"), [(0.01, 3), (0.0, 4)])
+def test_where_nothing_works_without_one_option_and_others_need_others_steps_are_found(
+    noise: float, least: int
+) -> None:
+    system = System(flags(8), NEEDED, noise=noise)
+    found = {(at, whole(t)) for at, t in told(search(system, answer=but(lacking, system), trials=TRIALS))}
+    true = {(at, whole(t)) for at, t in NEEDED}
+    assert found <= true and len(found) >= least
+
+
+def test_options_that_nothing_needs_are_left_out_of_the_emptiest_configuration() -> None:
+    system = System(flags(8), NEEDED)
+    search(system, answer=but(lacking, system), trials=TRIALS)
+    emptiest = tuple(i == 7 for i in range(8))
+    assert {probe.revision for probe in system.asked if probe.configuration == emptiest} >= {0, 299}
+
+
+def test_where_hardly_any_configuration_works_one_that_does_is_looked_for() -> None:
+    system, wanted = System(flags(8), {(120, ("o1",)): 0.3}), {0: True, 2: False, 3: True, 5: False, 7: True}
+
+    def fails(probe: Probe) -> bool:
+        return any(probe.configuration[i] is not value for i, value in wanted.items())
+
+    (point,) = search(system, answer=but(fails, system), trials=TRIALS)
+    assert point.revision == 120 and "o1" in point.term

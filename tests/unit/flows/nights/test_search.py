@@ -489,3 +489,19 @@ def test_two_options_that_fail_together_do_not_take_a_nights_trials(seed: int, e
     assert sum(np.isnan(o.value) for o in answers) < len(answers) / 5
     (found,) = night.change_points_
     assert (found.revision, found.term) == (6, ("m",)) and found.ratio == pytest.approx(1.2, abs=0.04)
+
+
+@pytest.mark.parametrize("changed", ["m", "b", ""])
+@pytest.mark.parametrize("seed", range(3))
+def test_only_what_nothing_works_without_is_told_to_be_broken_where_options_need_others(
+    seed: int, changed: str
+) -> None:
+    def cost(on: set[str], revision: int) -> float:
+        lacking = "k" not in on or ("b" in on and "c" not in on) or ("g" in on and "h" not in on)
+        return float("nan") if lacking else 1.2 if revision >= 6 and set(changed) <= on else 1.0
+
+    night, answers = noisy_night(cost, seed)
+    (found,) = night.change_points_
+    assert (found.revision, found.term) == (6, tuple(changed))
+    assert [str(level) for level in night.log_.broken_levels()] == ["!k"]
+    assert sum(np.isnan(o.value) for o in answers) < 30

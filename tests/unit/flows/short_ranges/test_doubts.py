@@ -38,10 +38,10 @@ def asked(*found: Found, known: tuple[Probe, ...] = (), anchor: int | None = Non
     solver = ConstraintSolver(SPACE)
     terms = Terms(SPACE, possible=solver.possible, equivalent=solver.equivalent)
     choose = Configurator(SPACE, solver, rng=np.random.default_rng(1))
-    pool, cells = Pool(SPACE, terms, choose, candidates=None), Cells()
+    pool, cells = Pool(SPACE, terms, choose, 20, candidates=None), Cells()
     for configuration, revision in ((choose.sparse, 3), *((p.configuration, p.revision) for p in known)):
         cells.add((pool.number(configuration), revision), 1.0)
-    wished = doubts(found, cells.table(), pool, terms, revisions=20, anchor=anchor)
+    wished = doubts(found, cells.table(), pool, terms, anchor=anchor)
     return {Probe(pool.configurations[c], r) for c, r in wished}
 
 

@@ -17,14 +17,14 @@ ALONE = (3, 4, 5)
 
 def usable(failed: list[int], worked: list[int]) -> NDArray[np.bool_]:
     """Cells that may give a value after these were tried at the second revision; before, ALONE worked."""
-    failures = Failures()
+    failures = Failures(2)
     for configuration in ALONE:
         failures.answered((configuration, 0), built=True, worked=True)
     for configuration in failed:
         failures.answered((configuration, 1), built=True, worked=False)
     for configuration in worked:
         failures.answered((configuration, 1), built=True, worked=True)
-    return failures.usable(HOLDS, 2)
+    return failures.usable(HOLDS)
 
 
 def test_what_shares_a_level_may_fail_by_that_level_and_the_others_are_still_tried() -> None:
@@ -42,12 +42,12 @@ def test_a_revision_at_which_something_worked_is_never_given_up() -> None:
 
 def after_three(worked: list[int]) -> Failures:
     """Three configurations that share a level fail at the fifth of nine revisions, and work elsewhere."""
-    failures = Failures()
+    failures = Failures(9)
     for configuration in (0, 1, 2):
         failures.answered((configuration, 4), built=True, worked=False)
         for revision in worked:
             failures.answered((configuration, revision), built=True, worked=True)
-    failures.usable(HOLDS, 9)
+    failures.usable(HOLDS)
     return failures
 
 

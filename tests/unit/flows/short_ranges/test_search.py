@@ -13,6 +13,7 @@ from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
 from tests.seeds import one_of, seeds
+from tests.unit.flows.change_points.test_failing import lacking, whole
 from tests.unit.flows.change_points.test_search import Steps, System, flags, told
 
 REVISIONS = 24
@@ -199,6 +200,14 @@ def test_an_option_that_fails_without_another_one_is_seldom_tried_without_it(unt
     finder = search(system, answer=failing(system, fails, built=True))
     assert told(finder.change_points_) == set(steps)
     assert len(wasted) < 0.1 * (len(system.asked) + len(wasted))
+
+
+@pytest.mark.parametrize("noise", one_of(0.01, 0.0))
+def test_where_nothing_works_without_one_option_and_others_need_others_steps_are_found(noise: float) -> None:
+    steps: Steps = {(4, ("o0",)): 0.4, (9, ()): 0.3, (12, ("o1", "o2")): 0.4, (18, ("o5",)): 0.5}
+    system = System(flags(8), steps, noise=noise)
+    finder = search(system, answer=failing(system, lacking, built=True))
+    assert {(at, whole(t)) for at, t in told(finder.change_points_)} == {(at, whole(t)) for at, t in steps}
 
 
 @pytest.mark.parametrize("built", [True, False])
