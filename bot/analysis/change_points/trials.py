@@ -55,7 +55,7 @@ class TrialLog:
         self.left_out: set[int] = set()
         """Configurations whose trials do not count."""
         self.pardoned: set[Configuration] = set()
-        """Configurations that are tried once, whatever is expected of them."""
+        """Configurations that are tried until they fail, whatever is expected of them."""
         self.unusable: set[tuple[int, int]] = set()
         """(configuration, revision) that gave no value."""
         self.unbuilt: set[int] = set()
@@ -193,7 +193,9 @@ class TrialLog:
         hopeless = row in self._valueless or len(self._failed[row]) >= HOPELESS
         if (hopeless and self.means()[row] == 0.0) or (row, revision) in self.unusable:
             return False
-        return (row, revision) in self._last or not self._doubtful(self.holds[row], revision)
+        if (row, revision) in self._last or (configuration in self.pardoned and not self._failed[row]):
+            return True
+        return not self._doubtful(self.holds[row], revision)
 
     def _doubtful(self, held: Bools, revision: int) -> bool:
         """Whether what was not tried there would fail, by the levels that it holds."""

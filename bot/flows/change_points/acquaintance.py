@@ -39,6 +39,7 @@ class Acquaintance(Asker):
     def emptiest(self, wanted: Configuration) -> Asking[None]:
         """Takes as the emptiest configuration one that works, as near as can be to a wanted one."""
         self.choose.sparse = yield from self._grown(self.choose.sparse, wanted)
+        self.log.pardoned.add(self.choose.sparse)
 
     def fullest(self, wanted: Configuration) -> Asking[list[Configuration]]:
         """Configurations that work, with as much of a wanted one as can be: together they show all of it."""
