@@ -36,7 +36,8 @@ def next_block(
         drawn = [choose.random(share) for share in SHARES * (DRAWN // len(SHARES))]
     pool = [c for c in dict.fromkeys(drawn) if c not in log.place] or list(dict.fromkeys(drawn))
     shown = terms.covers(np.array([log.holding(c) for c in pool]))
-    covers, rows = terms.covers(log.holds), [log.row(c) for c in compared]
+    rows = [log.row(c) for c in compared]  # what was left out because it would fail is new to the log
+    covers = terms.covers(log.holds)
     wanted = suspicion(model, window) * (1.0 + (covers.sum(axis=1) == 0))
     seen = covers[:, rows] @ np.array(list(compared.values()), dtype=np.float64)
     found: list[Configuration] = []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from bot.flows.change_points.asking import Asking
 from bot.flows.change_points.nearing import nearest_working
 from bot.flows.nights.log import NightLog
 from bot.flows.nights.window import Window, onwards
-from bot.model.change_points import Probe
+from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration
 from bot.sampling.contrast import Configurator
 
@@ -17,6 +18,14 @@ SENTINEL_TRIALS = 3
 terms, and their repetitions teach the noise."""
 OTHERS = 12
 """Configurations that are tried at the tip where neither of these works."""
+
+
+def as_before(choose: Configurator, night: Sequence[Observation]) -> None:
+    """Where the emptiest configuration failed in the last night: begins with what worked there instead."""
+    worked = {o.probe.configuration for o in night if not math.isnan(o.value)}
+    failed = {o.probe.configuration for o in night} - worked
+    if usable := [c for c in sorted(worked, key=repr) if choose.allows(c)]:
+        choose.replace({choose.sparse} & failed, usable)
 
 
 def ends_of(window: Window, log: NightLog, choose: Configurator) -> Asking[tuple[int, ...]]:

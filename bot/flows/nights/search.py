@@ -18,7 +18,7 @@ from bot.flows.change_points.gaps import halved
 from bot.flows.change_points.scan import Scan
 from bot.flows.machines.drift import anchored, speed
 from bot.flows.nights.block import next_block
-from bot.flows.nights.ends import SENTINEL_TRIALS, alone, ends_of, moved_on
+from bot.flows.nights.ends import SENTINEL_TRIALS, alone, as_before, ends_of, moved_on
 from bot.flows.nights.inquiry import NightInquiry
 from bot.flows.nights.known import LookedAt
 from bot.flows.nights.log import NightLog
@@ -176,6 +176,8 @@ class NightSearch:
 
     def _plan(self) -> Iterator[list[Probe]]:
         """The anchor, then block after block of comparisons, each with questions to what stands out."""
+        if self._earlier:
+            as_before(self._choose, self._earlier[-1])
         extremes = self._choose.extremes
         yield [Probe(c, 0) for c in extremes for _ in range(ANCHOR_TRIALS)]
         self._recall()
@@ -196,7 +198,10 @@ class NightSearch:
             stale = all(c in self.log_.place for c in block)
             beside = inwards(ends, 1) if self.log_.frozen else []
             witnesses = [Probe(c, r) for c in block[:WITNESSES] for r in beside]
-            yield [*(Probe(c, r) for c in block for r in ends), *witnesses]
+            apart = ends[:1] if self.log_.failed else ()  # what fails at the tip need not fail once more
+            yield [Probe(c, r) for c in block for r in apart]
+            block = [c for c in block if all(self.log_.known(c, r) for r in apart)]
+            yield [*(Probe(c, r) for c in block for r in ends if r not in apart), *witnesses]
             self._barren |= len(self.log_) == before or (stale and self.log_.failed > 0)
             ends = self.compared_ = yield from moved_on(self.window, self.log_, self._choose, ends, block)
             yield from self._beside(ends, extremes)
