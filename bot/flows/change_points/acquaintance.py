@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from bot.flows.change_points.asking import Asker, Asking
+from bot.flows.change_points.births import births
 from bot.flows.change_points.nearing import nearest_working
 from bot.model.change_points import Probe
 from bot.model.space import Configuration
 
-HALVINGS = 4
-"""Times that the stretch is halved in which a level begins to work."""
 FULLEST = 4
 """Configurations as full as work at most, each with a level that the others lack."""
 
@@ -24,17 +23,9 @@ class Acquaintance(Asker):
 
     def births(self) -> Iterator[list[Probe]]:
         """Each level by itself, and about where it begins to work."""
-        ends = {c: list(self._ends) for c in self._alone}
-        yield self._once(ends)
-        for _ in range(HALVINGS):
-            parted = [c for c, (a, b) in ends.items() if self.log.known(c, a) != self.log.known(c, b)]
-            # Nearer to where it works, so that it is not expected to fail.
-            middles = {c: sum(ends[c]) // 2 + (not self.log.known(c, ends[c][0])) for c in parted}
-            yield [Probe(c, r) for c, r in middles.items()]
-            for c, middle in middles.items():
-                first, last = ends[c]
-                before = self.log.known(c, middle) == self.log.known(c, first)
-                ends[c] = [middle, last] if before else [first, middle]
+        self.log.pardoned.update(self._alone)
+        for wished in births(self._alone, self.revisions - 1, self.log.known):
+            yield [p for p in wished if not self.log.known(p.configuration, p.revision)]
 
     def emptiest(self, wanted: Configuration) -> Asking[None]:
         """Takes as the emptiest configuration one that works, as near as can be to a wanted one."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bot.flows.change_points.asking import Asking
+from bot.flows.change_points.births import births
 from bot.flows.change_points.nearing import nearest_working
 from bot.flows.short_ranges.pool import Pool
 from bot.model.change_points import Probe
@@ -21,7 +22,8 @@ def begin(
 ) -> Iterator[list[Probe]]:
     """Both ends in the emptiest configuration, repeated, and in the fullest; a few glances between.
 
-    Where these do not work, the default one and any other, and then what works and is nearest to the two.
+    Where these do not work, the default one and any other, what works and is nearest to the two, and since
+    when each level does by itself.
     """
     ends = [r for r in (0, revisions - 1) if r != anchor]
     places = np.linspace(0, revisions - 1, GLANCES + 2)[1:-1]
@@ -43,6 +45,13 @@ def begin(
         yield [Probe(emptiest, r) for r in (*repeated, *glances)]
     if pool.working and fullest not in pool.working:
         pool.dense = pool.number((yield from _nearest(pool, fullest)))
+    if pool.working and pool.failures.failed:
+
+        def works(configuration: Configuration, revision: int) -> bool:
+            return (pool.number(configuration), revision) in pool.failures.worked
+
+        for wished in births(pool.each_alone, revisions - 1, works):
+            yield [p for p in wished if pool.failures.unknown((pool.number(p.configuration), p.revision))]
 
 
 def _nearest(pool: Pool, wanted: Configuration) -> Asking[Configuration]:

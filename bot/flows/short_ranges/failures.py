@@ -99,6 +99,11 @@ class Failures:
             if len(here) >= HOPELESS and cleared(np.minimum(before, after))[common].sum() < SUSPECTED:
                 self.unbuilt.add(revision)
 
+    def unknown(self, cell: Cell) -> bool:
+        """Whether a trial of a cell would tell something: how one ended is not known, nor that it cannot."""
+        known = self.worked | self.failed | self._silent
+        return cell not in known and cell[1] != self._anchor and cell[1] not in self.unbuilt
+
     def silent(self, cell: Cell) -> None:
         """A wish for a cell was let down: something else may have been measured in its place."""
         if cell not in self.worked and cell not in self.failed:

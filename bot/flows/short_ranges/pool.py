@@ -78,8 +78,13 @@ class Pool:
         self.choose.sparse, self.sparse = emptiest, self.number(emptiest)
         self._add_each_alone()
 
+    @property
+    def each_alone(self) -> list[Configuration]:
+        """Each level by itself, with as little else as can be."""
+        return self.choose.alone(self._terms.levels)
+
     def _add_each_alone(self) -> None:
-        for configuration in self.choose.alone(self._terms.levels):
+        for configuration in self.each_alone:
             self._add(configuration)
 
     def _failing(self) -> Apart:

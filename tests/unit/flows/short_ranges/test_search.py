@@ -187,6 +187,23 @@ def test_a_level_that_old_revisions_do_not_know_is_left_alone_there() -> None:
     assert len(wasted) < 0.2 * len(asked)
 
 
+@pytest.mark.parametrize("anchor", one_of(None, 99))
+def test_options_that_old_revisions_do_not_know_cost_few_trials(anchor: int | None) -> None:
+    since = {2: 30, 4: 70, 5: 55}
+    steps: Steps = {(20, ("o0",)): 0.4, (50, ("o2",)): 0.4, (85, ("o4",)): 0.5}
+    system, wasted = System(flags(7), steps), list[Probe]()
+
+    def answer(probe: Probe) -> Observation:
+        if any(probe.configuration[option] and probe.revision < known for option, known in since.items()):
+            wasted.append(probe)
+            return Observation(probe, math.nan)
+        return system.observe(probe)
+
+    finder = search(system, answer=answer, anchor=anchor, revisions=100, most=150)
+    assert told(finder.change_points_) == set(steps)
+    assert len(wasted) < 0.15 * (len(system.asked) + len(wasted))
+
+
 @pytest.mark.parametrize("until", one_of(15, REVISIONS))
 def test_an_option_that_fails_without_another_one_is_seldom_tried_without_it(until: int) -> None:
     steps: Steps = {(18, ("o1",)): 0.4, (8, ()): 0.3, (6, ("o3",)): -0.2}
