@@ -151,16 +151,8 @@ def write_table() -> None:
         found, wrong = (sum(one[k] for one in some) for k in ("found", "wrong"))
         trials, failed, cpu = (np.median([one[k] for one in some]) for k in ("trials", "failed", "cpu"))
         found_of = f"{found} of {STEPS * len(some)}"
-        row = (
-            f"{noise:.0%}",
-            *kind,
-            f"{chance:.0%}",
-            len(some),
-            found_of,
-            wrong,
-            f"{trials:.0f}",
-            f"{failed:.0f}",
-        )
+        kinds = f"{noise:.0%}", *kind, f"{chance:.0%}"
+        row = *kinds, len(some), found_of, wrong, f"{trials:.0f}", f"{failed:.0f}"
         lines.append(f"| {' | '.join(map(str, row))} | {cpu:.1f} |")
     TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -59,7 +59,8 @@ class Configurator:
         apart = tuple(together for together in self.failing() if not set(together) <= set(levels))
         key = (levels, wanted, apart)
         if key not in self._remembered:
-            self._remembered[key] = self._near(levels, wanted, apart) or self._near(levels, wanted, ())
+            found = self._near(levels, wanted, apart)
+            self._remembered[key] = self._near(levels, wanted, ()) if found is None and apart else found
         return self._remembered[key]
 
     def fitting(self, wanted: Configuration) -> Configuration:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from bot.flows.change_points.asking import Asker, Asking
 from bot.flows.change_points.births import births
@@ -19,12 +19,16 @@ class Acquaintance(Asker):
 
     def doubted(self) -> Iterator[list[Probe]]:
         """Each level of which nothing is expected, by itself: what came with it may be why it failed."""
-        yield self._once([c for c in self._alone if not all(self.log.usable(c, r) for r in self._ends)])
+        ends = 0, self.revisions - 1
+        doubted = [c for c in self._alone if not all(self.log.usable(c, r) for r in ends)]
+        self.log.pardoned.update(doubted)
+        yield [probe for c in doubted for probe in self.unknown(c, ends)]
 
     def births(self) -> Iterator[list[Probe]]:
         """Each level by itself, and about where it begins to work."""
-        self.log.pardoned.update(self._alone)
-        for wished in births(self._alone, self.revisions - 1, self.log.known):
+        alone = self._alone
+        self.log.pardoned.update(alone)
+        for wished in births(alone, self.revisions - 1, self.log.known):
             yield [p for p in wished if not self.log.known(p.configuration, p.revision)]
 
     def emptiest(self, wanted: Configuration) -> Asking[None]:
@@ -45,17 +49,8 @@ class Acquaintance(Asker):
         return found
 
     @property
-    def _ends(self) -> tuple[int, int]:
-        return 0, self.revisions - 1
-
-    @property
     def _alone(self) -> list[Configuration]:
         return self.choose.alone(self.log.levels)
-
-    def _once(self, configurations: Collection[Configuration]) -> list[Probe]:
-        """Trials at both ends, whatever is expected of them."""
-        self.log.pardoned.update(configurations)
-        return [probe for c in configurations for probe in self.unknown(c, self._ends)]
 
     def _grown(self, start: Configuration, wanted: Configuration) -> Asking[Configuration]:
         return nearest_working(self.choose, start, wanted, self._attempted)

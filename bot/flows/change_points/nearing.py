@@ -27,8 +27,7 @@ def _nearer(
 ) -> Asking[Configuration]:
     """One that works, nearer to a wanted one: what fails is taken in halves."""
     best, parts = start, [[i for i, value in enumerate(start) if value != wanted[i]]]
-    while parts:
-        part = parts.pop()
+    while part := parts.pop() if parts else []:
         mixed = tuple(wanted[i] if i in part else value for i, value in enumerate(best))
         tried = choose.fitting(mixed)
         if distance(tried, wanted) >= distance(best, wanted):
