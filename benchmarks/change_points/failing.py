@@ -27,7 +27,7 @@ from benchmarks.known_runs import known_runs
 from bot.adapters.processes.threads import one_thread
 from bot.compose.searching import long_range
 from bot.flows.ranges.chaining import Chained
-from bot.model.change_points import Observation, Probe
+from bot.model.change_points import ChangePointSearch, Observation, Probe
 from bot.model.space import Configuration, Option, Space, Term
 from bot.sampling.constraints import ConstraintSolver
 
@@ -48,15 +48,28 @@ NEAR = 2
 class World:
     """A program: what its options cost, its steps, since when it knows each option, what fails together."""
 
-    def __init__(self, young: int, pairs: int, needed: int, chance: float, noise: float, seed: int) -> None:
+    def __init__(
+        self,
+        young: int,
+        pairs: int,
+        needed: int,
+        chance: float,
+        noise: float,
+        seed: int,
+        *,
+        revisions: int = REVISIONS,
+        options: int = OPTIONS,
+        steps: int = STEPS,
+    ) -> None:
         rng = np.random.default_rng([seed, young, pairs])
-        self.names = [f"o{i}" for i in range(OPTIONS)]
+        self.revisions = revisions
+        self.names = [f"o{i}" for i in range(options)]
         self.space = Space(tuple(Option(n, "flag", (False, True), False) for n in self.names))
-        self.costs = rng.gamma(0.7, 0.25, OPTIONS)
-        self.known = np.zeros(OPTIONS, dtype=int)
-        new = rng.permutation(OPTIONS)[:young]
-        self.known[new] = rng.integers(REVISIONS // 8, 3 * REVISIONS // 4, young)
-        old = [i for i in range(OPTIONS) if i not in new]
+        self.costs = rng.gamma(0.7, 0.25, options)
+        self.known = np.zeros(options, dtype=int)
+        new = rng.permutation(options)[:young]
+        self.known[new] = rng.integers(revisions // 8, 3 * revisions // 4, young)
+        old = [i for i in range(options) if i not in new]
         every = list(combinations(old, 2))
         self.pairs = [every[k] for k in rng.permutation(len(every))[:pairs]]
         others = [i for i in old if not any(i in pair for pair in self.pairs)]
@@ -66,10 +79,10 @@ class World:
         self.noise, self.noises = noise, np.random.default_rng([seed, 1])
         self.chance, self.chances = chance, np.random.default_rng([seed, 3])
         self.steps: list[tuple[tuple[int, ...], int, float]] = []
-        while len(self.steps) < STEPS:
-            term = tuple(sorted(rng.permutation(OPTIONS)[: rng.choice([0, 1, 1, 1, 2])].tolist()))
+        while len(self.steps) < steps:
+            term = tuple(sorted(rng.permutation(options)[: rng.choice([0, 1, 1, 1, 2])].tolist()))
             first = int(max([20, *(self.known[i] + 20 for i in term)]))
-            at = int(rng.integers(first, REVISIONS - 10))
+            at = int(rng.integers(first, revisions - 10))
             size = float(rng.uniform(0.08, 0.25)) * (1 if rng.random() < 0.7 else -0.5)
             apart = all(abs(at - other) > 10 for _, other, _ in self.steps)
             if apart and not any(set(pair) <= set(term) for pair in self.pairs):
@@ -94,7 +107,7 @@ class World:
 
     def observe(self, probe: Probe) -> Observation:
         """A trial beside the last revision."""
-        value, anchor = (self.seconds(probe.configuration, r) for r in (probe.revision, REVISIONS - 1))
+        value, anchor = (self.seconds(probe.configuration, r) for r in (probe.revision, self.revisions - 1))
         here, there = self.chances.random(2) < self.chance
         if math.isnan(anchor) or there:
             return Observation(probe, math.nan, anchor=0.0)
@@ -108,21 +121,24 @@ def run(young: int, pairs: int, needed: int, chance: float, noise: float, seed: 
     world, began = World(young, pairs, needed, chance, noise, seed), time.process_time()
     solver, rng = ConstraintSolver(world.space), np.random.default_rng([seed, 2])
     search = Chained(long_range(world.space, REVISIONS, solver, rng=rng, trials=TRIALS))
+    found = searched(world, search, TRIALS)
+    case = dict(zip(KEYS, (young, pairs, needed, chance), strict=True)) | {"noise": noise, "seed": seed}
+    return case | found | {"cpu": round(time.process_time() - began, 1)}
+
+
+def searched(world: World, search: ChangePointSearch, trials: int) -> dict[str, int]:
+    """How many steps of a program a search finds, and what it took."""
     known: list[Observation] = []
-    while len(known) < TRIALS and (wishes := search.wishes()[: TRIALS - len(known)]):
+    while len(known) < trials and (wishes := search.wishes()[: trials - len(known)]):
         known += (answers := [world.observe(probe) for probe in wishes])
         search.partial_fit(answers)
     told = [(world.whole(p.term), p.revision) for p in search.change_points_]
     true = [(world.whole(world.names[i] for i in term), at) for term, at, _ in world.steps]
     return {
-        **dict(zip(KEYS, (young, pairs, needed, chance), strict=True)),
-        "noise": noise,
-        "seed": seed,
         "trials": len(known),
         "failed": sum(math.isnan(o.value) for o in known),
         "found": _matched(true, told),
         "wrong": len(told) - _matched(told, true),
-        "cpu": round(time.process_time() - began, 1),
     }
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from bot.model.space import Configuration, Space
 from bot.model.subject import Subject
 from bot.sampling.constraints import ConstraintSolver
 from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.flows.change_points.search import ChangePointFinder
 
 SIGHT = 0.05
 """Changes of such a share should be found wherever trials allow it."""
@@ -60,6 +65,7 @@ def search_of(
     """
     from bot.flows.published.search import PublishedSearch
     from bot.flows.ranges.chaining import Chained
+    from bot.flows.ranges.handing_over import HandingOver, fits
     from bot.flows.short_ranges.search import ShortRangeFinder
 
     space, solver, least = subject.space, ConstraintSolver(subject.space), float(subject.threshold)
@@ -69,29 +75,33 @@ def search_of(
                 space, revisions, solver, rng=rng, candidates=candidates, most_measurements=asked.trials
             )
         )
-    if ShortRangeFinder.fits(space, revisions):
-        return ShortRangeFinder(
-            space,
-            revisions,
-            solver,
-            rng=rng,
-            candidates=candidates,
-            anchor=anchor,
-            threshold=least,
-            sight=max(SIGHT, least),
-        )
-    return Chained(
-        long_range(
-            space,
-            revisions,
-            solver,
-            rng=rng,
-            candidates=candidates,
-            trials=asked.trials,
-            seconds=seconds,
-            threshold=least,
-        )
+    short = partial(
+        ShortRangeFinder,
+        space,
+        revisions,
+        solver,
+        rng=rng,
+        candidates=candidates,
+        anchor=anchor,
+        threshold=least,
+        sight=max(SIGHT, least),
     )
+    if ShortRangeFinder.fits(space, revisions):
+        return short()
+    wide, followed = _halving(
+        space,
+        revisions,
+        solver,
+        rng=rng,
+        candidates=candidates,
+        trials=asked.trials,
+        seconds=seconds,
+        threshold=least,
+    )
+    halving = Chained(followed)
+    if fits(len(space.levels), revisions):
+        return HandingOver(halving, noise=lambda: wide.noise_, explaining=short())
+    return halving
 
 
 def long_range(
@@ -106,6 +116,30 @@ def long_range(
     threshold: float = 0.01,
 ) -> ChangePointSearch:
     """Our search of a long range; closer looks follow it unless a space has too many levels for them."""
+    return _halving(
+        space,
+        revisions,
+        solver,
+        rng=rng,
+        candidates=candidates,
+        trials=trials,
+        seconds=seconds,
+        threshold=threshold,
+    )[1]
+
+
+def _halving(
+    space: Space,
+    revisions: int,
+    solver: ConstraintSolver,
+    *,
+    rng: np.random.Generator,
+    candidates: Collection[Configuration] | None,
+    trials: int | None,
+    seconds: float,
+    threshold: float,
+) -> tuple[ChangePointFinder, ChangePointSearch]:
+    """The search of a long range by itself, and followed by closer looks."""
     from bot.flows.change_points.closer_looks import MOST_PLACES, CloserLooks
     from bot.flows.change_points.search import ChangePointFinder
     from bot.flows.short_ranges.search import ShortRangeFinder
@@ -125,4 +159,4 @@ def long_range(
     def short(count: int, least: float) -> ShortRangeFinder:
         return ShortRangeFinder(space, count, solver, rng=rng, candidates=candidates, threshold=least)
 
-    return CloserLooks(space, wide, short, revisions, threshold) if followed else wide
+    return wide, CloserLooks(space, wide, short, revisions, threshold) if followed else wide

@@ -8,16 +8,15 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from bot.analysis.change_points.terms import Term, Terms
+from bot.analysis.explanations.beside import ALIKE, Beside
 from bot.analysis.explanations.cells import Floats, Ints, Table
-from bot.analysis.explanations.scales import LEVEL, Scales
+from bot.analysis.explanations.overlaps import Overlaps
+from bot.analysis.explanations.scales import Scales
 
 SHARES = 0.3
 """Prior share of steps that are a share of each configuration's level rather than the same seconds."""
-ALIKE = 1e-4
-"""Share of its own by which a step differs from all others at least, where rounding would hide that."""
 MOST_GROWN = 300
 """Terms of more than two levels: each takes as long as any other."""
 COARSE = 0.8
@@ -102,14 +101,6 @@ class Kinds:
         return found
 
 
-def _root(gram: Floats) -> Floats:
-    """The Cholesky factor; of sizes that nearly nothing bounds, with steps that look alike as one."""
-    try:
-        return np.asarray(np.linalg.cholesky(gram))
-    except np.linalg.LinAlgError:  # overlaps are of single precision
-        return np.asarray(np.linalg.cholesky(gram + ALIKE * np.diag(np.diag(gram))))
-
-
 class Evidence:
     """A table of trials against all candidate steps: a kind, between two revisions next to each other in it.
 
@@ -140,28 +131,16 @@ class Evidence:
         self.noises = scales.noises(on)
         whole = int(np.flatnonzero(kinds.share & (kinds.term == 0))[0])
         self._levels: Floats = design[:, whole].astype(np.float64)
-        factor = np.linalg.cholesky(scales.covariance(table, on, moved) / COARSE)
-        raw = self._everything()
-        # Where levels are far apart, single precision would lose the moves beside them.
-        precision = np.float64 if scales.level(table) > LEVEL else np.float32
-        white = solve_triangular(
-            factor.astype(precision),
-            raw.astype(precision, copy=False),
-            lower=True,
-            check_finite=False,
-            overwrite_b=True,
-        )
-        self._white = np.ascontiguousarray(white.T, dtype=np.float32)
-        y = (table.value - table.value.mean()) / scales.unit
-        self._rest = solve_triangular(factor, y, lower=True, check_finite=False)
-        self._factor = factor
-        self._moment = (self._white @ self._rest.astype(np.float32)).astype(np.float64)
-        self._information = np.einsum("ij,ij->i", self._white, self._white).astype(np.float64)
+        factor = np.asarray(np.linalg.cholesky(scales.covariance(table, on, moved) / COARSE))
+        self._overlaps = Overlaps(table, design, self.cuts, factor)
+        self._y = (table.value - table.value.mean()) / scales.unit
+        self._moment = self._overlaps.moment(self._y)
+        self._information = self._overlaps.information()
+        self._beside = Beside(self._overlaps.of, self._moment, self._information, bound=1.0 / scales.slab**2)
         width = np.log(np.diff(self.cuts) / max(revisions - 1, 1))
         # Of logarithms an amount is a share: the same step, told twice.
         prior = np.where(kinds.share & table.relative, -np.inf, kinds.log_prior)
         self.log_prior = (prior[:, None] + width[None, :]).ravel() + np.log(expected)
-        self._overlaps: dict[int, NDArray[np.float32]] = {}
         self._solutions: dict[tuple[int, ...], tuple[Floats, Floats, Floats]] = {}
 
     def __len__(self) -> int:
@@ -173,12 +152,6 @@ class Evidence:
         kind, place = np.divmod(candidates, self.places)
         after = table.revision[:, None] >= self.cuts[1:][place][None, :]
         return np.asarray(self.design[table.configuration][:, kind] * after, dtype=np.float32)
-
-    def _everything(self) -> NDArray[np.float32]:
-        """The columns of all candidates, which are next to each other in memory."""
-        after = self.table.revision[:, None, None] >= self.cuts[1:]
-        found = self.design[self.table.configuration][:, :, None] * after
-        return np.asarray(found.reshape(len(after), -1), dtype=np.float32)
 
     def levels(self) -> Floats:
         """Of all configurations, in units, (n_configurations,): what a share of everything moves."""
@@ -193,12 +166,6 @@ class Evidence:
         """First and last revision at which a candidate's step may be."""
         place = candidate % self.places
         return int(self.cuts[place]) + 1, int(self.cuts[place + 1])
-
-    def overlap(self, candidate: int) -> NDArray[np.float32]:
-        """How much all candidates look like one, (n_candidates,)."""
-        if candidate not in self._overlaps:
-            self._overlaps[candidate] = self._white @ self._white[candidate]
-        return self._overlaps[candidate]
 
     def odds(self, others: Sequence[int]) -> Floats:
         """Log posterior odds of one more step, for each candidate, beside others, (n_candidates,)."""
@@ -229,20 +196,6 @@ class Evidence:
         """Whether the trials tell a candidate from other steps, beyond rounding."""
         return bool(self.information(others)[candidate] > ALIKE * self._information[candidate])
 
-    def _beside(self, others: Sequence[int]) -> tuple[Floats, Floats]:
-        """What the trials tell of one more step beside others: its moment and its information."""
-        moment, information = self._moment, self._information
-        chosen = list(others)
-        if chosen:
-            overlaps = np.array([self.overlap(j) for j in chosen])
-            gram = overlaps[:, chosen].astype(np.float64) + np.eye(len(chosen)) / self.scales.slab**2
-            # A product with the small inverse is several times as quick as solving for all candidates.
-            inverse = np.linalg.inv(_root(gram))
-            explained = inverse.astype(np.float32) @ overlaps
-            moment = moment - (inverse @ moment[chosen]) @ explained
-            information = information - np.einsum("ij,ij->j", explained, explained)
-        return moment, np.maximum(information, 0.0)
-
     def score(self, chosen: Sequence[int]) -> float:
         """Log posterior of an explanation, but for a constant."""
         if not chosen:
@@ -265,7 +218,8 @@ class Evidence:
 
     def _solve(self, chosen: Sequence[int]) -> tuple[Floats, Floats, Floats]:
         picked = list(chosen)
-        gram = np.array([self.overlap(j)[picked] for j in picked], dtype=np.float64)
+        x = self.columns(np.array(picked)).astype(np.float64)
+        gram = x.T @ self._overlaps.precision @ x
         gram = (gram + gram.T) / 2.0 + np.eye(len(picked)) / self.scales.slab**2
         covariance = np.asarray(np.linalg.inv(gram), dtype=np.float64)
         return covariance @ self._moment[picked], covariance, gram
@@ -280,9 +234,7 @@ class Evidence:
 
     def surprise(self, chosen: Sequence[int]) -> Floats:
         """How many standard deviations each cell is off what all the others let expect, (n_cells,)."""
-        inverse = solve_triangular(self._factor, np.eye(len(self._factor)), lower=True, check_finite=False)
-        precision = inverse.T @ inverse
-        y = (self.table.value - self.table.value.mean()) / self.scales.unit
+        precision, y = self._overlaps.precision, self._y
         if len(chosen):
             x = self.columns(np.array(chosen)).astype(np.float64)
             half = precision @ x

@@ -83,6 +83,11 @@ class ChangePointFinder:
         """What the trials so far show, in order of revision."""
         return told(self.model_, self.revisions)
 
+    @property
+    def noise_(self) -> float:
+        """Relative standard deviation of a trial, as far as it is known."""
+        return self.log_.scale
+
     def wishes(self) -> Sequence[Probe]:
         """The next trials; empty: nothing is left to learn."""
         if self._script is None:

@@ -117,20 +117,43 @@ def size(point: ChangePoint) -> float:
 def courses(report: Report) -> tuple[Course, ...]:
     """Each change point with what became of it, in the report's order.
 
-    A change takes back the latest earlier ones of its term first, until it is used up.
+    A change takes back the latest earlier ones of its term first, until it is used up. What is left of one
+    that ends an episode goes to narrower changes of the same episode.
     """
     made = [
         Course(i, point, words.worse(report, point), size(point))
         for i, point in enumerate(report.change_points, 1)
     ]
-    standing: dict[object, list[int]] = {}
+    standing: dict[tuple[Term, str], list[int]] = {}
     for j, point in enumerate(report.change_points):
         stack = standing.setdefault((point.term, point.metric), [])
-        surplus = _take_back(made, stack, j) > (1.0 - WHOLE) * size(point)
+        unused = _take_back(made, stack, j)
+        surplus = unused > (1.0 - WHOLE) * size(point)
+        if surplus and made[j].begin is not None:
+            surplus = not _ease_narrower(made, standing, j, unused)
         made[j] = replace(made[j], surplus=surplus)
         if surplus:
             stack.append(j)
     return tuple(made)
+
+
+def _ease_narrower(
+    made: list[Course], standing: Mapping[tuple[Term, str], list[int]], j: int, unused: float
+) -> bool:
+    """Gives what is left of a change to those of its episode that hit only some of whom it hits; any?"""
+    point, found = made[j].point, False
+    since = next(i for i in range(j) if made[i].point is made[j].begin)
+    for (term, metric), stack in standing.items():
+        for i in [*stack] if set(term) > set(point.term) and metric == point.metric else ():
+            whole, left = size(made[i].point), max(made[i].left - unused, 0.0)
+            if i >= since and made[i].worse is not made[j].worse and unused >= PART * whole:
+                if gone := left <= (1.0 - WHOLE) * whole:
+                    stack.remove(i)
+                made[i] = replace(
+                    made[i], left=left, end=point if gone else None, eased=None if gone else point
+                )
+                found = True
+    return found
 
 
 def _take_back(made: list[Course], stack: list[int], j: int) -> float:

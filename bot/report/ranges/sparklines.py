@@ -136,7 +136,7 @@ def label(options: Mapping[str, OptionValue], reference: Mapping[str, OptionValu
 
 
 def telling(report: Report) -> list[str]:
-    """Options by which shown configurations are told apart: first those of terms that moved.
+    """Options by which shown configurations are told apart, of equally telling ones first those that moved.
 
     What all of them have alike is left out, where not the default configuration is what they are told by.
     """
@@ -146,17 +146,16 @@ def telling(report: Report) -> list[str]:
         names = [n for n in names if any(options.get(n) != shown[0].get(n) for options in shown)]
     levels = [level for point in report.change_points for level in point.term]
     moved = [parts[0] if (parts := level_parts(level)) else level.removeprefix("!") for level in levels]
-    first = [name for name in dict.fromkeys(moved) if name in names]
-    return _apart(shown, first, [name for name in names if name not in first])
+    return _apart(shown, [name for name in dict.fromkeys([*moved, *names]) if name in names])
 
 
-def _apart(shown: Sequence[Mapping[str, OptionValue]], first: list[str], others: list[str]) -> list[str]:
-    """`first`, then of the others each time the one that tells most configurations apart, while one does."""
+def _apart(shown: Sequence[Mapping[str, OptionValue]], names: list[str]) -> list[str]:
+    """Each time the name that tells most configurations apart, while one does; then the rest as they are."""
 
     def groups(names: list[str]) -> int:
         return len({tuple(options.get(name) for name in names) for options in shown})
 
-    order, left = list(first), list(others)
+    order, left = list[str](), list(names)
     while left and (best := max(left, key=lambda n: groups([*order, n]))):
         if groups([*order, best]) == groups(order):
             break

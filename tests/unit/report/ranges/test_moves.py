@@ -56,6 +56,23 @@ def test_what_is_left_ranks_the_changes_not_what_they_once_were() -> None:
     assert "worst: slower with `b` since" in markdown(range_headline(found).title)
 
 
+def test_what_ends_an_episode_takes_back_what_some_of_whom_it_hits_got_in_it() -> None:
+    began = (move(8, "a", ratio=1.1), move(8, "a", "b", ratio=1.47), move(10, "a", ratio=1.42))
+    episode = (*began, move(12, "a", ratio=0.54))
+    assert fates(*episode) == [
+        *("undone at `v5.3`", "partly undone at `v5.3`", "undone at `v5.3`"),
+        "undoes `v5.2`",
+    ]
+    assert fates(*began, move(12, "a", ratio=0.43))[1] == "undone at `v5.3`"
+    before, *others = episode[1], episode[0], *episode[2:]
+    earlier = fates(move(4, *before.term, ratio=before.ratio), *others)
+    assert earlier[0] == "" and earlier[-1] == "more than undoes `v5.2`"
+    found = bisection(
+        verdict="mixed", change_points=(*episode, move(20, "b", ratio=1.35)), series=(series(),)
+    )
+    assert "worst: slower with `b` since" in markdown(range_headline(found).title)
+
+
 def test_a_slow_down_that_takes_back_an_improvement_is_one() -> None:
     found = (move(8, "a", ratio=0.8), move(12, "a", ratio=1.25))
     assert fates(*found) == ["undone at `v5.3`", "undoes `v5.2`"]

@@ -130,3 +130,17 @@ def test_what_tells_most_configurations_apart_comes_first() -> None:
     lines = drawing(bisection(series=tuple(shown))).text.splitlines()
     labels = [line.partition("  ")[0] for line in lines]
     assert len(set(labels)) == len(shown), labels
+
+
+def test_what_moved_does_not_push_out_what_tells_configurations_apart() -> None:
+    moved = [f"moved{number}" for number in range(8)]
+    points = tuple(move(12, name, ratio=1.2) for name in moved)
+    shown = [
+        series(*points).model_copy(
+            update={"default": False, "options": dict.fromkeys(moved, all_on) | {"other": other}}
+        )
+        for all_on, other in ((True, True), (False, True), (False, False))
+    ]
+    lines = drawing(bisection(series=tuple(shown), change_points=points)).text.splitlines()
+    labels = [line.partition("  ")[0] for line in lines[:3]]
+    assert labels == ["moved0 other +7", "!moved0 other +7", "!moved0 !other +7"]
