@@ -15,13 +15,11 @@ from functools import partial
 import numpy as np
 
 from bot.analysis.change_points.visible import visible_steps
-from bot.compose.searching import SIGHT
-from bot.flows.change_points.search import ChangePointFinder
-from bot.flows.short_ranges.search import ShortRangeFinder
-from bot.model.change_points import ChangePoint, ChangePointSearch, Observation, Seeing
+from bot.compose.searching import AskedRange, search_of
+from bot.model.change_points import ChangePoint, Observation, Seeing
 from bot.model.report import Visible
 from bot.model.space import Configuration, Option, Space
-from bot.sampling.constraints import ConstraintSolver
+from bot.model.subject import Subject
 
 SHORT = (
     *((3, 8, 0.02, True), (5, 12, 0.001, True), (8, 40, 0.01, True)),
@@ -45,13 +43,12 @@ def searched(
     rng = np.random.default_rng(seed)
     space = Space(tuple(Option(f"o{i}", "flag", (False, True), default=False) for i in range(options)))
     costs = 1.0 + rng.uniform(0.0, 0.1, options)
-    solver, drawing, last = ConstraintSolver(space), np.random.default_rng(seed + 1), revisions - 1
-    search: ChangePointSearch
-    if ShortRangeFinder.fits(space, revisions):
-        anchor = last if anchored else None
-        search = ShortRangeFinder(space, revisions, solver, rng=drawing, anchor=anchor, sight=SIGHT)
-    else:
-        search = ChangePointFinder(space, revisions, solver, rng=drawing)
+    drawing, last = np.random.default_rng(seed + 1), revisions - 1
+    program = {"table": "perf.csv", "revision": "revision", "metric": "seconds"}
+    names = {name: {"flag": f"--{name}"} for name in space.names}
+    subject = Subject.model_validate({"program": program, "options": names})
+    anchor = last if anchored else None
+    search = search_of(AskedRange("", ""), subject, revisions, rng=drawing, anchor=anchor)
 
     def seconds(configuration: Configuration, revision: int) -> float:
         value = float(np.prod(costs[np.array(configuration, dtype=bool)]))
