@@ -112,7 +112,8 @@ def in_words(run: FailingRun, labels: Sequence[str], tried: Collection[int]) -> 
     labels: of all revisions. tried: the revisions of all trials.
     """
     first, last = labels[run.first], labels[run.last]
-    where = f"with {' and '.join(run.term)}" if run.term else "in every configuration"
+    levels = " and ".join(spoken_level(str(level)) for level in run.term or ())
+    where = f"with {levels}" if levels else "in every configuration"
     when = f"at {first}" if run.first == run.last else f"from {first} to {last}"
     before = max((r for r in tried if r < run.first), default=run.first)
     after = min((r for r in tried if r > run.last), default=run.last)

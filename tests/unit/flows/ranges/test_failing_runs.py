@@ -151,4 +151,5 @@ def test_revisions_that_nobody_tried_beside_a_run_of_failures_are_told() -> None
     assert in_words(run, labels, {2, 3, 4, 5}) == "from v3 to v4 in every configuration (all 5)"
     said = "in every configuration (all 5; nothing was tried between v0 and v3 or between v4 and v7)"
     assert in_words(run, labels, {0, 3, 4, 7, 8}).endswith(said)
-    assert in_words(replace(run, term=("a",)), labels, {0, 3, 4, 7}) == "from v3 to v4 with a (all 5)"
+    for term, told in ((("a",), "`a`"), (("!a", "b"), "`a` off and `b`")):
+        assert in_words(replace(run, term=term), labels, {0, 3, 4, 7}) == f"from v3 to v4 with {told} (all 5)"
