@@ -18,6 +18,8 @@ from bot.model.change_points import Probe
 
 BATCH, MANY = 3, 90
 """Contrasts wished at once: at least, and cells from which on as the square of these, as a look costs."""
+LARGE, PART = 64, 0.2
+"""A batch so large of which only this part would teach enough is not worth its look, which takes seconds."""
 DRAWS = 96
 """Explanations that are compared."""
 ENOUGH, IN_DOUBT = 0.05, 0.005
@@ -53,7 +55,7 @@ class Outlook:
 
 
 def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool, certain: bool) -> list[Probe]:
-    """Odd cells once more, doubts, and the trials that teach most; empty: nothing teaches enough.
+    """Odd cells once more, doubts, and the trials that teach most; empty: too few teach enough.
 
     in_doubt: some step has no sure name. certain: some step is told; while none is, what explanations hold
     by chance would be asked about for long.
@@ -84,7 +86,8 @@ def next_probes(outlook: Outlook, revisions: int, *, in_doubt: bool, certain: bo
         for number, worth in most_telling(expected, contrasts, max(batch - len(outlook.doubts) // 2, 0)):
             if worth >= enough:
                 wished += contrasts.wished(number)
-    return [Probe(pool.configurations[c], r) for c, r in dict.fromkeys(wished)]
+    found = [Probe(pool.configurations[c], r) for c, r in dict.fromkeys(wished)]
+    return [] if len(found) < PART * batch and batch >= LARGE else found
 
 
 def _noises(outlook: Outlook, on: Floats) -> Floats:
