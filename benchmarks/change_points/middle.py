@@ -45,20 +45,28 @@ def run(
     began = time.process_time()
     kind = (3, 1, 3) if failing else (0, 0, 0)
     world = World(*kind, 0.0, noise, seed, revisions=revisions, options=options, steps=steps)
-    search = _search(name, world, np.random.default_rng([seed, 2]))
+    search = {"halving": halving, "ours": ours}[name](world, seed, TRIALS)
     case = dict(zip(KEYS, (name, revisions, options, steps, failing, noise, seed), strict=True))
     return case | searched(world, search, TRIALS) | {"cpu": round(time.process_time() - began, 1)}
 
 
-def _search(name: str, world: World, rng: np.random.Generator) -> ChangePointSearch:
-    if name == "halving":
-        solver = ConstraintSolver(world.space)
-        return Chained(long_range(world.space, world.revisions, solver, rng=rng, trials=TRIALS))
+def halving(world: World, seed: int, trials: int) -> ChangePointSearch:
+    """The search of long ranges alone."""
+    solver, rng = ConstraintSolver(world.space), np.random.default_rng([seed, 2])
+    return Chained(long_range(world.space, world.revisions, solver, rng=rng, trials=trials))
+
+
+def ours(world: World, seed: int, trials: int) -> ChangePointSearch:
+    """The search that users get."""
+    asked, rng = AskedRange("", "", trials=trials), np.random.default_rng([seed, 2])
+    return search_of(asked, subject(world.names), world.revisions, rng=rng, anchor=world.revisions - 1)
+
+
+def subject(names: Sequence[str]) -> Subject:
+    """A table of some switches."""
     program = {"table": "perf.csv", "revision": "revision", "metric": "seconds"}
-    options = {name: {"flag": f"--{name}"} for name in world.names}
-    subject = Subject.model_validate({"program": program, "options": options})
-    asked = AskedRange("", "", trials=TRIALS)
-    return search_of(asked, subject, world.revisions, rng=rng, anchor=world.revisions - 1)
+    options = {name: {"flag": f"--{name}"} for name in names}
+    return Subject.model_validate({"program": program, "options": options})
 
 
 def write_table() -> None:

@@ -14,12 +14,12 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.change_points.middle import subject
 from bot.analysis.change_points.visible import visible_steps
 from bot.compose.searching import AskedRange, search_of
 from bot.model.change_points import ChangePoint, Observation, Seeing
 from bot.model.report import Visible
 from bot.model.space import Configuration, Option, Space
-from bot.model.subject import Subject
 
 SHORT = (
     *((3, 8, 0.02, True), (5, 12, 0.001, True), (8, 40, 0.01, True)),
@@ -44,11 +44,8 @@ def searched(
     space = Space(tuple(Option(f"o{i}", "flag", (False, True), default=False) for i in range(options)))
     costs = 1.0 + rng.uniform(0.0, 0.1, options)
     drawing, last = np.random.default_rng(seed + 1), revisions - 1
-    program = {"table": "perf.csv", "revision": "revision", "metric": "seconds"}
-    names = {name: {"flag": f"--{name}"} for name in space.names}
-    subject = Subject.model_validate({"program": program, "options": names})
     anchor = last if anchored else None
-    search = search_of(AskedRange("", ""), subject, revisions, rng=drawing, anchor=anchor)
+    search = search_of(AskedRange("", ""), subject(space.names), revisions, rng=drawing, anchor=anchor)
 
     def seconds(configuration: Configuration, revision: int) -> float:
         value = float(np.prod(costs[np.array(configuration, dtype=bool)]))

@@ -151,7 +151,7 @@ class Evidence:
         table = table or self.table
         kind, place = np.divmod(candidates, self.places)
         after = table.revision[:, None] >= self.cuts[1:][place][None, :]
-        return np.asarray(self.design[table.configuration][:, kind] * after, dtype=np.float32)
+        return np.asarray(self.design[table.configuration[:, None], kind] * after, dtype=np.float32)
 
     def levels(self) -> Floats:
         """Of all configurations, in units, (n_configurations,): what a share of everything moves."""

@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from benchmarks.change_points.failing import World, searched
-from bot.compose.searching import AskedRange, long_range, search_of
+from benchmarks.change_points.middle import halving, ours
 from bot.flows.ranges.chaining import Chained
 from bot.flows.ranges.handing_over import HandingOver, fits
 from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import ChangePointSearch, Seeing
-from bot.model.subject import Subject
-from bot.sampling.constraints import ConstraintSolver
 
 REVISIONS, STEPS, TRIALS = 140, 4, 260
 
 
-def world(noise: float, seed: int, *, steps: int = STEPS) -> World:
-    return World(0, 0, 0, 0.0, noise, seed, revisions=REVISIONS, options=8, steps=steps)
-
-
-def ours(program: World, seed: int, revisions: int = REVISIONS) -> ChangePointSearch:
-    table = {"table": "perf.csv", "revision": "revision", "metric": "seconds"}
-    options = {name: {"flag": f"--{name}"} for name in program.names}
-    subject = Subject.model_validate({"program": table, "options": options})
-    rng = np.random.default_rng([seed, 2])
-    return search_of(AskedRange("", "", trials=TRIALS), subject, revisions, rng=rng, anchor=revisions - 1)
-
-
-def halving(program: World, seed: int) -> ChangePointSearch:
-    solver, rng = ConstraintSolver(program.space), np.random.default_rng([seed, 2])
-    return Chained(long_range(program.space, REVISIONS, solver, rng=rng, trials=TRIALS))
+def world(noise: float, seed: int, *, steps: int = STEPS, revisions: int = REVISIONS) -> World:
+    return World(0, 0, 0, 0.0, noise, seed, revisions=revisions, options=8, steps=steps)
 
 
 def test_noisy_trials_are_explained_and_show_steps_that_halving_misses() -> None:
     program = world(0.02, 0)
-    alone, together = (searched(program, find(program, 0), TRIALS) for find in (halving, ours))
+    alone, together = (searched(program, find(program, 0, TRIALS), TRIALS) for find in (halving, ours))
     assert alone["found"] <= 2
     assert together["found"] == STEPS and together["wrong"] == 0
 
 
 def test_exact_trials_are_halved_to_the_end() -> None:
     program = world(0.0, 3)
-    search = ours(program, 3)
+    search = ours(program, 3, TRIALS)
     assert searched(program, search, TRIALS)["found"] == STEPS
     assert isinstance(search, HandingOver) and not search.settled_
     assert not search.explaining.change_points_ and not search.doubts_
@@ -52,7 +36,7 @@ def test_exact_trials_are_halved_to_the_end() -> None:
 
 def test_a_noisy_range_without_steps_ends_early_and_says_what_it_would_have_seen() -> None:
     program = world(0.02, 4, steps=0)
-    search = ours(program, 4)
+    search = ours(program, 4, TRIALS)
     assert searched(program, search, TRIALS) | {"trials": 0} == dict.fromkeys(
         ("trials", "failed", "found", "wrong"), 0
     )
@@ -64,7 +48,7 @@ def test_a_noisy_range_without_steps_ends_early_and_says_what_it_would_have_seen
     ("revisions", "kind"), [(120, ShortRangeFinder), (121, HandingOver), (400, HandingOver), (401, Chained)]
 )
 def test_the_length_of_a_range_chooses_its_search(revisions: int, kind: type[ChangePointSearch]) -> None:
-    assert isinstance(ours(world(0.0, 5), 5, revisions), kind)
+    assert isinstance(ours(world(0.0, 5, revisions=revisions), 5, TRIALS), kind)
 
 
 def test_many_options_make_the_longest_range_that_is_explained_shorter() -> None:
