@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.known_runs import known_runs
-from bot.adapters.processes.threads import one_thread
+from benchmarks.known_runs import carry_on, known_runs
 from bot.compose.searching import long_range
 from bot.flows.ranges.chaining import Chained
 from bot.model.change_points import ChangePointSearch, Observation, Probe
@@ -186,14 +185,8 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=15000)
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
     asked = parser.parse_args()
-    RUNS.parent.mkdir(exist_ok=True)
-    end = time.monotonic() + asked.seconds
-    with one_thread():
-        for case in _missing(range(asked.first, asked.first + asked.seeds)):
-            if time.monotonic() > end:
-                break
-            with RUNS.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(run(*case)) + "\n")
+    seeds = range(asked.first, asked.first + asked.seeds)
+    carry_on(RUNS, _missing(seeds), run, seconds=asked.seconds)
     write_table()
     print(TABLE.read_text(encoding="utf-8"))
 

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.change_points.failing import World, searched
-from benchmarks.known_runs import known_runs
-from bot.adapters.processes.threads import one_thread
+from benchmarks.known_runs import carry_on, known_runs
 from bot.compose.searching import AskedRange, long_range, search_of
 from bot.flows.ranges.chaining import Chained
 from bot.model.change_points import ChangePointSearch
@@ -114,15 +113,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
     parser.add_argument("--only", choices=SEARCHES, default=None)
     asked = parser.parse_args()
-    RUNS.parent.mkdir(exist_ok=True)
-    end = time.monotonic() + asked.seconds
     searches = SEARCHES if asked.only is None else (asked.only,)
-    with one_thread():
-        for case in _missing(range(asked.first, asked.first + asked.seeds), searches):
-            if time.monotonic() > end:
-                break
-            with RUNS.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(run(*case)) + "\n")
+    seeds = range(asked.first, asked.first + asked.seeds)
+    carry_on(RUNS, _missing(seeds, searches), run, seconds=asked.seconds)
     write_table()
     print(TABLE.read_text(encoding="utf-8"))
 
