@@ -84,7 +84,14 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     """What the build and the one pair came to; the exit code."""
     from bot.report.formats import clean
     from bot.report.formats import seconds as seconds_text
-    from bot.report.hints import found_something, longer, misses_neighbours, remedy, silent_exit
+    from bot.report.hints import (
+        found_something,
+        longer,
+        misses_neighbours,
+        remedy,
+        silent_exit,
+        wants_an_option,
+    )
     from bot.report.reproduce import as_typed
 
     for build in found.builds:
@@ -106,6 +113,8 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
             console.print(f"If all is well then, list {exit_code} under ok_exit.")
         elif found_something(reason):
             console.print("If all is well then, as of a linter that found something, list 1 under ok_exit.")
+        if wants_an_option(reason):
+            console.print("If it works only with one of some options, say so under constraints: a or b.")
         if found.command is not None and found.command.workload and misses_neighbours([reason]):
             console.print(ALONE)
         return 3

@@ -52,6 +52,14 @@ class Level:
         return value >= self.value if self.operator == ">=" else value < self.value
 
 
+def forbidding(levels: Sequence[Level]) -> str:
+    """The sentence under `constraints` that keeps some levels from meeting, as people would write it."""
+    if all(level.operator == "off" for level in levels):
+        return " or ".join(level.option for level in levels)
+    together = " and ".join(map(str, levels))
+    return f"not ({together})" if len(levels) > 1 else f"not {together}"
+
+
 @dataclass(frozen=True)
 class Option:
     """A switch, a choice or a number of the subject program, with its allowed values in order."""

@@ -265,6 +265,8 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
     if failed:
         told = f"{failed:,} of {count(report.spent.trials, 'trial')} failed"
         found.append(prose(told, failures.who(report), failures.example(report), "."))
+        if (constraint := failures.forbidden(report)) is not None:
+            found.append(constraint)
         if report.measured and (advice := opening(c.failure for c in report.configurations)) is not None:
             found.append(prose("Of some that failed: ", advice))
     return tuple(found)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bot.model.at_fault import at_fault, fitting_terms, fitting_terms_by_value, together_at_fault
 from bot.model.report import LEAST_FAILED_PAIRS, ConfigurationChange, Report
-from bot.model.space import Value
+from bot.model.space import Value, forbidding
 from bot.report import words
 from bot.report.formats import Prose, code, count, join, prose, sentence
 from bot.report.hints import silent_exit
@@ -14,11 +14,7 @@ from bot.report.hints import silent_exit
 
 def who(report: Report) -> Prose:
     """With which values what never works: these flags are what to look at first."""
-    failed = [c for c in _primary(report) if c.state == "failed"]
-    head, base = report.broken_at_head, [c for c in failed if c.failed_sides == ("base",)]
-    if sum(c.failed_pairs for c in base) < LEAST_FAILED_PAIRS:  # may be chance, as at head
-        base = []
-    both = [c for c in failed if c not in (*head, *base)]
+    head, base, both = _by_side(report)
     for broken, never, besides in (
         (head, "head never works", ""),
         (both, "nothing works", ""),
@@ -27,6 +23,25 @@ def who(report: Report) -> Prose:
         if shown := _values(report, broken):
             return prose(f" ({never} with ", join(shown, "; or with "), f"{besides})")
     return prose("")
+
+
+def forbidden(report: Report) -> Prose | None:
+    """The constraint that leaves out what works neither at base nor at head; None: no levels tell it."""
+    failed, worked = [c.options for c in _by_side(report)[2]], _worked(report)
+    fit = fitting_terms(failed, worked) if not at_fault(failed, worked) else ()
+    if len(fit) != 1:
+        return None
+    written = code(f"constraints: [{forbidding(fit[0])}]")
+    return prose("If that is how the program is meant to be, leave it out: ", written, ".")
+
+
+def _by_side(report: Report) -> tuple[Sequence[ConfigurationChange], ...]:
+    """What fails at head alone, what fails at base alone, and all else that fails."""
+    failed = [c for c in _primary(report) if c.state == "failed"]
+    head, base = report.broken_at_head, [c for c in failed if c.failed_sides == ("base",)]
+    if sum(c.failed_pairs for c in base) < LEAST_FAILED_PAIRS:  # may be chance, as at head
+        base = []
+    return head, base, [c for c in failed if c not in (*head, *base)]
 
 
 def broken_values(report: Report) -> list[Prose]:

@@ -25,6 +25,7 @@ _FOUND = re.compile(r"(?:base and head: )?exit code 1: ")
 _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
 )
+_WANTING = re.compile(r"\b(?:requires?|required|needs?|needed|must|missing|specify|usage)\b", re.IGNORECASE)
 
 COMMANDS = "where comment commands are installed"
 
@@ -46,6 +47,11 @@ def silent_exit(reason: str) -> int | None:
 def found_something(reason: str) -> bool:
     """Whether a program ended with exit code 1 and some words, as a linter does that found something."""
     return _FOUND.match(reason) is not None
+
+
+def wants_an_option(reason: str) -> bool:
+    """Whether a program seems to have ended because none of some options was given."""
+    return _WANTING.search(reason) is not None
 
 
 def opening(reasons: Iterable[str]) -> Prose | None:

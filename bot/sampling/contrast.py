@@ -76,6 +76,17 @@ class Configurator:
         found = [self.near([level], self.sparse) for level in levels]
         return list(dict.fromkeys(c for c in found if c is not None))
 
+    def otherwise(self, level: Level, failed: Collection[Configuration]) -> Configuration | None:
+        """One at a level, but without all else that is common to those that failed at it; None: nothing is.
+
+        Where one of two options is needed, what lacks the first works beside the second.
+        """
+        mine = [c for c in failed if self._has([level], c)]
+        shared = {x.option: x for x in self._space.levels if all(self._has([x], c) for c in mine)}
+        others = [self.without(x) for x in shared.values() if mine and x.option != level.option]
+        held = [level, *(x for x in others if x is not None)]
+        return self.near(held, self.sparse) if len(held) > 1 else None
+
     def allows(self, configuration: Configuration) -> bool:
         """Whether it can be measured: an earlier night's may be forbidden since."""
         if self._candidates is not None:

@@ -11,6 +11,8 @@ from bot.analysis.change_points.steps import Step, StepModel
 
 QUANTILE = 1.645
 """Standard errors of a 90 % interval."""
+LEAST = 1e-3
+"""Ratio that is told of what takes no time any more."""
 TINY = 1e-9
 """Of a ratio: less is not told apart."""
 
@@ -33,14 +35,25 @@ def ratio(model: StepModel, step: Step) -> tuple[float, tuple[float, float]]:
     middle, error, apart = step.size / level, step.error / level, 0.0
     if len(own) > 1:
         noise = np.zeros(len(own)) if model.exact else 1.0 / (information[both] * before[both] ** 2)
-        apart = _apart(own, noise)
-        weight = 1.0 / (noise + max(apart, TINY) ** 2)
+        weight = 1.0 / (noise + max(_apart(own, noise), TINY) ** 2)
         middle = float(np.average(own, weights=weight))
         error = max(error, float(weight.sum()) ** -0.5)
-    reach = QUANTILE * math.hypot(error if math.isfinite(error) else 0.0, apart)
-    sizes = (middle + d for d in (-reach, 0.0, reach))
-    low, ratio_, high = (math.exp(x) if model.log.logarithmic else max(1.0 + x, 1e-3) for x in sizes)
-    return ratio_, (low, high)
+        apart = _apart(*((own, noise) if model.log.logarithmic else _logs(own, noise)))
+    if not math.isfinite(error):
+        error = 0.0
+    ratio_ = math.exp(middle) if model.log.logarithmic else max(1.0 + middle, LEAST)
+    reach = QUANTILE * math.hypot(error if model.log.logarithmic else error / ratio_, apart)
+    return ratio_, (ratio_ * math.exp(-reach), ratio_ * math.exp(reach))
+
+
+def _logs(moves: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """Logarithms of ratios, of moves in levels before and their variances, and the variances of these.
+
+    What makes some configurations four times as slow and others twice makes none faster: an interval of
+    as much either way would say so.
+    """
+    ratios = np.maximum(1.0 + moves, LEAST)
+    return np.log(ratios), noise / ratios**2
 
 
 def _levels(model: StepModel, step: Step) -> tuple[Ints, Floats]:
@@ -53,7 +66,10 @@ def _levels(model: StepModel, step: Step) -> tuple[Ints, Floats]:
     if model.log.logarithmic:
         return rows, np.ones(len(rows))
     ends = np.searchsorted(c, rows), np.searchsorted(c, rows, side="right")  # sorted by configuration
-    before = np.array([float(np.median(y[a:b])) for a, b in zip(*ends, strict=True)], dtype=np.float64)
+    parts = [slice(a, b) for a, b in zip(*ends, strict=True)]
+    # One that moves further than others has no right level after it, less what the step moves the others by.
+    early = [y[part][r[part] < step.at] for part in parts]
+    before = np.array([np.median(e if len(e) else y[p]) for e, p in zip(early, parts, strict=True)], float)
     return rows[before > 0.0], before[before > 0.0]
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bot.analysis.change_points.findings import change_point, shape_of
-from bot.analysis.change_points.intervals import QUANTILE
+from bot.analysis.change_points.intervals import LEAST, QUANTILE
 from bot.analysis.change_points.terms import Term
 from bot.analysis.explanations.cells import Bools, Floats
 from bot.analysis.explanations.evidence import Evidence
@@ -35,8 +35,8 @@ class _Size(NamedTuple):
     @property
     def interval(self) -> tuple[float, float]:
         """Within which the ratio is in 90 % of the configurations."""
-        reach = QUANTILE * math.hypot(self.error, self.apart)
-        return max(self.ratio - reach, 1e-3), max(self.ratio + reach, 1e-3)
+        reach = QUANTILE * math.hypot(self.error, self.apart) / self.ratio
+        return self.ratio * math.exp(-reach), self.ratio * math.exp(reach)
 
     def small(self, least: float) -> bool:
         """Whether the change is surely smaller than a share: by half a point less, one would be lost."""
@@ -84,7 +84,7 @@ def _size(
     if table.relative:
         measured = [c for c in np.unique(table.configuration) if hit[c]]
         share = float(np.median(sizes @ held[:, measured])) if measured else float(sizes[0])
-        ratio = max(table.ratio(share), 1e-3)
+        ratio = max(table.ratio(share), LEAST)
         return _Size(ratio, ratio * abs(share) / step.clarity, ratio * evidence.scales.uneven * share)
     y = table.value / evidence.scales.unit
     level = evidence.levels()[table.configuration]
@@ -94,9 +94,9 @@ def _size(
     moves = [0.0]
     for c in (c for c in np.unique(table.configuration) if hit[c]):
         mine = table.configuration == c
-        before = max(float(np.median(y[mine])), 1e-3)
+        before = max(float(np.median(y[mine])), LEAST)
         each = np.array([float(level[mine][0]) if found[k].share else 1.0 for k in parts]) / before
         moves.append(float(each @ (sizes * held[:, c])))
     move = float(np.median(moves[1:] or moves))
     apart = math.hypot(float(np.std(moves[1:] or moves)), evidence.scales.uneven * move)
-    return _Size(max(1.0 + move, 1e-3), abs(move) / step.clarity, apart)
+    return _Size(max(1.0 + move, LEAST), abs(move) / step.clarity, apart)

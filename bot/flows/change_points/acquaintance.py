@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from bot.flows.change_points.asking import Asker, Asking
 from bot.flows.change_points.births import births
 from bot.flows.change_points.nearing import nearest_working
@@ -23,6 +25,21 @@ class Acquaintance(Asker):
         doubted = [c for c in self._alone if not all(self.log.usable(c, r) for r in ends)]
         self.log.pardoned.update(doubted)
         yield [probe for c in doubted for probe in self.unknown(c, ends)]
+
+    def never_worked(self) -> Iterator[list[Probe]]:
+        """Levels with which nothing worked, without what always came with them: that may be why it failed."""
+        last = self.revisions - 1
+        while fresh := [c for c in self._otherwise() if c not in self.log.pardoned]:
+            self.log.pardoned.update(fresh)
+            yield [probe for c in fresh for probe in self.unknown(c, [last])]
+
+    def _otherwise(self) -> list[Configuration]:
+        worked = self.log.means() > 0.0
+        failed = [c for c, well in zip(self.log.configurations, worked, strict=True) if not well]
+        never = [self.log.levels[k] for k in np.flatnonzero(~self.log.holds[worked].any(axis=0))]
+        alone = [x for x in never if self.choose.near([x], self.choose.sparse) in failed]
+        found = [self.choose.otherwise(level, failed) for level in alone]
+        return list(dict.fromkeys(c for c in found if c is not None))
 
     def births(self) -> Iterator[list[Probe]]:
         """Each level by itself, and about where it begins to work."""

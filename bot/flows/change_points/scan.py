@@ -88,6 +88,7 @@ class Scan:
         if not self._model.exact:
             if self._log.failed:
                 yield from self._acquaint.doubted()
+                yield from self._acquaint.never_worked()
             yield from self._round(0)
 
     def _ends(self) -> Iterator[list[Probe]]:
@@ -127,9 +128,10 @@ class Scan:
         if not self._log.failed:
             return []
         yield from self._acquaint.births()
-        if self._works(fullest):
-            return []
-        self._choose.dense, *others = yield from self._acquaint.fullest(fullest)
+        others: list[Configuration] = []
+        if not self._works(fullest):
+            self._choose.dense, *others = yield from self._acquaint.fullest(fullest)
+        yield from self._acquaint.never_worked()
         return others
 
     def _glances(self) -> list[int]:

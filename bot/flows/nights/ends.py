@@ -69,13 +69,16 @@ def moved_on(
 
 
 def alone(window: Window, log: NightLog, choose: Configurator) -> list[Probe]:
-    """Each broken level by itself at the tip, once: it may only have failed by what came along with it.
+    """Each broken level by itself at the tip, once, and without what came along with it in any night.
 
-    So is what was broken in the last night, before anything else that holds it.
+    It may only have failed by that. So is what was broken in the last night, before anything else that
+    holds it.
     """
     levels = dict.fromkeys([*log.broken_levels(), *log.broken_before])
     tried = log.place.keys() | log.pardoned
-    fresh = [c for c in choose.alone(levels) if c not in tried]
+    failed = [c for c, mean in zip(log.configurations, log.means(), strict=True) if not mean > 0.0]
+    found = [*choose.alone(levels), *(choose.otherwise(level, failed) for level in levels)]
+    fresh = list(dict.fromkeys(c for c in found if c is not None and c not in tried))
     log.pardoned.update(fresh)
     return [Probe(c, window.tip) for c in fresh]
 

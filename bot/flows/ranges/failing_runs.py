@@ -11,7 +11,7 @@ from itertools import combinations, groupby
 from bot.flows.ranges.telling import spoken_level
 from bot.model.at_fault import at_fault, fitting_terms, fitting_terms_by_value, held
 from bot.model.change_points import Observation, Probe
-from bot.model.space import Configuration, Level, Space, Term, Value
+from bot.model.space import Configuration, Level, Space, Term, Value, forbidding
 from bot.model.trials import BESIDE
 
 
@@ -190,7 +190,8 @@ def _what_fails(space: Space, failed: Sequence[Configuration], worked: Collectio
     fit = ((alone[0],),) if len(alone) == 1 else fitting_terms(bad, well)
     if terms := fit if len(fit) == 1 else fitting_terms_by_value(bad, well):
         told = ", or with ".join(" and ".join(spoken_level(str(level)) for level in term) for term in terms)
-        return f"Nothing works there with {told}: mend how it is run, or forbid it by a constraint."
+        rules = ", ".join(f"`{forbidding(term)}`" for term in terms)
+        return f"Nothing works there with {told}: mend how it is run, or forbid it by a constraint, {rules}."
     plainest = min((_chosen(space, c) for c in failed), key=len)
     example = f"with {together([plainest])} alone" if plainest else "the default"
     return f"One is {example}. Mend how it is run, or forbid what fails by a constraint."

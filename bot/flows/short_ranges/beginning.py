@@ -29,7 +29,7 @@ def begin(
     places = np.linspace(0, revisions - 1, GLANCES + 2)[1:-1]
     glances = sorted({round(x) for x in places} - {0, revisions - 1, anchor})
     repeated = [r for r in ends for _ in range(REPEATED)]
-    emptiest, fullest = (pool.configurations[c] for c in (pool.sparse, pool.dense))
+    emptiest, fullest = pool.choose.sparse, pool.choose.dense
     yield [
         *(Probe(emptiest, r) for r in repeated),
         *(Probe(fullest, r) for r in ends),
@@ -44,14 +44,23 @@ def begin(
         pool.begin_at(emptiest)
         yield [Probe(emptiest, r) for r in (*repeated, *glances)]
     if pool.working and fullest not in pool.working:
-        pool.dense = pool.number((yield from _nearest(pool, fullest)))
+        pool.choose.dense = yield from _nearest(pool, fullest)
     if pool.working and pool.failures.failed:
+        yield from _births(pool, pool.each_alone, revisions)
 
-        def works(configuration: Configuration, revision: int) -> bool:
-            return (pool.number(configuration), revision) in pool.failures.worked
 
-        for wished in births(pool.each_alone, revisions - 1, works):
-            yield [p for p in wished if pool.failures.unknown((pool.number(p.configuration), p.revision))]
+def late(pool: Pool, untried: Sequence[Configuration], revisions: int) -> Iterator[list[Probe]]:
+    """Whether something works after all with what was blamed for failures, and since when."""
+    yield [Probe(c, pool.failures.newest) for c in untried if c not in pool.working]
+    yield from _births(pool, [c for c in untried if c in pool.working], revisions)
+
+
+def _births(pool: Pool, configurations: Sequence[Configuration], revisions: int) -> Iterator[list[Probe]]:
+    def works(configuration: Configuration, revision: int) -> bool:
+        return (pool.number(configuration), revision) in pool.failures.worked
+
+    for wished in births(configurations, revisions - 1, works):
+        yield [p for p in wished if pool.failures.unknown((pool.number(p.configuration), p.revision))]
 
 
 def _nearest(pool: Pool, wanted: Configuration) -> Asking[Configuration]:

@@ -52,14 +52,18 @@ class Failures:
         return list(dict.fromkeys(x for place in sorted(places) for x in self._blamed(holds).fails(place)))
 
     def untried(self, holds: Bools) -> list[int]:
-        """Levels for whose sake configurations are left alone and with which nothing ever worked.
+        """Levels that configurations are left alone for, and that never worked but at the newest revision.
 
-        They may all have failed by what came along with it: until it is tried alone nothing is known of it.
+        They may have failed by what came along with them: until that is known nothing is known of them.
         """
-        worked = holds[[c for c, _ in self.worked]].any(axis=0)
+        worked = holds[[c for c, r in self.worked if r != self.newest]].any(axis=0)
         each = np.eye(holds.shape[1], dtype=bool)
         blamed = self._blamed(holds).of(each).max(axis=1) >= DOUBTFUL
         return [int(level) for level in np.flatnonzero(blamed & ~worked)]
+
+    def working(self, holds: Bools, level: int) -> list[int]:
+        """Configurations that worked with a level."""
+        return sorted({c for c, _ in self.worked if holds[c, level]})
 
     def edges(self) -> list[Cell]:
         """Half-way between what failed before or after everything that works and the nearest that does.

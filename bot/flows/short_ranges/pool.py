@@ -47,9 +47,12 @@ class Pool:
         self.configurations: list[Configuration] = []
         self.holds: NDArray[np.bool_] = np.zeros((0, len(terms.levels)), dtype=bool)
         self._numbers: dict[Configuration, int] = {}
+        self._asked = set[Configuration]()
+        """For the sake of levels that are blamed for failures."""
         self.failures = Failures(revisions, anchor)
         choose.failing = self._failing
-        self.sparse, self.dense = self.number(choose.sparse), self.number(choose.dense)
+        for configuration in choose.extremes:
+            self.number(configuration)
         if candidates is not None and len(candidates) <= MOST:
             for configuration in candidates:
                 self.number(configuration)
@@ -69,13 +72,23 @@ class Pool:
         return self._numbers[configuration]
 
     @property
+    def sparse(self) -> int:
+        """The emptiest configuration: few options on."""
+        return self.number(self.choose.sparse)
+
+    @property
+    def dense(self) -> int:
+        """The fullest one."""
+        return self.number(self.choose.dense)
+
+    @property
     def working(self) -> Collection[Configuration]:
         """Those with which anything worked beside the anchor."""
         return dict.fromkeys(self.configurations[c] for c, _ in sorted(self.failures.tried_well))
 
     def begin_at(self, emptiest: Configuration) -> None:
         """Takes another configuration as the emptiest one, and adds each level by itself beside it."""
-        self.choose.sparse, self.sparse = emptiest, self.number(emptiest)
+        self.choose.sparse = emptiest
         self._add_each_alone()
 
     @property
@@ -98,7 +111,7 @@ class Pool:
 
     def on(self) -> Floats:
         """Which options are not as in the emptiest configuration: 0 or 1, (n_configurations, n_options)."""
-        plain = self.configurations[self.sparse]
+        plain = self.choose.sparse
         return np.array(
             [[a != b for a, b in zip(c, plain, strict=True)] for c in self.configurations], dtype=np.float64
         )
@@ -123,7 +136,7 @@ class Pool:
         mass = ensemble.mass_.reshape(len(evidence.kinds), evidence.places).max(axis=1)
         order = np.argsort(-mass)
         doubtful = [k for k in order[: 4 * GROWN] if UNSURE[0] < mass[k] < UNSURE[1]]
-        sparse = self.configurations[self.sparse]
+        sparse = self.choose.sparse
         for kind in doubtful[:GROWN]:
             term: Term = evidence.kinds.name(kind)
             self._add(self.choose.near(term, sparse))
@@ -134,11 +147,11 @@ class Pool:
         """Adds the fullest configuration without each of its levels where among many it alone moved."""
         if any(sides.moved == [self.dense] and len(sides.still) >= MANY for sides in places):
             for level in self._terms.levels:
-                self._add(self.choose.near([level], self.configurations[self.dense]))
+                self._add(self.choose.near([level], self.choose.dense))
 
     def alone(self, term: Term) -> tuple[Term, int] | None:
         """A term and the plainest configuration of it; None: there is none."""
-        plain = self.choose.near(term, self.configurations[self.sparse])
+        plain = self.choose.near(term, self.choose.sparse)
         return None if plain is None else (term, self.number(plain))
 
     def lacking(self, term: Term, level: Level) -> tuple[Term, int] | None:
@@ -148,13 +161,20 @@ class Pool:
             return None
         return self.alone((*(x for x in term if x != level), other))
 
-    def untried(self) -> list[int]:
-        """The plainest configurations with levels that are blamed for failures and were not tried so."""
-        sparse = self.configurations[self.sparse]
-        blamed = [self._terms.levels[place] for place in self.failures.untried(self.holds)]
-        plain = [self.choose.near([level], sparse) for level in blamed]
-        numbers = dict.fromkeys(self.number(c) for c in plain if c is not None)
-        return [n for n in numbers if not self.failures.knows(n)]
+    def untried(self) -> list[Configuration]:
+        """What tells whether levels that are blamed for failures work after all, and since when."""
+        blamed = self.failures.untried(self.holds)
+        failed = [self.configurations[c] for c in {c for c, _ in self.failures.failed}] if blamed else []
+        found: list[Configuration | None] = []
+        for place in blamed:
+            level, well = self._terms.levels[place], self.failures.working(self.holds, place)
+            plain = [*self.choose.alone([level]), self.choose.otherwise(level, failed)]
+            found += [self.configurations[c] for c in well[:1]] or [
+                c for c in plain if c is not None and not self.failures.knows(self.number(c))
+            ]
+        fresh = [c for c in dict.fromkeys(found) if c is not None and c not in self._asked]
+        self._asked.update(fresh)
+        return fresh
 
     def anything(self, rng: np.random.Generator) -> list[Probe]:
         """Trials somewhere else, as long as nothing worked; empty: too much was tried."""

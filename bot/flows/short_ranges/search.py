@@ -15,7 +15,7 @@ from bot.analysis.explanations.findings import Look
 from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
 from bot.analysis.explanations.visible import visible_changes
-from bot.flows.short_ranges.beginning import begin
+from bot.flows.short_ranges.beginning import begin, late
 from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
 from bot.flows.short_ranges.explaining import FEW_CELLS, Explainer
 from bot.flows.short_ranges.pool import Pool
@@ -140,8 +140,9 @@ class ShortRangeFinder:
             return []
         if edges := self._pool.failures.edges():
             return [Probe(self._pool.configurations[c], r) for c, r in edges]
-        if alone := self._pool.untried():
-            return [Probe(self._pool.configurations[c], self._pool.failures.newest) for c in alone]
+        if untried := self._pool.untried():
+            self._beginning = late(self._pool, untried, self.revisions)
+            return self._next()
         if len(self._cells) >= self._doubted:
             self._doubted = DOUBTED * len(self._cells)
             self._explainer.look_otherwise()

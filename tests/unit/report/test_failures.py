@@ -118,3 +118,12 @@ def test_what_only_base_fails_with_is_not_said_to_work_nowhere() -> None:
     found = report(spent=builders.SPENT.model_copy(update={"failed_trials": 8}), configurations=tuple(rows))
     told = markdown(headline(found).caveats[0])
     assert "(base never works with `a` and `b` on, where head does)" in told
+
+
+def test_what_works_at_neither_revision_comes_with_the_constraint_that_leaves_it_out() -> None:
+    rows = [row(one, *["base", "head"] * (not one["a"] and not one["b"])) for one in ALL]
+    spent = builders.SPENT.model_copy(update={"failed_trials": 32})
+    caveats = [markdown(c) for c in headline(report(spent=spent, configurations=tuple(rows))).caveats]
+    assert "(nothing works with `a` and `b` off)" in caveats[0]
+    assert caveats[1] == ("If that is how the program is meant to be, leave it out: `constraints: [a or b]`.")
+    assert not any("leave it out" in markdown(c) for c in headline(failing(two)).caveats)

@@ -64,3 +64,11 @@ def test_what_fails_is_asked_for_anew_each_time() -> None:
     space = flags(5)
     choose.failing = lambda: ((space.level_of["o1"], space.level_of["!o3"]),)
     assert near(choose, "o1") == on(1, 3)
+
+
+def test_what_failed_at_a_level_is_tried_without_all_that_came_along_each_time() -> None:
+    choose, space = configurator([]), flags(5)
+    without = space.level_of["!o1"]
+    assert choose.otherwise(without, [on(), on(3, 4), on(2, 3)]) == on(0)
+    assert choose.otherwise(without, [on(), on(0, 2, 3, 4), on(1)]) is None
+    assert choose.otherwise(without, []) is None

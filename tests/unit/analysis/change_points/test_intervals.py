@@ -92,3 +92,13 @@ def test_where_half_of_the_configurations_move_the_ratio_is_their_mean_and_not_n
 def test_more_noise_makes_the_interval_wider() -> None:
     narrow, wide = told(share)[1], told(share, noise=10 * NOISE)[1]
     assert wide[1] - wide[0] > 2 * (narrow[1] - narrow[0])
+
+
+def much_slower(configuration: Configuration, before: float) -> float:
+    return (2.7 if configuration[1] and configuration[2] else 0.9) * before
+
+
+@pytest.mark.parametrize("logs", [False, True])
+def test_what_is_far_slower_in_some_configurations_is_not_said_to_be_faster_in_any(logs: bool) -> None:
+    middle, interval = told(much_slower, logs=logs)
+    assert 1.0 < interval[0] < 1.9 < middle < 3.7 < interval[1]

@@ -127,3 +127,25 @@ def test_where_hardly_any_configuration_works_one_that_does_is_looked_for() -> N
 
     (point,) = search(system, answer=but(fails, system), trials=TRIALS)
     assert point.revision == 120 and "o1" in point.term
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.0])
+@pytest.mark.parametrize("exactly", [False, True])
+def test_where_one_of_two_options_is_needed_what_either_of_them_changed_is_found(
+    exactly: bool, noise: float
+) -> None:
+    """As an option for each format of its output: without any of them the program says so and ends."""
+    system = System(flags(8), {(100, ("o0",)): 0.4, (180, ("o1",)): 0.3, (240, ("o2",)): 0.3}, noise=noise)
+
+    def fails(probe: Probe) -> bool:
+        given = probe.configuration[:2].count(True)
+        return given != 1 if exactly else given == 0
+
+    found = told(search(system, answer=but(fails, system), trials=TRIALS))
+    assert {(at, canonical(term)) for at, term in found} == {(100, "o0"), (180, "o1"), (240, "o2")}
+
+
+def canonical(term: Term) -> str:
+    """With `!o0` for `o1`, which are the same where exactly one is given."""
+    (level,) = term
+    return {"!o0": "o1", "!o1": "o0"}.get(level, level)

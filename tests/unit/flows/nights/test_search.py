@@ -540,3 +540,18 @@ def test_a_night_without_noise_goes_on_beside_what_is_left_out_because_it_would_
 
     night, _ = noisy_night(cost, seed, noise=0.0)
     assert [(p.revision, p.term) for p in night.change_points_] == [(6, ("m",))]
+
+
+@pytest.mark.parametrize("exactly", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_where_one_of_two_options_is_needed_a_night_sees_what_either_of_them_changed(
+    seed: int, exactly: bool
+) -> None:
+    def cost(on: set[str], revision: int) -> float:
+        given = len(on & {"a", "b"})
+        fails = given != 1 if exactly else given == 0
+        return float("nan") if fails else 1.2 if revision >= 6 and "b" in on else 1.0
+
+    night, _ = noisy_night(cost, seed)
+    assert [(p.revision, p.term) for p in night.change_points_] == [(6, ("b",))]
+    assert not night.log_.broken_levels()

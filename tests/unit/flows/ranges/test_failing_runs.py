@@ -119,7 +119,9 @@ def test_what_fails_at_the_anchor_is_named() -> None:
     assert "One is with `c` alone." in note  # it works beside `b`: something else must come along
     del well[4:6]
     (note,) = without_value(SPACE, [*well, *bad], "v9")[1]
-    assert note.endswith("Nothing works there with `c`: mend how it is run, or forbid it by a constraint.")
+    assert note.endswith(
+        "Nothing works there with `c`: mend how it is run, or forbid it by a constraint, `not c`."
+    )
     plain = replace(trial("000", 3, math.nan), anchor=0.0)
     (note,) = without_value(SPACE, [*well[2:], plain, *bad], "v9")[1]
     assert "One is the default." in note
@@ -131,8 +133,13 @@ def test_where_everything_fails_at_the_anchor_no_option_is_blamed_for_it() -> No
     assert note.endswith("they have no value at any revision. Nothing works there: mend how it is run.")
 
 
-@pytest.mark.parametrize(("value", "told"), [("1", "`a` and `c`"), ("0", "`a` and `c` off")])
-def test_options_that_fail_together_at_the_anchor_are_named(value: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "told", "constraint"),
+    [("1", "`a` and `c`", "not (a and c)"), ("0", "`a` and `c` off", "not (a and !c)")],
+)
+def test_options_that_fail_together_at_the_anchor_are_named_with_the_constraint_that_forbids_it(
+    value: str, told: str, constraint: str
+) -> None:
     space = Space(tuple(Option(name, "flag", (False, True), False) for name in "abcde"))
     trials = [
         replace(trial(text, 2, math.nan if fails else 1.0), anchor=0.0 if fails else 0.3)
@@ -141,7 +148,7 @@ def test_options_that_fail_together_at_the_anchor_are_named(value: str, told: st
     ]
     (note,) = without_value(space, trials, "v9")[1]
     assert note.endswith(
-        f"Nothing works there with {told}: mend how it is run, or forbid it by a constraint."
+        f"Nothing works there with {told}: mend how it is run, or forbid it by a constraint, `{constraint}`."
     )
 
 
