@@ -35,6 +35,7 @@ class Configurator:
         self._candidates = None if candidates is None else tuple(dict.fromkeys(candidates))
         self.sparse = self._wanted(_fewest)
         """As few options on as can be: the program at its fastest, where a step is largest against noise."""
+        self._empty = self.sparse
         self.dense = self._wanted(_most)
         """As many options on as can be: most terms at once."""
         self.avoided: tuple[Level, ...] = ()
@@ -52,6 +53,11 @@ class Configurator:
     def extremes(self) -> list[Configuration]:
         """The emptiest and the fullest configuration; only one when they are the same."""
         return list(dict.fromkeys([self.sparse, self.dense]))
+
+    @property
+    def needed(self) -> list[int]:
+        """Options in which the emptiest configuration is another one than was wanted: that did not work."""
+        return [i for i, (a, b) in enumerate(zip(self._empty, self.sparse, strict=True)) if a != b]
 
     def near(self, held: Iterable[Level], wanted: Configuration) -> Configuration | None:
         """A configuration at these levels, close to a wanted one; None: there is none."""
@@ -76,16 +82,19 @@ class Configurator:
         found = [self.near([level], self.sparse) for level in levels]
         return list(dict.fromkeys(c for c in found if c is not None))
 
-    def otherwise(self, level: Level, failed: Collection[Configuration]) -> Configuration | None:
-        """One at a level, but without all else that is common to those that failed at it; None: nothing is.
+    def otherwise(self, level: Level, failed: Collection[Configuration]) -> list[Configuration]:
+        """Some at a level at which others failed, but without what may have been why.
 
-        Where one of two options is needed, what lacks the first works beside the second.
+        That is all that is common to these, and what the emptiest configuration needs: where one of two
+        options is needed, what lacks the first works beside the second.
         """
         mine = [c for c in failed if self._has([level], c)]
         shared = {x.option: x for x in self._space.levels if all(self._has([x], c) for c in mine)}
-        others = [self.without(x) for x in shared.values() if mine and x.option != level.option]
-        held = [level, *(x for x in others if x is not None)]
-        return self.near(held, self.sparse) if len(held) > 1 else None
+        without = [self.without(x) for x in shared.values() if mine and x.option != level.option]
+        instead = [self.level_at(i, self._empty, self.sparse) for i in self.needed]
+        held = [[level, *(x for x in others if x is not None)] for others in (without, instead)]
+        found = [self.near(levels, self.sparse) for levels in held if len(levels) > 1]
+        return list(dict.fromkeys(c for c in found if c is not None))
 
     def allows(self, configuration: Configuration) -> bool:
         """Whether it can be measured: an earlier night's may be forbidden since."""

@@ -27,19 +27,23 @@ class Acquaintance(Asker):
         yield [probe for c in doubted for probe in self.unknown(c, ends)]
 
     def never_worked(self) -> Iterator[list[Probe]]:
-        """Levels with which nothing worked, without what always came with them: that may be why it failed."""
+        """Of a program that needs an option, what may take its place: levels with which nothing worked."""
         last = self.revisions - 1
-        while fresh := [c for c in self._otherwise() if c not in self.log.pardoned]:
+        while self.choose.needed and (fresh := [c for c in self._telling() if c not in self.log.pardoned]):
             self.log.pardoned.update(fresh)
             yield [probe for c in fresh for probe in self.unknown(c, [last])]
 
-    def _otherwise(self) -> list[Configuration]:
+    def _telling(self) -> list[Configuration]:
+        """Such levels by themselves; where that fails, without what came along."""
         worked = self.log.means() > 0.0
         failed = [c for c, well in zip(self.log.configurations, worked, strict=True) if not well]
-        never = [self.log.levels[k] for k in np.flatnonzero(~self.log.holds[worked].any(axis=0))]
-        alone = [x for x in never if self.choose.near([x], self.choose.sparse) in failed]
-        found = [self.choose.otherwise(level, failed) for level in alone]
-        return list(dict.fromkeys(c for c in found if c is not None))
+        found: dict[Configuration, None] = {}
+        for k in np.flatnonzero(~self.log.holds[worked].any(axis=0)):
+            level = self.log.levels[k]
+            plain = self.choose.alone([level])
+            otherwise = set(plain) <= set(failed)
+            found |= dict.fromkeys(self.choose.otherwise(level, failed) if otherwise else plain)
+        return list(found)
 
     def births(self) -> Iterator[list[Probe]]:
         """Each level by itself, and about where it begins to work."""

@@ -77,8 +77,8 @@ def alone(window: Window, log: NightLog, choose: Configurator) -> list[Probe]:
     levels = dict.fromkeys([*log.broken_levels(), *log.broken_before])
     tried = log.place.keys() | log.pardoned
     failed = [c for c, mean in zip(log.configurations, log.means(), strict=True) if not mean > 0.0]
-    found = [*choose.alone(levels), *(choose.otherwise(level, failed) for level in levels)]
-    fresh = list(dict.fromkeys(c for c in found if c is not None and c not in tried))
+    found = [*choose.alone(levels), *(c for level in levels for c in choose.otherwise(level, failed))]
+    fresh = list(dict.fromkeys(c for c in found if c not in tried))
     log.pardoned.update(fresh)
     return [Probe(c, window.tip) for c in fresh]
 

@@ -165,14 +165,13 @@ class Pool:
         """What tells whether levels that are blamed for failures work after all, and since when."""
         blamed = self.failures.untried(self.holds)
         failed = [self.configurations[c] for c in {c for c, _ in self.failures.failed}] if blamed else []
-        found: list[Configuration | None] = []
+        found: list[Configuration] = []
         for place in blamed:
             level, well = self._terms.levels[place], self.failures.working(self.holds, place)
-            plain = [*self.choose.alone([level]), self.choose.otherwise(level, failed)]
-            found += [self.configurations[c] for c in well[:1]] or [
-                c for c in plain if c is not None and not self.failures.knows(self.number(c))
-            ]
-        fresh = [c for c in dict.fromkeys(found) if c is not None and c not in self._asked]
+            tried = [*self.choose.alone([level]), *self.choose.otherwise(level, failed)]
+            fresh = [c for c in tried if not self.failures.knows(self.number(c))]
+            found += [self.configurations[c] for c in well[:1]] or fresh
+        fresh = [c for c in dict.fromkeys(found) if c not in self._asked]
         self._asked.update(fresh)
         return fresh
 

@@ -69,6 +69,13 @@ def test_what_fails_is_asked_for_anew_each_time() -> None:
 def test_what_failed_at_a_level_is_tried_without_all_that_came_along_each_time() -> None:
     choose, space = configurator([]), flags(5)
     without = space.level_of["!o1"]
-    assert choose.otherwise(without, [on(), on(3, 4), on(2, 3)]) == on(0)
-    assert choose.otherwise(without, [on(), on(0, 2, 3, 4), on(1)]) is None
-    assert choose.otherwise(without, []) is None
+    assert choose.otherwise(without, [on(), on(3, 4), on(2, 3)]) == [on(0)]
+    assert choose.otherwise(without, [on(), on(0, 2, 3, 4), on(1)]) == []
+    assert choose.otherwise(without, []) == []
+
+
+def test_where_the_emptiest_configuration_needs_an_option_a_level_is_tried_instead_of_it() -> None:
+    choose, space = configurator([]), flags(5)
+    choose.sparse = on(1)
+    assert choose.needed == [1]
+    assert choose.otherwise(space.level_of["o3"], [on(1, 3), on(0, 1, 3, 4), on(2, 3)]) == [on(3)]

@@ -149,3 +149,15 @@ def canonical(term: Term) -> str:
     """With `!o0` for `o1`, which are the same where exactly one is given."""
     (level,) = term
     return {"!o0": "o1", "!o1": "o0"}.get(level, level)
+
+
+@pytest.mark.parametrize("exactly", [False, True])
+def test_where_one_of_three_options_is_needed_what_each_of_them_changed_is_found(exactly: bool) -> None:
+    steps: Steps = {(100, ("o0",)): 0.5, (180, ("o1",)): 0.3, (240, ("o2",)): 0.2}
+    system = System(flags(8), steps, noise=0.01)
+
+    def fails(probe: Probe) -> bool:
+        given = probe.configuration[:3].count(True)
+        return given != 1 if exactly else given == 0
+
+    assert told(search(system, answer=but(fails, system), trials=TRIALS)) == steps.keys()

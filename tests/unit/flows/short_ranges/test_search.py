@@ -517,3 +517,15 @@ def test_where_one_of_two_options_is_needed_what_either_of_them_changed_is_found
 
     found = told(search(system, answer=failing(system, fails, built=True)).change_points_)
     assert {(at, canonical(term)) for at, term in found} == {(6, "o0"), (11, "o1"), (17, "o2")}
+
+
+@pytest.mark.parametrize("exactly", [False, True])
+def test_where_one_of_three_options_is_needed_what_each_of_them_changed_is_found(exactly: bool) -> None:
+    steps: Steps = {(6, ("o0",)): 0.5, (11, ("o1",)): 0.3, (17, ("o2",)): 0.2}
+    system = System(flags(8), steps, noise=0.01)
+
+    def fails(probe: Probe) -> bool:
+        given = probe.configuration[:3].count(True)
+        return given != 1 if exactly else given == 0
+
+    assert told(search(system, answer=failing(system, fails, built=True)).change_points_) == steps.keys()
