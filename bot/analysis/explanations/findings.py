@@ -137,7 +137,24 @@ def agreed(look: Look) -> list[Found]:
         reworded = in_shared_words(chosen, place, shared, look.mass, look.evidence, LIKELY)
         if reworded != chosen and _names(other := steps_of(look, reworded)) > _names(found):
             chosen, found = reworded, other
-    return found
+    for finer in _finer(chosen, look.evidence):
+        plainer = {(s.at, s.term): s for s in steps_of(look, [j for j in chosen if j != finer])}
+        gained = {name for name, step in plainer.items() if step.certain} - _names(found)
+        lost = {(s.at, s.term) for s in found} - plainer.keys()
+        if gained and not lost & _names(found):
+            found = [s for s in found if (s.at, s.term) not in gained | lost]
+            found += [plainer[name] for name in gained]
+    return sorted(found, key=lambda s: (s.at, look.terms.named(s.term)))
+
+
+def _finer(chosen: Sequence[int], evidence: Evidence) -> list[int]:
+    """Steps that another one of their place and of fewer levels comes with.
+
+    Where a term moves some of its configurations further than others both may be too small to be told,
+    though all that hold the term surely move.
+    """
+    at = [(j, j % evidence.places, set(evidence.kinds.name(j // evidence.places))) for j in chosen]
+    return [j for j, place, term in at if any(place == p and other < term for _, p, other in at)]
 
 
 def _names(found: Sequence[Found]) -> set[tuple[int, Term]]:

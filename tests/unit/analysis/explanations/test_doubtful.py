@@ -53,6 +53,15 @@ def test_words_that_fewer_share_replace_none() -> None:
     assert agreed(divided) == steps_of(divided)
 
 
+def test_what_moves_a_part_of_a_term_further_does_not_keep_the_term_from_being_told() -> None:
+    noisy = evidence(measured(moved=0.35))
+    narrow = noisy.candidate(TERMS.number((ON, Level("o1", "off", False))) or 0, 5)
+    both = [OPTION, narrow]
+    split = replace(look(both, *[[OPTION]] * 12, *[both] * 8), evidence=noisy)
+    assert told(steps_of(split)) == [] and told(agreed(split)) == [("o0",)]
+    assert agreed(split) == steps_of(replace(split, best=[OPTION]))
+
+
 def test_where_explanations_move_different_terms_something_surely_moved_and_the_likely_ones_are_told() -> (
     None
 ):
