@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from bot.analysis.change_points.conflicts import meeting
 from bot.analysis.change_points.noise import Bools, Floats, Ints
 
 FADES = 0.25
@@ -34,12 +35,14 @@ class Blame:
     """How probably levels and pairs of them fail.
 
     suspects: two numbers of levels, (n, 2); the same twice: a level. chance: of these, (n, n_revisions).
-    shares: of each failure, (n_failures, n); the rest is chance.
+    shares: of each failure, (n_failures, n); the rest is chance. conflicts: numbers of more levels that fail
+    where all of them meet.
     """
 
     suspects: Ints
     chance: Floats
     shares: Floats
+    conflicts: Sequence[Ints] = ()
 
     def of(self, holds: Bools, *, pairs_alone: bool = False, least: float = 0.0) -> Floats:
         """How probably configurations fail, (n_configurations, n_revisions); holds: of which levels.
@@ -53,12 +56,14 @@ class Blame:
         for share in self.shares[(self.shares @ both.T).max(axis=1) >= least - TINY]:
             which = share > 0.0
             found = np.maximum(found, both[:, which] @ np.minimum(share[which, None], self.chance[which]))
+        found[meeting(holds, self.conflicts)] = 1.0
         return found
 
     def fails(self, place: int) -> list[tuple[int, ...]]:
-        """Levels, and pairs of them, that by themselves rather fail at a revision than not."""
+        """Levels, and some that meet, that by themselves rather fail at a revision than not."""
         which = self.suspects[self.chance[:, place] >= DOUBTFUL]
-        return [(one,) if one == other else (one, other) for one, other in which.tolist()]
+        found = [(one,) if one == other else (one, other) for one, other in which.tolist()]
+        return [*found, *(tuple(levels.tolist()) for levels in self.conflicts)]
 
 
 def reach(revisions: int) -> int:
@@ -73,6 +78,7 @@ def blame(
     failed: Collection[tuple[int, int]],
     worked: Collection[tuple[int, int]],
     by_chance: bool = True,
+    together: Sequence[Ints] = (),
 ) -> Blame:
     """By how each trial of a range ended.
 
@@ -81,8 +87,11 @@ def blame(
     work, a pair of them may not: an option that needs another one. Or a trial failed by chance: the less
     probably, the more failed with these levels before one worked again.
     holds: levels of each configuration, (n_configurations, n_levels). failed, worked: configurations and
-    revisions. by_chance: whether trials may fail by chance.
+    revisions. by_chance: whether trials may fail by chance. together: levels that are known to fail where all
+    of them meet (`conflicts`): what has them says nothing of each.
     """
+    known_why = meeting(holds, together)
+    failed = [(c, r) for c, r in failed if not known_why[c]]
     bad, well = _columns(failed), _columns(worked)
     share, free = _shares(holds, bad, well, reach(revisions))
     suspects = np.argwhere(np.triu(share.max(axis=0, initial=0.0)) >= LEAST)
@@ -95,7 +104,7 @@ def blame(
         share = share * _no_chance(free, alike, len(bad[1]) + len(worked))[:, None]
     for place in np.unique(bad[1]).tolist():
         mine[:, place] = share[bad[1] == place].max(axis=0)
-    return Blame(suspects, _nearest(mine, tried), share)
+    return Blame(suspects, _nearest(mine, tried), share, together)
 
 
 def _alike(free: Bools, tried: Bools, places: Ints) -> Ints:

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from bot.analysis.change_points.blame import DOUBTFUL, blame, reach
-from bot.analysis.change_points.conflicts import conflicts, meeting
+from bot.analysis.change_points.conflicts import conflicts
 from bot.analysis.change_points.noise import Bools
 from bot.model.change_points import Observation
 from bot.model.space import Configuration, Level, Space
@@ -34,12 +34,10 @@ class ProbableFailures:
     ) -> None:
         revisions = max((r for _, r in (*failed, *worked)), default=0) + 1
         last, near = revisions - 1, reach(revisions)
-        self._conflicts = conflicts(holds, failed=failed, worked=worked, at=last, near=near)
-        known_why = meeting(holds, self._conflicts)
-        failed = [(c, r) for c, r in failed if not known_why[c]]
+        together = conflicts(holds, failed=failed, worked=worked, at=last, near=near)
         anchored = {(c, 0) for c, _ in worked}
         self._blames = (
-            blame(holds, revisions, failed=failed, worked=worked),
+            blame(holds, revisions, failed=failed, worked=worked, together=together),
             blame(holds, 1, failed=[(c, 0) for c in valueless], worked=anchored, by_chance=False),
         )
         self._pairs_alone, self._any_worked = pairs_alone, len(worked) > 0
@@ -70,7 +68,7 @@ class ProbableFailures:
         if key not in self._expected:
             alone = self._pairs_alone
             found = [each.of(held[None, :], pairs_alone=alone, least=DOUBTFUL)[0] for each in self._blames]
-            self._expected[key] = (np.maximum(*found) >= DOUBTFUL) | meeting(held[None, :], self._conflicts)
+            self._expected[key] = np.maximum(*found) >= DOUBTFUL
         fails = self._expected[key]
         return bool(fails[min(revision, len(fails) - 1)])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bot.analysis.change_points.blame import DOUBTFUL, Blame, blame, cleared, reach
-from bot.analysis.change_points.conflicts import conflicts, meeting
+from bot.analysis.change_points.conflicts import conflicts
 from bot.analysis.change_points.noise import Bools, Ints
 from bot.analysis.explanations.cells import Cell
 
@@ -50,8 +50,7 @@ class Failures:
         if not (self.failed and self.tried_well):
             return []
         places = {self.newest, self.newest if self._anchor is None else self._anchor}
-        blamed = [x for place in sorted(places) for x in self._blamed(holds).fails(place)]
-        return list(dict.fromkeys([*blamed, *(tuple(which.tolist()) for which in self._conflicts(holds))]))
+        return list(dict.fromkeys(x for place in sorted(places) for x in self._blamed(holds).fails(place)))
 
     def untried(self, holds: Bools) -> list[int]:
         """Levels that configurations are left alone for, and that never worked but at the newest revision.
@@ -125,7 +124,6 @@ class Failures:
         if self.failed:
             self._give_up(holds)
             found &= self._blamed(holds).of(holds) < DOUBTFUL
-            found[meeting(holds, self._conflicts(holds))] = False
         found[:, sorted(self.unbuilt)] = False
         if self._anchor is not None:
             found &= found[:, [self._anchor]]
@@ -138,14 +136,14 @@ class Failures:
     def _blamed(self, holds: Bools) -> Blame:
         known = len(self.worked), len(self.failed), len(self.unbuilt)
         if self._blame is None or self._blame[0] != known:
-            known_why = meeting(holds, self._conflicts(holds))
-            failed = [(c, r) for c, r in self.failed if r not in self.unbuilt and not known_why[c]]
-            self._blame = known, blame(holds, self._revisions, failed=failed, worked=self.worked)
+            failed = [cell for cell in self.failed if cell[1] not in self.unbuilt]
+            together = self._conflicts(holds)
+            found = blame(holds, self._revisions, failed=failed, worked=self.worked, together=together)
+            self._blame = known, found
         return self._blame[1]
 
     def _conflicts(self, holds: Bools) -> list[Ints]:
-        if not (self.failed and self.tried_well):
+        if not self.tried_well:
             return []
-        at = self.newest if self._anchor is None else self._anchor
-        near = reach(self._revisions)
+        at, near = self.newest if self._anchor is None else self._anchor, reach(self._revisions)
         return conflicts(holds, failed=self.failed, worked=self.worked, at=at, near=near)

@@ -167,10 +167,12 @@ class Pool:
         failed = [self.configurations[c] for c in {c for c, _ in self.failures.failed}] if blamed else []
         found: list[Configuration] = []
         for place in blamed:
-            level, well = self._terms.levels[place], self.failures.working(self.holds, place)
+            if well := self.failures.working(self.holds, place):
+                found.append(self.configurations[well[0]])
+                continue
+            level = self._terms.levels[place]
             tried = [*self.choose.alone([level]), *self.choose.otherwise(level, failed)]
-            fresh = [c for c in tried if not self.failures.knows(self.number(c))]
-            found += [self.configurations[c] for c in well[:1]] or fresh
+            found += [c for c in tried if not self.failures.knows(self.number(c))]
         fresh = [c for c in dict.fromkeys(found) if c not in self._asked]
         self._asked.update(fresh)
         return fresh

@@ -137,12 +137,18 @@ def test_where_one_of_two_options_is_needed_what_either_of_them_changed_is_found
     """As an option for each format of its output: without any of them the program says so and ends."""
     system = System(flags(8), {(100, ("o0",)): 0.4, (180, ("o1",)): 0.3, (240, ("o2",)): 0.3}, noise=noise)
 
+    found = told(search(system, answer=but(needs_one_of(2, exactly), system), trials=TRIALS))
+    assert {(at, canonical(term)) for at, term in found} == {(100, "o0"), (180, "o1"), (240, "o2")}
+
+
+def needs_one_of(count: int, exactly: bool) -> Callable[[Probe], bool]:
+    """Which trials fail of a program that needs one of its first options, or exactly one of them."""
+
     def fails(probe: Probe) -> bool:
-        given = probe.configuration[:2].count(True)
+        given = probe.configuration[:count].count(True)
         return given != 1 if exactly else given == 0
 
-    found = told(search(system, answer=but(fails, system), trials=TRIALS))
-    assert {(at, canonical(term)) for at, term in found} == {(100, "o0"), (180, "o1"), (240, "o2")}
+    return fails
 
 
 def canonical(term: Term) -> str:
@@ -156,8 +162,5 @@ def test_where_one_of_three_options_is_needed_what_each_of_them_changed_is_found
     steps: Steps = {(100, ("o0",)): 0.5, (180, ("o1",)): 0.3, (240, ("o2",)): 0.2}
     system = System(flags(8), steps, noise=0.01)
 
-    def fails(probe: Probe) -> bool:
-        given = probe.configuration[:3].count(True)
-        return given != 1 if exactly else given == 0
-
-    assert told(search(system, answer=but(fails, system), trials=TRIALS)) == steps.keys()
+    found = search(system, answer=but(needs_one_of(3, exactly), system), trials=TRIALS)
+    assert told(found) == steps.keys()

@@ -13,7 +13,7 @@ from bot.model.change_points import Observation, Probe
 from bot.model.space import Configuration, Option, Space
 from bot.sampling.constraints import ConstraintSolver
 from tests.seeds import one_of, seeds
-from tests.unit.flows.change_points.test_failing import canonical, lacking, whole
+from tests.unit.flows.change_points.test_failing import canonical, lacking, needs_one_of, whole
 from tests.unit.flows.change_points.test_search import Steps, System, flags, told
 
 REVISIONS = 24
@@ -511,11 +511,8 @@ def test_an_amount_is_told_as_one_change_however_unlike_times_are() -> None:
 def test_where_one_of_two_options_is_needed_what_either_of_them_changed_is_found(exactly: bool) -> None:
     system = System(flags(8), {(6, ("o0",)): 0.4, (11, ("o1",)): 0.3, (17, ("o2",)): 0.3}, noise=0.01)
 
-    def fails(probe: Probe) -> bool:
-        given = probe.configuration[:2].count(True)
-        return given != 1 if exactly else given == 0
-
-    found = told(search(system, answer=failing(system, fails, built=True)).change_points_)
+    answer = failing(system, needs_one_of(2, exactly), built=True)
+    found = told(search(system, answer=answer).change_points_)
     assert {(at, canonical(term)) for at, term in found} == {(6, "o0"), (11, "o1"), (17, "o2")}
 
 
@@ -524,8 +521,5 @@ def test_where_one_of_three_options_is_needed_what_each_of_them_changed_is_found
     steps: Steps = {(6, ("o0",)): 0.5, (11, ("o1",)): 0.3, (17, ("o2",)): 0.2}
     system = System(flags(8), steps, noise=0.01)
 
-    def fails(probe: Probe) -> bool:
-        given = probe.configuration[:3].count(True)
-        return given != 1 if exactly else given == 0
-
-    assert told(search(system, answer=failing(system, fails, built=True)).change_points_) == steps.keys()
+    answer = failing(system, needs_one_of(3, exactly), built=True)
+    assert told(search(system, answer=answer).change_points_) == steps.keys()
