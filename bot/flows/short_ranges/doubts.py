@@ -1,4 +1,4 @@
-"""Trials that put beliefs of a short range to the test: a name of several options, noise of an option."""
+"""Trials that put beliefs of a short range to the test: names of options, whom a step misses, noise."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bot.analysis.explanations.cells import Cell, Floats, Table
 from bot.analysis.explanations.findings import Found
 from bot.analysis.explanations.scales import Scales
 from bot.flows.short_ranges.pool import Pool
+from bot.model.change_points import ChangePoint, Probe
 
 TRIED = 2
 """Configurations other than the plainest one that show a term without one of its levels: in a single one a
@@ -48,6 +49,28 @@ def doubts(
             if usable[ends[0]] and usable[ends[1]]:
                 wished |= {(plain, r): None for r in ends if (plain, r) not in known and r != anchor}
     return list(wished)
+
+
+def spared_in_doubt(
+    points: Sequence[ChangePoint], table: Table, pool: Pool, terms: Terms, *, anchor: int | None
+) -> list[Probe]:
+    """Where a step is told to miss some: the fullest configuration of these, next to the step.
+
+    If few that were measured did not move, what else they share may be the reason.
+    """
+    known = set(zip(table.configuration.tolist(), table.revision.tolist(), strict=True))
+    levels = {terms.named((level,)): level for level in terms.levels}
+    wished: dict[Cell, None] = {}
+    for point, names in ((each, names) for each in points for names in each.spared):
+        held = dict.fromkeys((*point.term, *names))
+        fullest = pool.choose.near([levels[name,] for name in held], pool.choose.dense)
+        if fullest is None:
+            continue
+        cells = [(pool.number(fullest), r) for r in (point.revision - 1, point.revision)]
+        usable = pool.usable()
+        if all(usable[cell] for cell in cells):
+            wished |= {cell: None for cell in cells if cell not in known and cell[1] != anchor}
+    return [Probe(pool.configurations[c], r) for c, r in wished]
 
 
 def noise_in_doubt(scales: Scales, table: Table, on: Floats) -> list[Cell]:

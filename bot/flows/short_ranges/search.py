@@ -16,7 +16,7 @@ from bot.analysis.explanations.spared import spared
 from bot.analysis.explanations.telling import told
 from bot.analysis.explanations.visible import visible_changes
 from bot.flows.short_ranges.beginning import begin, late
-from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
+from bot.flows.short_ranges.doubts import doubts, noise_in_doubt, spared_in_doubt
 from bot.flows.short_ranges.explaining import FEW_CELLS, Explainer
 from bot.flows.short_ranges.pool import Pool
 from bot.flows.short_ranges.sight import sharper
@@ -149,8 +149,11 @@ class ShortRangeFinder:
         wished = self._most_telling(self._explainer.look_)
         if not wished and self._explainer.look_otherwise():
             wished = self._most_telling(self._explainer.look_)
-        self.settled_ = not wished
         look = self._explainer.look_
+        wished = wished or spared_in_doubt(
+            self.change_points_, look.evidence.table, self._pool, self.terms_, anchor=self._anchor
+        )
+        self.settled_ = not wished
         return wished or sharper(look, self._cells, self._pool, anchor=self._anchor, sight=self._sight)
 
     def _most_telling(self, look: Look) -> list[Probe]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bot.analysis.change_points.terms import Terms
 from bot.analysis.explanations.cells import Cells
 from bot.analysis.explanations.findings import Found
 from bot.analysis.explanations.scales import Scales
-from bot.flows.short_ranges.doubts import doubts, noise_in_doubt
+from bot.flows.short_ranges.doubts import doubts, noise_in_doubt, spared_in_doubt
 from bot.flows.short_ranges.pool import Pool
-from bot.model.change_points import Probe
+from bot.model.change_points import ChangePoint, Probe
 from bot.model.space import Configuration, Level
 from bot.sampling.constraints import ConstraintSolver
 from bot.sampling.contrast import Configurator
@@ -33,14 +35,20 @@ def step(*term: Level, probability: float = 1.0) -> Found:
     return Found(term, False, at=12, low=12, high=12, size=0.5, clarity=50.0, probability=probability)
 
 
-def asked(*found: Found, known: tuple[Probe, ...] = (), anchor: int | None = None) -> set[Probe]:
-    """The trials that are wished when these are known beside one of the emptiest configuration."""
+def trials(*probes: Probe) -> tuple[Pool, Cells, Terms]:
+    """What they show when all take as long, beside one of the emptiest configuration."""
     solver = ConstraintSolver(SPACE)
     terms = Terms(SPACE, possible=solver.possible, equivalent=solver.equivalent)
     choose = Configurator(SPACE, solver, rng=np.random.default_rng(1))
     pool, cells = Pool(SPACE, terms, choose, 20, candidates=None), Cells()
-    for configuration, revision in ((choose.sparse, 3), *((p.configuration, p.revision) for p in known)):
+    for configuration, revision in ((choose.sparse, 3), *((p.configuration, p.revision) for p in probes)):
         cells.add((pool.number(configuration), revision), 1.0)
+    return pool, cells, terms
+
+
+def asked(*found: Found, known: tuple[Probe, ...] = (), anchor: int | None = None) -> set[Probe]:
+    """The trials that are wished when these are known beside one of the emptiest configuration."""
+    pool, cells, terms = trials(*known)
     wished = doubts(found, cells.table(), pool, terms, anchor=anchor)
     return {Probe(pool.configurations[c], r) for c, r in wished}
 
@@ -80,6 +88,18 @@ def test_a_configuration_that_another_step_of_the_place_moves_says_nothing() -> 
 
 def test_the_anchor_is_known_beforehand() -> None:
     assert {p.revision for p in asked(step(*PAIR), anchor=12)} == {11}
+
+
+def test_whom_a_step_is_told_to_miss_is_tried_beside_all_else_that_they_may_have() -> None:
+    point = ChangePoint(12, (12, 12), ("o0",), (), 1.2, (1.1, 1.3), 1.0, spared=(("!o1", "!o2"),))
+    for known in ((), around(LAST_ALONE), around(BOTH_ALONE)):
+        pool, cells, terms = trials(*known)
+        wished = spared_in_doubt([point], cells.table(), pool, terms, anchor=None)
+        assert set(wished) == {*around(BOTH_ALONE)} - {*known}
+    pool, cells, terms = trials()
+    pool.failures.answered((pool.number(BOTH_ALONE), 12), built=True, worked=False)
+    assert not spared_in_doubt([point], cells.table(), pool, terms, anchor=None)
+    assert not spared_in_doubt([replace(point, spared=())], cells.table(), pool, terms, anchor=None)
 
 
 def test_an_option_that_may_be_noisy_is_measured_again_beside_its_farthest_move_until_it_is_known() -> None:
