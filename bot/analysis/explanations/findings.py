@@ -138,12 +138,12 @@ def agreed(look: Look) -> list[Found]:
         if reworded != chosen and _names(other := steps_of(look, reworded)) > _names(found):
             chosen, found = reworded, other
     for finer in _finer(chosen, look.evidence):
-        plainer = {(s.at, s.term): s for s in steps_of(look, [j for j in chosen if j != finer])}
-        gained = {name for name, step in plainer.items() if step.certain} - _names(found)
-        lost = {(s.at, s.term) for s in found} - plainer.keys()
+        plainer = steps_of(look, [j for j in chosen if j != finer])
+        gained = _names(plainer) - _names(found)
+        lost = {(s.at, s.term) for s in found} - {(s.at, s.term) for s in plainer}
         if gained and not lost & _names(found):
             found = [s for s in found if (s.at, s.term) not in gained | lost]
-            found += [plainer[name] for name in gained]
+            found += [s for s in plainer if (s.at, s.term) in gained]
     return sorted(found, key=lambda s: (s.at, look.terms.named(s.term)))
 
 

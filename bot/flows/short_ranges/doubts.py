@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -45,9 +45,7 @@ def doubts(
             }
             if plain in compared or (rest != step.term and len(compared) >= TRIED):
                 continue
-            usable = pool.usable()[plain]
-            if usable[ends[0]] and usable[ends[1]]:
-                wished |= {(plain, r): None for r in ends if (plain, r) not in known and r != anchor}
+            wished |= dict.fromkeys(_around(plain, step.at, pool, known=known, anchor=anchor))
     return list(wished)
 
 
@@ -64,13 +62,21 @@ def spared_in_doubt(
     for point, names in ((each, names) for each in points for names in each.spared):
         held = dict.fromkeys((*point.term, *names))
         fullest = pool.choose.near([levels[name,] for name in held], pool.choose.dense)
-        if fullest is None:
-            continue
-        cells = [(pool.number(fullest), r) for r in (point.revision - 1, point.revision)]
-        usable = pool.usable()
-        if all(usable[cell] for cell in cells):
-            wished |= {cell: None for cell in cells if cell not in known and cell[1] != anchor}
+        if fullest is not None:
+            number = pool.number(fullest)
+            wished |= dict.fromkeys(_around(number, point.revision, pool, known=known, anchor=anchor))
     return [Probe(pool.configurations[c], r) for c, r in wished]
+
+
+def _around(
+    configuration: int, at: int, pool: Pool, *, known: Collection[Cell], anchor: int | None
+) -> list[Cell]:
+    """What is not known of a configuration next to a step; empty: it may have no value on one side."""
+    cells = [(configuration, at - 1), (configuration, at)]
+    usable = pool.usable()
+    if not all(usable[cell] for cell in cells):
+        return []
+    return [cell for cell in cells if cell not in known and cell[1] != anchor]
 
 
 def noise_in_doubt(scales: Scales, table: Table, on: Floats) -> list[Cell]:

@@ -102,9 +102,10 @@ def glance(usable: Bools, seen: Ints, *configurations: int) -> list[Cell]:
     """
     known = [-1, *seen.tolist(), usable.shape[1]]
     for configuration in configurations:
-        if unseen := sorted({*np.flatnonzero(usable[configuration]).tolist()} - {*known}):
+        unseen = np.setdiff1d(np.flatnonzero(usable[configuration]), known)
+        if len(unseen):
             room = np.abs(np.subtract.outer(unseen, known)).min(axis=1)
-            return [(configuration, unseen[int(np.argmax(room))])]
+            return [(configuration, int(unseen[np.argmax(room)]))]
     return []
 
 

@@ -62,6 +62,16 @@ def test_what_moves_a_part_of_a_term_further_does_not_keep_the_term_from_being_t
     assert agreed(split) == steps_of(replace(split, best=[OPTION]))
 
 
+def test_a_term_that_is_told_without_a_finer_one_keeps_both_its_amount_and_its_share() -> None:
+    noisy = evidence(measured(moved=0.35))
+    narrow = noisy.candidate(TERMS.number((ON, Level("o1", "off", False))) or 0, 5)
+    shares = noisy.candidate(len(TERMS) + 1 + TERMS.levels.index(ON), 5)
+    both = [OPTION, shares]
+    split = replace(look([*both, narrow], *[both] * 12, *[[*both, narrow]] * 8), evidence=noisy)
+    assert told(steps_of(split)) == [] and told(agreed(split)) == [("o0",), ("o0",)]
+    assert agreed(split) == steps_of(replace(split, best=both))
+
+
 def test_where_explanations_move_different_terms_something_surely_moved_and_the_likely_ones_are_told() -> (
     None
 ):
