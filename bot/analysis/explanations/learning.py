@@ -16,6 +16,10 @@ from bot.analysis.explanations.scales import LARGE, SLAB, Scales
 NOISES = (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 LIVELY = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Candidates: relative noise of a trial; and a factor on what else blurs."""
+CALMER, CALMER_FROM = 0.25, 60
+"""Standard deviation beforehand of how much livelier than usual a program is (log), from so many cells on:
+what few steps leave unexplained passes for liveliness, in which all other steps hide. With fewer cells a
+search that believes in little blur would be sure of the first names it finds."""
 UNEVEN = (0.0, 0.1, 0.2, 0.4)
 """Candidates: how far a configuration's own move is off the sum of its steps, as a share of these."""
 FREE, SEVERAL = 10.0, 3
@@ -236,4 +240,6 @@ def likelihood(
         own = (scales.noises(on)[table.configuration] * table.level())[more]
         found -= float(_scatter(table, more, own).sum())
     found += RARELY * sum(factor != 1.0 for factor in scales.noisier)
+    if len(table.value) >= CALMER_FROM:
+        found -= 0.5 * (max(math.log(scales.lively), 0.0) / CALMER) ** 2
     return float(found - 0.5 * ((math.log(scales.noise) - USUAL) / SPREAD) ** 2)

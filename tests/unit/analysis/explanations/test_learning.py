@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.analysis.explanations.learning import likelihood
+from bot.analysis.explanations.cells import Cells
+from bot.analysis.explanations.learning import CALMER_FROM, learn, likelihood
 from bot.analysis.explanations.scales import Scales
 from tests.unit.analysis.explanations.test_evidence import ON, measured
 
@@ -17,3 +18,25 @@ def test_steps_however_large_beside_the_noise_leave_trials_a_probability(slab: f
     table = measured()
     steps = np.random.default_rng(1).normal(size=(len(table.value), 5)) + 1.0
     assert np.isfinite(likelihood(replace(Scales(), slab=slab), table, ON, steps, None))
+
+
+def liveliness(revisions: int, *, of: float) -> float:
+    """As it is learned of a program that wanders so much more than is usual, of which no step is known."""
+    rng, cells = np.random.default_rng(7), Cells()
+    moves = of * rng.normal(size=(CALMER_FROM, 1 + ON.shape[1])) * [0.006, 0.002, 0.002, 0.002]
+    for c, row in enumerate(ON):
+        for r, moved in enumerate(np.cumsum(moves[:revisions], axis=0) @ [1.0, *row]):
+            cells.add((c, r), (1.0 + moved) * (1.0 + 0.001 * float(rng.standard_normal())))
+    table = cells.table()
+    nothing = np.zeros((len(table.value), 0))
+    return learn(Scales(noise=0.001), table, ON, steps=nothing, sizes=np.zeros(0)).lively
+
+
+def test_of_many_cells_a_little_more_liveliness_than_is_usual_is_taken_for_steps_to_be_found() -> None:
+    few = CALMER_FROM // len(ON) - 1
+    assert liveliness(few, of=3.2) > 1.0
+    assert liveliness(few + 1, of=3.2) == 1.0
+
+
+def test_a_program_that_is_far_livelier_than_is_usual_is_believed_to_be() -> None:
+    assert liveliness(CALMER_FROM // len(ON), of=8.0) > 1.0
