@@ -14,10 +14,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ import numpy.typing as npt
 from benchmarks.known_runs import carry_on, known_runs
 from benchmarks.releases.judge import EXAMPLE, read_counts
 from benchmarks.releases.scoring import score
-from benchmarks.releases.steps import Step, fit, releases_of, steps
+from benchmarks.releases.steps import Step, fit, judged, releases_of, steps
 from bot.adapters.documents.subject_file import load_subject
 from bot.flows.short_ranges.search import ShortRangeFinder
 from bot.model.change_points import Observation, Probe
@@ -51,25 +50,24 @@ class Continued:
         self.space, self.releases = space, releases_of(counts)
         chosen = [c for r, c in counts if r == COMPLETE]
         self._costs = np.linalg.lstsq(_with_ones(chosen), [counts[COMPLETE, c] or 0 for c in chosen])[0]
-        self._added = defaultdict[str, list[tuple[tuple[str, ...], float]]](list)
-        for fitted, (last, _) in zip(fit(space, counts), pairwise(self.releases), strict=True):
-            for term, share in fitted.work.items():
-                ran = [c for c in chosen if space.carries(term, c) and counts[fitted.release, c]]
-                plainest = min(n for c in ran if (n := counts[last, c]))
-                if abs(share) >= LEAST:
-                    self._added[fitted.release].append((term, share * plainest))
+        self._added = [
+            (at, term, fitted.added[term])
+            for at, fitted in enumerate(fit(space, counts), 1)
+            for term, share in fitted.work.items()
+            if abs(share) >= LEAST
+        ]
+        self._complete, self._since = self.releases.index(COMPLETE), self.releases.index(SINCE)
 
     def level(self, probe: Probe) -> float:
         """NaN: the trial fails."""
         configuration, at = probe.configuration, probe.revision
-        if configuration[self.space.names.index(YOUNG)] and at < self.releases.index(SINCE):
+        if configuration[self.space.names.index(YOUNG)] and at < self._since:
             return math.nan
-        found = float((_with_ones([configuration]) @ self._costs)[0])
-        complete = self.releases.index(COMPLETE)
-        between = self.releases[min(at, complete) + 1 : max(at, complete) + 1]
-        moved = sum(s for r in between for t, s in self._added[r] if self.space.carries(t, configuration))
+        level = float((_with_ones([configuration]) @ self._costs)[0])
+        for step, term, added in self._added:
+            if self.space.carries(term, configuration):
+                level += added * ((step <= at) - (step <= self._complete))
         own = np.random.default_rng([at, *map(int, configuration)]).normal(0.0, OFF)
-        level = found + moved if at > complete else found - moved
         return level * (1.0 + own) / float(self._costs[0])
 
 
@@ -103,14 +101,14 @@ def write_table() -> None:
     space = load_subject(EXAMPLE / "suspects.yml").space
     counts = read_counts(space)
     wanted = [s for s in steps(space, counts) if s.has_work]
-    judged = {(f.release, term): ratio for f in fit(space, counts) for term, ratio in f.ratios.items()}
+    ratios = judged(space, counts)
     lines = ["# The example with all of its 14 options", "", *(__doc__ or "").splitlines()[4:], ""]
     lines += ["| noise | seeds | trials | found | others: real | wrong |", "|---|---|---|---|---|---|"]
     found: dict[float, Counter[tuple[str, str]]] = {}
     told = [json.loads(line) for line in RUNS.read_text(encoding="utf-8").splitlines()]
     for noise in NOISES:
         rows = [r for r in told if r["noise"] == noise]
-        scored = [score(wanted, judged, releases_of(counts), r["change_points"]) for r in rows]
+        scored = [score(wanted, ratios, releases_of(counts), r["change_points"]) for r in rows]
         hits = [(s["release"], " + ".join(s["term"])) for x in scored for s in x["steps"] if s["off"] == 0]
         real = [o["real"] for x in scored for o in x["others"]]
         found[noise] = Counter(hits)

@@ -42,7 +42,7 @@ from benchmarks.releases.judge import (
 from benchmarks.releases.scoring import score, score_described
 from benchmarks.releases.seconds import read_ratios
 from benchmarks.releases.sizes import sizes, steps_in_seconds
-from benchmarks.releases.steps import fit, releases_of, steps
+from benchmarks.releases.steps import judged, releases_of, steps
 from benchmarks.releases.table import written
 from bot.adapters.documents.subject_file import load_subject
 from bot.model.space import Space
@@ -143,13 +143,13 @@ def write_table() -> None:
     cpu = sizes(space, read_ratios(space), found, releases)
     slow = steps_in_seconds(cpu, found, releases)
     seconds = {key: ratio for key, (ratio, _) in cpu.items()}
-    judged = {(f.release, term): ratio for f in fit(space, counts) for term, ratio in f.ratios.items()}
+    ratios = judged(space, counts)
 
     def scored(told: dict[str, Any]) -> dict[str, Any]:
         points = told["change_points"]
         if told["kind"].startswith("whole"):
             return told | score_described(whole, points)
-        own = (slow, seconds) if told["kind"] == "cpu" else (found, judged)
+        own = (slow, seconds) if told["kind"] == "cpu" else (found, ratios)
         return told | score(*own, releases, points)
 
     PAGE.write_text(written(found, counts, [scored(r) for r in runs()], cpu), encoding="utf-8")

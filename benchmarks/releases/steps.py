@@ -58,10 +58,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Fitted:
-    """All coefficients of one release: ratios, work as a share of the plainest run, residuals' SD (log)."""
+    """All coefficients of one release: ratios, work as a share of the plainest run, residuals' SD (log).
+
+    added: the same work, in instructions.
+    """
 
     release: str
     ratios: dict[Term, float]
+    added: dict[Term, float]
     work: dict[Term, float]
     spread: float
 
@@ -101,7 +105,7 @@ def _fit_one(space: Space, chosen: Sequence[Configuration], pair: Sequence[Array
         work, _ = _solve(columns, after - before)
     ratios = {term: math.exp(b) for term, b in coefficients.items()}
     shares = {term: w / float(before[columns[term]].min()) for term, w in work.items()}
-    return Fitted(release, ratios, shares, float(residuals.std()))
+    return Fitted(release, ratios, work, shares, float(residuals.std()))
 
 
 def _working_pairs(columns: Columns, pairs: Columns, before: Array, after: Array) -> Columns:
@@ -167,6 +171,11 @@ def steps(space: Space, counts: Counts, threshold: float = THRESHOLD) -> list[St
                 own = 1 + fitted.work[term]
                 found.append(Step(fitted.release, term, ratio, after / before, own))
     return found
+
+
+def judged(space: Space, counts: Counts) -> dict[tuple[str, Term], float]:
+    """The ratio of every release and term, large or small."""
+    return {(f.release, term): ratio for f in fit(space, counts) for term, ratio in f.ratios.items()}
 
 
 def main() -> None:
