@@ -75,7 +75,7 @@ def _remedy(reading: Reading, quiet: float) -> str:
             f"{told} if what stands out most is real, and about {_more(reading, quiet):,} if nothing changed"
         )
     return (
-        f"{told} if what stands out most is real; if nothing changed, this machine was too noisy to say so "
+        f"{told} if what stands out most is real; if nothing changed, runs differed too much to say so "
         f"({quiet:,.0f} times the measuring)"
     )
 

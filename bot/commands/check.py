@@ -93,6 +93,7 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
         wants_an_option,
     )
     from bot.report.reproduce import as_typed
+    from bot.report.unsteady import differ
 
     for build in found.builds:
         if not build.ok:
@@ -124,4 +125,6 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     )
     if found.wanted is not None:
         console.print(longer(found.wanted))
+    if found.noise is not None and (told := differ(found.noise)):
+        console.print(told)
     return 0

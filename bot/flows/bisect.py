@@ -11,6 +11,7 @@ from bot.analysis.change_points.visible import visible_steps
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
 from bot.flows.ranges.earlier import Earlier
 from bot.flows.ranges.failing_runs import failing_runs, in_words, without_broken, without_value
+from bot.flows.ranges.repeated import with_noise
 from bot.flows.ranges.series import series
 from bot.flows.ranges.telling import told_doubts, told_point
 from bot.flows.ranges.trials import recorded
@@ -184,7 +185,7 @@ def _report(
         revisions=len(job.revisions),
         visible=_visible(job, observations) if finished else Visible(),
         spent=job.bench.spent().model_copy(update={"budget_seconds": budget, "earlier": earlier}),
-        environment=job.bench.environment(),
+        environment=with_noise(job.bench.environment(), observations, job.metric),
         notes=tuple(
             dict.fromkeys(
                 [

@@ -1,12 +1,15 @@
-"""What `suspects check` finds out: the space, the sample a pull request would get, one build and one pair."""
+"""What `suspects check` finds out: the space, the sample a pull request would get, a build and some pairs."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from bot.flows.ports import Bench
 from bot.flows.pull_requests.flag_words import unknown_flags
 from bot.flows.run.job import Job
 from bot.model.invocation import Invocation, invocation
+from bot.model.noise import LEAST_FOR_SCALE, Noise
 from bot.model.revisions import Build
 from bot.model.space import Configuration
 from bot.model.subject import Program
@@ -15,6 +18,8 @@ from bot.sampling.schedule import FEW, MOST, room, time_for_few
 
 SECONDS = 600.0
 """Patience with the one pair that is run."""
+AGAIN, AGAIN_SECONDS = 12, 20.0
+"""Pairs more, for how far runs differ; fewer where these would take longer."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class Checked:
 
     count: how many configurations of the sample the pull-request budget holds, from the pair's seconds.
     wanted: seconds of a budget that holds enough of them to tell options apart; None: this one does.
+    noise: how far its runs differ; None: it was not run again.
     """
 
     sample: tuple[Configuration, ...]
@@ -32,6 +38,7 @@ class Checked:
     count: int | None
     notes: tuple[str, ...]
     wanted: float | None = None
+    noise: Noise | None = None
 
 
 def check_flow(job: Job) -> Checked:
@@ -49,11 +56,24 @@ def check_flow(job: Job) -> Checked:
     parallel = isinstance(job.subject.program, Program) and job.subject.program.parallel
     wish = Wish(bench.served(sample[0]), track="wall" if parallel else "duet")
     pair = next(iter(bench.measure(iter([wish]))), None)
-    count = wanted = None
+    count = wanted = noise = None
     if pair is not None and pair.ok and pair.seconds > 0:
         count = min(len(sample), room(pair.seconds, bench.slots, job.budget))
         wanted = time_for_few(pair.seconds, bench.slots) if count < min(FEW, len(sample)) else None
+        noise = _noise(job, bench, wish, pair.seconds)
     built = job.workshop.notes() if job.workshop else ()
     if job.unmentioned is not None and pair is not None and pair.ok:
         built = (*built, *unknown_flags(job.subject, job.unmentioned))
-    return Checked(sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()), wanted)
+    return Checked(sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()), wanted, noise)
+
+
+def _noise(job: Job, bench: Bench, wish: Wish, seconds: float) -> Noise | None:
+    """How far the runs of one configuration differ, of both sides together."""
+    times = min(AGAIN, int(AGAIN_SECONDS * bench.slots / seconds))
+    if not isinstance(job.subject.program, Program) or times < LEAST_FOR_SCALE:
+        return None
+    job.progress.stage("running it again: how far do its runs differ")
+    metric = "wall" if wish.track == "wall" else "cpu"
+    pairs = [pair for pair in bench.measure(iter([wish] * times)) if pair.ok]
+    both = [(pair.first.metrics.get(metric, 0.0), pair.second.metrics.get(metric, 0.0)) for pair in pairs]
+    return Noise.of_pairs(metric, [math.log(b / a) for a, b in both if a > 0 and b > 0])

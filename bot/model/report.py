@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
+from bot.model.noise import Noise
 from bot.model.report_assertions import AssertionOutcome, ProposedAssertions
 from bot.model.report_methods import ComparedProfile, MethodSuspect
 from bot.model.report_part import Part
@@ -201,15 +202,6 @@ class Spent(Part):
             builds=sum(one.builds for one in each),
             failed_trials=sum(one.failed_trials for one in each),
         )
-
-
-class Noise(Part):
-    """This run's own noise, from pairs of base against base."""
-
-    metric: str
-    pairs: int
-    sd_percent: float | None
-    bias_percent: float | None
 
 
 class Environment(Part):

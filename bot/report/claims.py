@@ -6,7 +6,7 @@ from bot.model.comment_commands import read_term, term_text
 from bot.model.report import ConfigurationChange, Effect, Report
 from bot.model.space import Term
 from bot.model.trials import costly, unread
-from bot.report import failures, words
+from bot.report import failures, unsteady, words
 from bot.report.formats import (
     Prose,
     count,
@@ -269,4 +269,4 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
             found.append(constraint)
         if report.measured and (advice := opening(c.failure for c in report.configurations)) is not None:
             found.append(prose("Of some that failed: ", advice))
-    return tuple(found)
+    return (*found, *(unsteady.caveat(report) if report.verdict in ("none", "inconclusive") else ()))

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from bot.model.report import ConfigurationChange, Noise, Report, State
+from bot.model.noise import Noise
+from bot.model.report import ConfigurationChange, Report, State
 from bot.model.space import Term
 from bot.report import doubts, words
 from bot.report.claims import changed_options, power, unexercised

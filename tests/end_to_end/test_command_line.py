@@ -106,7 +106,13 @@ def test_check_shows_space_sample_and_one_trial(place: Place) -> None:
     place.pull_request(text=config(program={"build": "true"}, constraints=["alpha implies beta"]))
     ended = place.suspects("check", "-q")
     assert ended.code == 0
-    for words in ("valid", "3 options, 6 valid configurations", "Ran: ./program.sh", "pair of trials took"):
+    for words in (
+        "valid",
+        "3 options, 6 valid configurations",
+        "Ran: ./program.sh",
+        "pair of trials took",
+        "Its runs differ by",
+    ):
         assert words in ended.out
     assert ended.err == ""
     numbered = [line.split(maxsplit=1)[1] for line in ended.out.splitlines() if line[:4].strip().isdigit()]

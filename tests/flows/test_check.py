@@ -17,14 +17,15 @@ def subject_of(options: dict[str, object]) -> Subject:
     return Subject.model_validate({"program": {"run": "./xz {options}"}, "options": options})
 
 
-def job(seconds: float, *, options: int = 6, subject: Subject | None = None) -> Job:
+def job(seconds: float, *, options: int = 6, subject: Subject | None = None, noise: float = 0.01) -> Job:
     names = [f"option{number}" for number in range(options)]
     subject = subject or subject_of({name: {"flag": f"--{name}"} for name in names})
     bench = FakeBench(
         rng=np.random.default_rng(1),
         budget=40.0,
-        truth={"cpu": lambda _c: 1.0},
+        truth={"cpu": lambda _c: 1.0, "wall": lambda _c: 1.0},
         seconds=seconds,
+        noise=noise,
     )
     return job_of(subject, bench)
 
@@ -83,3 +84,24 @@ def test_a_flag_with_a_number_is_known_where_its_word_stands_without_it() -> Non
 def test_a_budget_that_holds_enough_wants_nothing_nor_does_a_small_space() -> None:
     assert check_flow(job(0.01)).wanted is None
     assert check_flow(job(1.0, options=1)).wanted is None
+
+
+def test_a_program_is_run_again_to_tell_how_far_its_runs_differ() -> None:
+    for noise in (0.01, 0.4):
+        found = check_flow(job(0.01, noise=noise)).noise
+        assert found is not None and found.metric == "cpu" and found.sd_percent is not None
+        assert 50 * noise < found.sd_percent < 300 * noise
+        assert found.unsteady is (noise > 0.1)
+
+
+def test_a_program_that_takes_long_is_not_run_again_so_often() -> None:
+    some, none = (check_flow(job(seconds)).noise for seconds in (4.0, 10.0))
+    assert some is not None and some.pairs == 5
+    assert none is None
+
+
+def test_a_program_that_uses_many_cores_differs_in_the_time_that_passes() -> None:
+    program = {"run": "./xz {options}", "parallel": True}
+    subject = Subject.model_validate({"program": program, "options": {"a": {"flag": "-a"}}})
+    found = check_flow(job(0.01, subject=subject)).noise
+    assert found is not None and found.metric == "wall"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.model.noise import Noise
 from bot.model.report import (
     BuildFailure,
     ConfigurationChange,
     Effect,
     Environment,
-    Noise,
     Report,
     Reproduction,
     RevisionRef,

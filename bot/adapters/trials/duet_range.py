@@ -11,7 +11,8 @@ import numpy as np
 from bot.adapters.builds.range_workshop import RangeWorkshop
 from bot.adapters.trials.bench import PairBench
 from bot.model.change_points import Observation, Probe
-from bot.model.report import Environment, Noise, Spent
+from bot.model.noise import Noise
+from bot.model.report import Environment, Spent
 from bot.model.revisions import Revision
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Track, Wish
@@ -20,8 +21,6 @@ TRIALS = 2
 """Trials of a pair: the anchor's count, too."""
 WAITING = 0.8
 """A program whose CPU time is below this share of its wall time waits."""
-LEAST_FOR_SCALE = 3
-"""A standard deviation of fewer values is not worth stating."""
 DETAIL = 100
 """Characters of a failure's beginning and of its end that are told."""
 
@@ -119,16 +118,8 @@ class DuetRange:
 
     def environment(self) -> Environment:
         """The machine, and the noise of the anchor beside itself."""
-        return self._pairs.environment().model_copy(update={"noise": (self._noise(),)})
-
-    def _noise(self) -> Noise:
-        """Robust standard deviation and middle of the log ratios, in percent."""
-        found = np.log(self._controls)
-        if len(found) < LEAST_FOR_SCALE:
-            return Noise(metric=self._metric, pairs=len(found), sd_percent=None, bias_percent=None)
-        middle = float(np.median(found))
-        scale = 1.4826 * float(np.median(np.abs(found - middle)))
-        return Noise(metric=self._metric, pairs=len(found), sd_percent=100 * scale, bias_percent=100 * middle)
+        noise = Noise.of_pairs(self._metric, self._controls)
+        return self._pairs.environment().model_copy(update={"noise": (noise,)})
 
     def _wishes(self, queue: deque[Probe], unbuilt: deque[Observation]) -> Iterator[Wish | None]:
         """The pairs of what is built, as it is built; probes of what cannot be built are answered at once."""
@@ -182,7 +173,7 @@ class DuetRange:
             if self._alone:
                 return Observation(probe, revision)
             if pair.wish.control:
-                self._controls.append(revision / anchor)
+                self._controls.append(math.log(revision / anchor))
             return Observation(probe, revision / anchor, anchor=anchor)
         at_anchor, said = self._example(pair)
         self._examples.setdefault(at_anchor, said)

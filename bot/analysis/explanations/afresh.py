@@ -16,16 +16,17 @@ from bot.analysis.explanations.scales import Scales
 DECISIVE = 10.0
 """Log odds from which on steps are believed where noise was believed before."""
 WIDE = 4.0
-"""So many times the quickest configuration's time the slowest one takes where units are compared: where all
-take about as long, a share is as good as the same seconds."""
+"""So many times the least value the largest one is where units are compared: where all are about as long, a
+share is as good as the same seconds. A trial's noise is a share, too: of a program that became much faster it
+was larger before."""
 
 
 def wide(table: Table) -> bool:
-    """Whether configurations take so unlike times that steps in seconds and in shares are not the same."""
+    """Whether values are so unlike, of configurations or in time, that seconds and shares differ."""
     if table.relative:
         return True
-    levels = list(table.levels().values())
-    return bool(table.value.min() > 0.0) and max(levels) >= WIDE * min(levels)
+    least = float(table.value.min())
+    return least > 0.0 and float(table.value.max()) >= WIDE * least
 
 
 def worth(

@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve, helmert
 from bot.analysis.explanations.cells import DOUBT, Floats, Table
 from bot.analysis.explanations.scales import LARGE, SLAB, Scales
 
-NOISES = (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+NOISES = (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28)
 LIVELY = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Candidates: relative noise of a trial; and a factor on what else blurs."""
 CALMER, CALMER_FROM = 0.25, 60

@@ -13,6 +13,7 @@ from bot.flows.nights.second_look import SecondLook
 from bot.flows.nights.telling import NO_LOOK, Telling
 from bot.flows.ranges.chaining import Chain
 from bot.flows.ranges.failing_runs import broken_values, together, without_broken, without_value
+from bot.flows.ranges.repeated import with_noise
 from bot.flows.ranges.series import series
 from bot.flows.run.idle import doubted
 from bot.model.at_fault import held
@@ -61,7 +62,7 @@ def concluded(
         revisions=len(job.revisions),
         visible=telling.visible(job.subject.space),
         spent=job.bench.spent().model_copy(update={"budget_seconds": job.budget}),
-        environment=job.bench.environment(),
+        environment=with_noise(job.bench.environment(), measured, job.metric),
         history=job.history,
         notes=tuple(
             dict.fromkeys(

@@ -17,6 +17,7 @@ from bot.flows.publishing.disarm_words import (
     word,
 )
 from bot.model.errors import ArtifactError
+from bot.model.noise import Noise
 from bot.model.report import (
     Acceptance,
     BuildFailure,
@@ -24,7 +25,6 @@ from bot.model.report import (
     Effect,
     Environment,
     History,
-    Noise,
     Report,
     RevisionRef,
     Suspects,

@@ -13,12 +13,10 @@ import numpy as np
 from bot.analysis.diagnose import PairedEstimator, Rule
 from bot.analysis.telling_apart import Doubt
 from bot.flows.run.free_counts import FreeCounts
-from bot.model.report import Noise
+from bot.model.noise import Noise
 from bot.model.space import Configuration
 from bot.model.trials import Pair, Side, Trial
 
-LEAST_FOR_SCALE = 3
-"""A standard deviation of fewer controls is not worth stating."""
 _NUMBERS = re.compile(r"\d{4,}")
 """Of temporary files, processes, addresses: longer than exit codes."""
 
@@ -107,7 +105,7 @@ class Evidence:
 
     def noise(self) -> tuple[Noise, ...]:
         """This run's own noise per metric: robust standard deviation and bias of base against base, in %."""
-        return tuple(_noise(rule.name, self.controls.get(rule.name, [])) for rule in self.rules)
+        return tuple(Noise.of_pairs(rule.name, self.controls.get(rule.name, [])) for rule in self.rules)
 
     @property
     def configurations(self) -> list[Configuration]:
@@ -166,15 +164,6 @@ class Evidence:
 def _log_ratio(first: Trial, second: Trial, name: str) -> float:
     a, b = first.metrics.get(name, math.nan), second.metrics.get(name, math.nan)
     return math.log(b / a) if a > 0 and b > 0 else math.nan
-
-
-def _noise(metric: str, values: Sequence[float]) -> Noise:
-    finite = np.array([v for v in values if math.isfinite(v)])
-    if len(finite) < LEAST_FOR_SCALE:
-        return Noise(metric=metric, pairs=len(finite), sd_percent=None, bias_percent=None)
-    middle = float(np.median(finite))
-    scale = 1.4826 * float(np.median(np.abs(finite - middle)))
-    return Noise(metric=metric, pairs=len(finite), sd_percent=100 * scale, bias_percent=100 * middle)
 
 
 def _failure(pair: Pair) -> str:

@@ -12,11 +12,11 @@ from bot.analysis.pairs import Floats
 from bot.analysis.stored_pairs import StoredPairs, stored_pairs
 from bot.flows.nights.past import configuration_of
 from bot.flows.pull_request import rules
-from bot.flows.run.evidence import LEAST_FOR_SCALE
 from bot.flows.run.job import Job
 from bot.flows.shards.choice import LeftShard
 from bot.model.errors import ArtifactError
 from bot.model.history import Measurements, known_options, program_fingerprint
+from bot.model.noise import LEAST_FOR_SCALE
 from bot.model.report import Environment
 from bot.model.space import Configuration
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.model.report import ChangePoint, Report
 from bot.model.trials import ALONE, BESIDE, TIP_FAILS, UNREAD, UNTRIED, tip_fails, unread
-from bot.report import claims, doubts, unbuilt, words
+from bot.report import claims, doubts, unbuilt, unsteady, words
 from bot.report.formats import (
     Listing,
     Prose,
@@ -276,4 +276,5 @@ def _caveats(report: Report) -> tuple[Prose, ...]:
     if report.interrupted and not any("cut short" in note for note in told):
         told.insert(0, "The search was cut short: changes may have been missed.")
     advice = opening(report.notes) if report.measured else None
-    return (*(sentence(note) for note in told), *([prose("Of what failed: ", advice)] if advice else []))
+    advised = [prose("Of what failed: ", advice)] if advice else []
+    return (*(sentence(note) for note in told), *advised, *unsteady.caveat(report))

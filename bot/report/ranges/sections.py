@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.model.noise import Noise
 from bot.model.report import ChangePoint, Listed, Report
 from bot.report import words
 from bot.report.formats import (
@@ -152,10 +153,16 @@ def conditions(report: Report) -> Section:
         rows.append(("Measured before", f"{count(spent.earlier, 'value')}, by an earlier run of this search"))
     if spent.builds or spent.build_seconds:
         rows.append(("Building", f"{seconds(spent.build_seconds)}: {count(spent.builds, 'build')}"))
+    rows += [("Noise of a trial", _noise(n)) for n in report.environment.noise if n.sd_percent is not None]
     rows += machine(report)
     if report.history.source is not None or report.mode == "nightly":
         rows.append(("History", history(report)))
     return Section("run", "This run: range, cost, machine", (Table(("", ""), tuple(rows), "ll"),))
+
+
+def _noise(noise: Noise) -> Prose:
+    spread = f" of equal trials spreads by {noise.sd_percent:.2f} %, {count(noise.pairs, 'repetition')}"
+    return prose(words.metric(noise.metric).noun, spread)
 
 
 def remarks(report: Report) -> Section | None:

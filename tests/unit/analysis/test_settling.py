@@ -67,7 +67,7 @@ def still(noise: float, *, seed: int, rounds: int) -> tuple[PairedEstimator, np.
 def test_a_run_too_noisy_to_rule_anything_out_does_not_promise_that_a_few_more_pairs_do(seed: int) -> None:
     found, _ = still(0.5, seed=seed, rounds=5)
     (told,) = (note for note in found.judge().notes if CLAIM.search(note))
-    assert "if what stands out most is real; if nothing changed, this machine was too noisy to say so" in told
+    assert "if what stands out most is real; if nothing changed, runs differed too much to say so" in told
 
 
 def test_without_a_change_about_as_many_more_pairs_settle_it_as_are_told_for_that() -> None:

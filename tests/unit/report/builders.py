@@ -6,13 +6,13 @@ from datetime import date
 
 from bot.flows.history.accepting import Accepted, with_accepted
 from bot.model.accepted import AcceptedChange
+from bot.model.noise import Noise
 from bot.model.report import (
     BuildFailure,
     ConfigurationChange,
     Effect,
     Environment,
     History,
-    Noise,
     OptionValue,
     Report,
     Reproduction,

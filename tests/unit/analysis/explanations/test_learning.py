@@ -40,3 +40,16 @@ def test_of_many_cells_a_little_more_liveliness_than_is_usual_is_taken_for_steps
 
 def test_a_program_that_is_far_livelier_than_is_usual_is_believed_to_be() -> None:
     assert liveliness(CALMER_FROM // len(ON), of=8.0) > 1.0
+
+
+@pytest.mark.parametrize("noise", [0.3, 0.6, 1.2])
+def test_trials_of_an_unsteady_program_are_believed_to_be_as_noisy_as_they_are(noise: float) -> None:
+    rng, cells = np.random.default_rng(11), Cells(relative=True)
+    for c in range(len(ON)):
+        for r in range(12):
+            for value in np.exp(noise * rng.standard_normal(3)):
+                cells.add((c, r), float(value))
+    table = cells.table()
+    nothing = np.zeros((len(table.value), 0))
+    found = learn(Scales(), table, ON, steps=nothing, sizes=np.zeros(0)).noise
+    assert noise / 1.5 < found < 1.5 * noise

@@ -1,0 +1,34 @@
+"""Programs whose equal runs differ: by how much, and what a reader can do about it."""
+
+from __future__ import annotations
+
+from bot.model.noise import Noise
+from bot.model.report import Report
+from bot.report import words
+from bot.report.formats import Prose, count, prose, strong
+
+USUAL = 5
+"""Percent by which pairs of most programs spread at most."""
+REMEDY = (
+    "Make them do the same work: fixed seeds (random numbers, hash order), and nothing that depends on the "
+    "clock, a cache or the network. Then smaller changes can be seen."
+)
+
+
+def caveat(report: Report) -> tuple[Prose, ...]:
+    """That runs of the same code differ by more than machines let them, and the remedy; or nothing."""
+    found = [n for n in report.environment.noise if n.metric == report.primary_metric and n.unsteady]
+    return tuple(
+        prose("Runs of the same code differ by ", strong(f"{noise.sd_percent:.0f} %"),
+              f" {words.metric(noise.metric).noun} (standard deviation; up to {USUAL} % is usual). {REMEDY}")
+        for noise in found[:1]
+    )  # fmt: skip
+
+
+def differ(noise: Noise) -> str:
+    """By how much the runs of one configuration differ, in a sentence; empty: it is not known."""
+    if noise.sd_percent is None:
+        return ""
+    spread = f"{noise.sd_percent:.2g} % {words.metric(noise.metric).noun}"
+    told = f"Its runs differ by {spread} (standard deviation of {count(noise.pairs, 'pair')})."
+    return f"{told} That is much. {REMEDY}" if noise.unsteady else told
