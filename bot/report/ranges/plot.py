@@ -25,7 +25,9 @@ WIDE, NARROW = 9.1, 4.4
 PANEL, MARGIN = 0.82, 0.75
 MOST_DOTS = 400
 LEAST_SPAN, LEAST_OF_LARGEST = 0.06, 0.4
-"""The least that a panel's height stands for, as a share of the value and of the widest panel."""
+"""The least that a panel's height stands for, as a log ratio and as a share of the widest panel."""
+APART = 0.25
+"""Least distance of two labels of an axis, as a share of its height: closer ones would overlap."""
 LABEL_ROWS, LETTER = 3, 0.075
 """Rows for the labels of change points, and the width of a letter in inches."""
 
@@ -88,7 +90,7 @@ def _panels(figure: Figure, report: Report, shown: list[Series], marks: list[_Ma
     figure.subplots_adjust(hspace=0.55, left=0.6 / width, right=1 - 0.15 / width)
     reference = reference_options(report) or None
     order = telling(report)
-    least = max([LEAST_SPAN, *(LEAST_OF_LARGEST * spread(s) for s in shown)])
+    least = max([LEAST_SPAN, *(LEAST_OF_LARGEST * math.log1p(spread(s)) for s in shown)])
     before = min((m.first for m in marks), default=length(report))
     for axes, series in zip(panels, shown, strict=True):
         _values(axes, series, before=before, least=least)
@@ -101,25 +103,43 @@ def _panels(figure: Figure, report: Report, shown: list[Series], marks: list[_Ma
 
 
 def _values(axes: Axes, series: Series, *, before: int, least: float) -> None:
-    """Dots and a line, in percent of what was usual before the first change; crosses where it failed."""
+    """Dots and a line, as logs of ratios to what was usual before the first change; crosses where it failed.
+
+    Half and twice of it are as far from it, so that a program that became much faster does not look flat.
+    """
     found = _thinned([(p.place, p.value) for p in positive(series)])
     usual = statistics.median([v for place, v in found if place < before] or [v for _, v in found])
-    change = [(place, 100.0 * (value / usual - 1.0)) for place, value in found]
+    change = [(place, math.log(value / usual)) for place, value in found]
     line = sorted([*change, *((place, math.nan) for place in series.failed)])  # the line breaks at failures
     axes.plot(*zip(*line, strict=True), color=INK, linewidth=0.9)
     axes.plot(*zip(*change, strict=True), "o", color=INK, markersize=2.4)
     low, high = min(c for _, c in change), max(c for _, c in change)
-    middle, reach = (low + high) / 2, max(high - low, 100.0 * least) / 2
+    middle, reach = (low + high) / 2, max(high - low, least) / 2
     axes.set_ylim(middle - 1.3 * reach, middle + 1.2 * reach)
     failed = series.failed[:: -(-len(series.failed) // MOST_DOTS) or 1]
     if failed:
         axes.plot(failed, [middle - 1.22 * reach] * len(failed), "x", color=MUTED, markersize=3)
-    axes.locator_params(axis="y", nbins=3, min_n_ticks=2)
-    axes.yaxis.set_major_formatter(lambda value, _: percent(1 + value / 100, decimals=0))
+    ratios = _ticks(*axes.get_ylim())
+    axes.set_yticks([math.log(ratio) for ratio in ratios], [percent(ratio, decimals=0) for ratio in ratios])
     axes.tick_params(axis="both", length=0, labelsize=8.5)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(LINE)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """A few ratios between two logs, of round percents, nearest to 1 first."""
+    from matplotlib.ticker import MaxNLocator
+
+    round_ones = MaxNLocator(nbins=3, min_n_ticks=2).tick_values(
+        100.0 * math.expm1(low), 100.0 * math.expm1(high)
+    )
+    logs = (math.log1p(percents / 100.0) for percents in round_ones if percents > -100.0)
+    kept: list[float] = []
+    for at in sorted(logs, key=abs):
+        if low <= at <= high and all(abs(at - other) >= APART * (high - low) for other in kept):
+            kept.append(at)
+    return [math.exp(at) for at in kept]
 
 
 def _thinned(found: list[tuple[int, float]]) -> list[tuple[int, float]]:

@@ -99,3 +99,11 @@ def test_a_picture_without_change_points_is_not_explained_by_them() -> None:
     found = bisection(change_points=(slow,), series=(series(slow, extreme=True),))
     assert "Lines are the change points" in page(found)
     assert "Lines are the change points" not in page(found.model_copy(update={"change_points": ()}))
+
+
+def test_no_axis_goes_below_the_loss_of_everything() -> None:
+    rose, fell = move(12, "extreme", ratio=9.0), move(24, ratio=0.4)
+    shown = (series(fell, rose, extreme=True), series(fell))
+    for svg in plots(bisection(change_points=(rose, fell), series=shown)):
+        falls = [int(found[1]) for text in texts(svg) if (found := re.fullmatch(r"-(\d+) %", text))]
+        assert falls and max(falls) <= 100
