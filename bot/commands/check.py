@@ -12,13 +12,13 @@ from bot.commands import options
 from bot.model.space import Space
 
 if TYPE_CHECKING:
-    from bot.flows.check import Checked
+    from bot.flows.check import Checked, TriedLevels
     from bot.flows.run.job import Job
 
 COUNTED = 1_000_000
 """Valid configurations are counted up to here."""
-SHOWN = 12
-"""Configurations of the sample that are shown."""
+SHOWN, MOST_OF_A_REASON = 12, 160
+"""Configurations of the sample that are shown, and levels that fail; characters of why."""
 ALONE = (
     "The input is a copy in a folder of its own. When it needs what lies beside it, name the folder as the"
     " workload's path, and the file in run: {workload}/FILE."
@@ -33,7 +33,7 @@ def check(
     verbose: options.Verbose = False,  # noqa: ARG001  read by __main__ when something goes wrong
     quiet: options.Quiet = False,
 ) -> None:
-    """Validate the file, show the space and the sample, build and run one trial."""
+    """Validate the file, show the space and the sample, build, and try each option once."""
     from bot.compose.measuring import check_job
     from bot.compose.subjects import Asked
     from bot.flows.check import check_flow
@@ -102,10 +102,7 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     if found.command is not None:
         console.print("Ran:", clean(as_typed(job.subject, found.command)), markup=False)
     if found.pair is None or not found.pair.ok:
-        trial = (
-            None if found.pair is None else (found.pair.second if found.pair.first.ok else found.pair.first)
-        )
-        reason = "nothing was run" if trial is None else trial.detail or trial.outcome
+        reason = "nothing was run" if found.pair is None else found.pair.reason
         console.print(f"The trial failed: {clean(reason)}", markup=False)
         if advice := remedy([reason]):
             folder, key = advice
@@ -127,4 +124,22 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
         console.print(longer(found.wanted))
     if found.noise is not None and (told := differ(found.noise)):
         console.print(told)
+    if found.alone is not None:
+        _show_levels(console, found.alone)
     return 0
+
+
+def _show_levels(console: Console, found: TriedLevels) -> None:
+    """How options fare by themselves; one that fails is no mistake where it needs another one."""
+    from bot.report.formats import clean, count, shorten
+
+    tried = count(found.tried, "level") + (f" of {found.levels}" if found.tried < found.levels else "")
+    if not found.failed:
+        console.print(f"Tried {tried} by themselves: all work.")
+        return
+    console.print(f"Tried {tried} by themselves; of these fail {len(found.failed)}:")
+    for level, reason in found.failed[:SHOWN]:
+        console.print(f"  {level}: {shorten(clean(reason), MOST_OF_A_REASON)}", markup=False)
+    if len(found.failed) > SHOWN:
+        console.print(f"  and {len(found.failed) - SHOWN} more")
+    console.print("Mend their flags, or say under constraints what they need: a implies b.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from bot.flows.ports import Bench
 from bot.flows.pull_requests.flag_words import unknown_flags
@@ -11,7 +12,7 @@ from bot.flows.run.job import Job
 from bot.model.invocation import Invocation, invocation
 from bot.model.noise import LEAST_FOR_SCALE, Noise
 from bot.model.revisions import Build
-from bot.model.space import Configuration
+from bot.model.space import Configuration, Level
 from bot.model.subject import Program
 from bot.model.trials import Pair, Wish
 from bot.sampling.schedule import FEW, MOST, room, time_for_few
@@ -20,6 +21,17 @@ SECONDS = 600.0
 """Patience with the one pair that is run."""
 AGAIN, AGAIN_SECONDS = 12, 20.0
 """Pairs more, for how far runs differ; fewer where these would take longer."""
+LEVELS_SECONDS = 30.0
+"""Patience with levels that are tried by themselves."""
+
+
+@dataclass(frozen=True)
+class TriedLevels:
+    """Each level that the default configuration has not, once: how many of how many, and why which failed."""
+
+    tried: int
+    levels: int
+    failed: tuple[tuple[Level, str], ...]
 
 
 @dataclass(frozen=True)
@@ -28,7 +40,7 @@ class Checked:
 
     count: how many configurations of the sample the pull-request budget holds, from the pair's seconds.
     wanted: seconds of a budget that holds enough of them to tell options apart; None: this one does.
-    noise: how far its runs differ; None: it was not run again.
+    noise: how far its runs differ; None: it was not run again. alone: None: levels were not tried.
     """
 
     sample: tuple[Configuration, ...]
@@ -39,6 +51,7 @@ class Checked:
     notes: tuple[str, ...]
     wanted: float | None = None
     noise: Noise | None = None
+    alone: TriedLevels | None = None
 
 
 def check_flow(job: Job) -> Checked:
@@ -56,15 +69,18 @@ def check_flow(job: Job) -> Checked:
     parallel = isinstance(job.subject.program, Program) and job.subject.program.parallel
     wish = Wish(bench.served(sample[0]), track="wall" if parallel else "duet")
     pair = next(iter(bench.measure(iter([wish]))), None)
-    count = wanted = noise = None
+    count = wanted = noise = alone = None
     if pair is not None and pair.ok and pair.seconds > 0:
         count = min(len(sample), room(pair.seconds, bench.slots, job.budget))
         wanted = time_for_few(pair.seconds, bench.slots) if count < min(FEW, len(sample)) else None
         noise = _noise(job, bench, wish, pair.seconds)
+        alone = _alone(job, bench, wish)
     built = job.workshop.notes() if job.workshop else ()
     if job.unmentioned is not None and pair is not None and pair.ok:
         built = (*built, *unknown_flags(job.subject, job.unmentioned))
-    return Checked(sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()), wanted, noise)
+    return Checked(
+        sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()), wanted, noise, alone
+    )
 
 
 def _noise(job: Job, bench: Bench, wish: Wish, seconds: float) -> Noise | None:
@@ -77,3 +93,23 @@ def _noise(job: Job, bench: Bench, wish: Wish, seconds: float) -> Noise | None:
     pairs = [pair for pair in bench.measure(iter([wish] * times)) if pair.ok]
     both = [(pair.first.metrics.get(metric, 0.0), pair.second.metrics.get(metric, 0.0)) for pair in pairs]
     return Noise.of_pairs(metric, [math.log(b / a) for a, b in both if a > 0 and b > 0])
+
+
+def _alone(job: Job, bench: Bench, wish: Wish) -> TriedLevels | None:
+    """Tries each level that the default configuration has not, with as little else as constraints allow.
+
+    A flag that the program does not know would fail half of a pull request's trials.
+    """
+    space, default = job.subject.space, wish.configuration
+    wanted: dict[Configuration, Level] = {}
+    for level in space.levels:
+        if not space.holds(level, default) and (found := job.solver.complete([level], near=default)):
+            wanted.setdefault(found, level)
+    if not isinstance(job.subject.program, Program) or not wanted:
+        return None
+    job.progress.stage("trying each option by itself")
+    end = bench.elapsed() + LEVELS_SECONDS
+    wishes = (replace(wish, configuration=configuration) for configuration in wanted)
+    pairs = [*bench.measure(takewhile(lambda _: bench.elapsed() < end, wishes))]
+    failed = [(wanted[pair.wish.configuration], pair.reason) for pair in pairs if not (pair.ok or pair.cut)]
+    return TriedLevels(len(pairs), len(wanted), tuple(failed))

@@ -15,7 +15,7 @@ from bot.model.profiles import Method, Profile, Target, Tool
 from bot.model.report import Environment, Spent
 from bot.model.resources import Counted, Source
 from bot.model.revisions import Build, Comparison
-from bot.model.space import Configuration, Term
+from bot.model.space import Configuration, Level, Term
 from bot.model.trials import Pair, Side, Wish
 
 
@@ -79,8 +79,8 @@ class Solver(Protocol):
         """Whether any valid configuration holds the term."""
         ...
 
-    def complete(self, *, near: Configuration) -> Configuration | None:
-        """A valid configuration close to `near`."""
+    def complete(self, held: Iterable[Level] = (), *, near: Configuration) -> Configuration | None:
+        """A valid configuration at the held levels, close to `near`; None: there is none."""
         ...
 
 

@@ -123,3 +123,11 @@ class Pair:
     def cut(self) -> bool:
         """Stopped by the budget or by the user: neither a measurement nor a failure."""
         return "cut" in (self.first.outcome, self.second.outcome)
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, in the words of the first trial that did."""
+        if self.first.ok and self.second.ok:
+            return f"exit codes differ: {self.first.exit_code} and {self.second.exit_code}"
+        trial = self.second if self.first.ok else self.first
+        return trial.detail or trial.outcome

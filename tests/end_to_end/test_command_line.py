@@ -112,6 +112,7 @@ def test_check_shows_space_sample_and_one_trial(place: Place) -> None:
         "Ran: ./program.sh",
         "pair of trials took",
         "Its runs differ by",
+        "Tried 3 levels by themselves: all work.",
     ):
         assert words in ended.out
     assert ended.err == ""
@@ -119,6 +120,16 @@ def test_check_shows_space_sample_and_one_trial(place: Place) -> None:
     assert (
         len(set(numbered)) == 6 and numbered[0] == "the default configuration" and "alpha, beta" in numbered
     )
+
+
+def test_check_lists_the_options_that_fail_by_themselves_with_their_error(place: Place) -> None:
+    program = shell('case " $* " in *" --beta "*) echo "unknown option: beta" >&2; exit 2;; esac')
+    place.pull_request(program, program + "#")
+    ended = place.suspects("check", "-q")
+    assert ended.code == 0
+    assert "Tried 3 levels by themselves; of these fail 1:" in ended.out
+    (told,) = [line for line in ended.out.splitlines() if line.startswith("  beta: ")]
+    assert "exit code 2" in told and "unknown option: beta" in told
 
 
 def test_check_of_a_build_that_fails_shows_its_log(place: Place) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 
 from bot.flows.check import check_flow
 from bot.flows.run.job import Job
+from bot.model.space import Configuration
 from bot.model.subject import Subject
+from bot.model.trials import Outcome
 from tests.fakes import FakeBench, job_of
 
 
@@ -17,7 +19,18 @@ def subject_of(options: dict[str, object]) -> Subject:
     return Subject.model_validate({"program": {"run": "./xz {options}"}, "options": options})
 
 
-def job(seconds: float, *, options: int = 6, subject: Subject | None = None, noise: float = 0.01) -> Job:
+def works(configuration: Configuration) -> Outcome | None:
+    return None
+
+
+def job(
+    seconds: float,
+    *,
+    options: int = 6,
+    subject: Subject | None = None,
+    noise: float = 0.01,
+    fails: Callable[[Configuration], Outcome | None] = works,
+) -> Job:
     names = [f"option{number}" for number in range(options)]
     subject = subject or subject_of({name: {"flag": f"--{name}"} for name in names})
     bench = FakeBench(
@@ -26,6 +39,7 @@ def job(seconds: float, *, options: int = 6, subject: Subject | None = None, noi
         truth={"cpu": lambda _c: 1.0, "wall": lambda _c: 1.0},
         seconds=seconds,
         noise=noise,
+        fails=fails,
     )
     return job_of(subject, bench)
 
@@ -105,3 +119,37 @@ def test_a_program_that_uses_many_cores_differs_in_the_time_that_passes() -> Non
     subject = Subject.model_validate({"program": program, "options": {"a": {"flag": "-a"}}})
     found = check_flow(job(0.01, subject=subject)).noise
     assert found is not None and found.metric == "wall"
+
+
+def test_each_level_is_tried_by_itself_and_what_fails_is_told_with_its_reason() -> None:
+    subject = subject_of({"a": {"flag": "-a"}, "b": {"flag": "-b"}, "n": {"number": [1, 2, 3], "flag": "-n"}})
+    found = check_flow(job(0.01, subject=subject, fails=lambda c: "exit" if c[1] else None)).alone
+    assert found is not None and (found.tried, found.levels) == (4, 4)  # a, b, n at least 2, n at least 3
+    assert [(str(level), reason) for level, reason in found.failed] == [("b", "exit code 3")]
+
+
+def test_a_level_is_tried_with_what_constraints_make_it_need() -> None:
+    program = {"run": "./xz {options}"}
+    subject = Subject.model_validate(
+        {
+            "program": program,
+            "options": {"a": {"flag": "-a"}, "b": {"flag": "-b"}},
+            "constraints": ["b implies a"],
+        }
+    )
+
+    def b_without_a(configuration: Configuration) -> Outcome | None:
+        return "exit" if configuration == (False, True) else None
+
+    found = check_flow(job(0.01, subject=subject, fails=b_without_a)).alone
+    assert found is not None and found.tried == 2 and not found.failed
+
+
+def test_levels_that_would_take_too_long_are_left_and_counted() -> None:
+    found = check_flow(job(8.0)).alone
+    assert found is not None and (found.tried, found.levels) == (4, 6)
+
+
+def test_what_was_cut_off_is_no_failure() -> None:
+    found = check_flow(job(0.01, fails=lambda c: "cut" if c[0] else None)).alone
+    assert found is not None and not found.failed
