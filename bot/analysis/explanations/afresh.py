@@ -15,18 +15,25 @@ from bot.analysis.explanations.scales import Scales
 
 DECISIVE = 10.0
 """Log odds from which on steps are believed where noise was believed before."""
-WIDE = 4.0
-"""So many times the least value the largest one is where units are compared: where all are about as long, a
-share is as good as the same seconds. A trial's noise is a share, too: of a program that became much faster it
-was larger before."""
+WIDE, FASTER = 4.0, 2.5
+"""So many times the quickest configuration's time the slowest one takes where units are compared: where all
+take about as long, a share is as good as the same seconds. Or so many times as long as at another revision:
+noise is a share of what a trial takes, and of a program that became much faster it was larger before."""
+SEVERAL = 5
+"""Trials of a revision that say how long it takes: of fewer, disturbed ones may be the most."""
 
 
 def wide(table: Table) -> bool:
-    """Whether values are so unlike, of configurations or in time, that seconds and shares differ."""
+    """Whether configurations, or revisions, take so unlike times that seconds and shares are not the same."""
     if table.relative:
         return True
-    least = float(table.value.min())
-    return least > 0.0 and float(table.value.max()) >= WIDE * least
+    if table.value.min() <= 0.0:
+        return False
+    levels, share = list(table.levels().values()), table.value / table.level()
+    often = np.flatnonzero(np.bincount(table.revision) >= SEVERAL)
+    usual = [float(np.median(share[table.revision == r])) for r in often]
+    in_time = max(usual) >= FASTER * min(usual) if usual else False
+    return in_time or max(levels) >= WIDE * min(levels)
 
 
 def worth(

@@ -19,10 +19,11 @@ def test_units_are_compared_where_configurations_take_quite_unlike_times(slowest
     assert wide(cells.table()), "what is told in shares may be seconds after all"
 
 
-@pytest.mark.parametrize(("before", "asked"), [(3.5, False), (5.0, True)])
+@pytest.mark.parametrize(("before", "asked"), [(2.0, False), (3.0, True)])
 def test_units_are_compared_where_a_program_became_several_times_as_fast(before: float, asked: bool) -> None:
     cells = Cells(anchor=3)
-    for configuration in range(3):
+    for configuration in range(6):
         for revision, ratio in enumerate((before, before, 1.0)):
-            cells.add((configuration, revision), ratio, 1.0)
+            spoilt = configuration == revision  # by a machine that stalls
+            cells.add((configuration, revision), 20.0 if spoilt else ratio, 1.0)
     assert wide(cells.table()) is asked
