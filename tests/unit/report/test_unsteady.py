@@ -61,3 +61,13 @@ def test_check_tells_how_far_runs_differ_and_what_to_do_only_where_that_is_much(
     assert differ(noise(0.834, 12)) == "Its runs differ by 0.83 % CPU time (standard deviation of 12 pairs)."
     assert "That is much. Make them do the same work" in differ(noise(36.2, 12))
     assert differ(noise(None, 2)) == ""
+
+
+def test_of_the_time_on_the_clock_it_is_said_that_the_machine_may_be_why() -> None:
+    wall, cpu = (
+        report(primary_metric=name, **environment(noise(20.0, metric=name))) for name in ("wall", "cpu")
+    )
+    assert "what else the machine does" in told(headline(wall))[0] and "what else the machine does" in differ(
+        noise(20.0, metric="wall")
+    )
+    assert "what else the machine does" not in told(headline(cpu))[0]
