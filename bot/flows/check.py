@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -57,7 +56,8 @@ class Checked:
 def check_flow(job: Job) -> Checked:
     """Builds (both sides of `job.comparison`, usually the same commit twice) and runs one pair."""
     sample = tuple(job.sampler(MOST))
-    command = invocation(job.subject, sample[0]) if isinstance(job.subject.program, Program) else None
+    program = job.subject.program if isinstance(job.subject.program, Program) else None
+    command = None if program is None else invocation(job.subject, sample[0])
     builds: tuple[Build, ...] = ()
     if job.workshop is not None:
         job.progress.stage("building")
@@ -66,15 +66,14 @@ def check_flow(job: Job) -> Checked:
             return Checked(sample, builds, None, command, None, (*job.notes, *job.workshop.notes()))
     job.progress.stage("running one pair of trials")
     bench = job.open_bench(SECONDS)
-    parallel = isinstance(job.subject.program, Program) and job.subject.program.parallel
-    wish = Wish(bench.served(sample[0]), track="wall" if parallel else "duet")
+    wish = Wish(bench.served(sample[0]), track="wall" if program is not None and program.parallel else "duet")
     pair = next(iter(bench.measure(iter([wish]))), None)
     count = wanted = noise = alone = None
     if pair is not None and pair.ok and pair.seconds > 0:
         count = min(len(sample), room(pair.seconds, bench.slots, job.budget))
         wanted = time_for_few(pair.seconds, bench.slots) if count < min(FEW, len(sample)) else None
-        noise = _noise(job, bench, wish, pair.seconds)
-        alone = _alone(job, bench, wish)
+        if program is not None:
+            noise, alone = _noise(job, bench, wish, pair.seconds), _alone(job, bench, wish)
     built = job.workshop.notes() if job.workshop else ()
     if job.unmentioned is not None and pair is not None and pair.ok:
         built = (*built, *unknown_flags(job.subject, job.unmentioned))
@@ -86,13 +85,12 @@ def check_flow(job: Job) -> Checked:
 def _noise(job: Job, bench: Bench, wish: Wish, seconds: float) -> Noise | None:
     """How far the runs of one configuration differ, of both sides together."""
     times = min(AGAIN, int(AGAIN_SECONDS * bench.slots / seconds))
-    if not isinstance(job.subject.program, Program) or times < LEAST_FOR_SCALE:
+    if times < LEAST_FOR_SCALE:
         return None
     job.progress.stage("running it again: how far do its runs differ")
     metric = "wall" if wish.track == "wall" else "cpu"
-    pairs = [pair for pair in bench.measure(iter([wish] * times)) if pair.ok]
-    both = [(pair.first.metrics.get(metric, 0.0), pair.second.metrics.get(metric, 0.0)) for pair in pairs]
-    return Noise.of_pairs(metric, [math.log(b / a) for a, b in both if a > 0 and b > 0])
+    pairs = bench.measure(iter([wish] * times))
+    return Noise.of_pairs(metric, [pair.log_ratio(metric) for pair in pairs if pair.ok])
 
 
 def _alone(job: Job, bench: Bench, wish: Wish) -> TriedLevels | None:
@@ -105,7 +103,7 @@ def _alone(job: Job, bench: Bench, wish: Wish) -> TriedLevels | None:
     for level in space.levels:
         if not space.holds(level, default) and (found := job.solver.complete([level], near=default)):
             wanted.setdefault(found, level)
-    if not isinstance(job.subject.program, Program) or not wanted:
+    if not wanted:
         return None
     job.progress.stage("trying each option by itself")
     end = bench.elapsed() + LEVELS_SECONDS

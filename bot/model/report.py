@@ -215,6 +215,10 @@ class Environment(Part):
     load: tuple[float, float] | None = None
     noise: tuple[Noise, ...] = ()
 
+    def noise_of(self, metric: str) -> Noise | None:
+        """This run's noise in a metric; None: it was not looked at."""
+        return next((noise for noise in self.noise if noise.metric == metric), None)
+
 
 class History(Part):
     """Where the history came from, how much it holds and how old it is."""

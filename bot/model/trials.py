@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -99,6 +100,11 @@ class Trial:
         """Whether the trial's metrics may be used."""
         return self.outcome == "ok"
 
+    @property
+    def reason(self) -> str:
+        """Why it failed: its detail, or else how it ended."""
+        return self.detail or self.outcome
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -129,5 +135,9 @@ class Pair:
         """Why it failed, in the words of the first trial that did."""
         if self.first.ok and self.second.ok:
             return f"exit codes differ: {self.first.exit_code} and {self.second.exit_code}"
-        trial = self.second if self.first.ok else self.first
-        return trial.detail or trial.outcome
+        return (self.second if self.first.ok else self.first).reason
+
+    def log_ratio(self, metric: str) -> float:
+        """Log of the second trial's value over the first one's; NaN: one is missing or not positive."""
+        first, second = (trial.metrics.get(metric, math.nan) for trial in (self.first, self.second))
+        return math.log(second / first) if first > 0 and second > 0 else math.nan

@@ -19,13 +19,12 @@ MEANWHILE = " What passes on the clock also holds what else the machine does: on
 
 def caveat(report: Report) -> tuple[Prose, ...]:
     """That runs of the same code differ by more than machines let them, and the remedy; or nothing."""
-    found = [n for n in report.environment.noise if n.metric == report.primary_metric and n.unsteady]
-    return tuple(
-        prose("Runs of the same code differ by ", strong(f"{noise.sd_percent:.0f} %"),
-              f" {words.metric(noise.metric).noun} (standard deviation; up to {USUAL} % is usual). ",
-              _remedy(noise))
-        for noise in found[:1]
-    )  # fmt: skip
+    noise = report.environment.noise_of(report.primary_metric)
+    if noise is None or not noise.unsteady:
+        return ()
+    usual = f" {words.metric(noise.metric).noun} (standard deviation; up to {USUAL} % is usual). "
+    amount = strong(f"{noise.sd_percent:.0f} %")
+    return (prose("Runs of the same code differ by ", amount, usual, _remedy(noise)),)
 
 
 def differ(noise: Noise) -> str:

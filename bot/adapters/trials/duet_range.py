@@ -185,7 +185,7 @@ class DuetRange:
         places = (pair.wish.revision if self._alone else self._anchor, pair.wish.revision)
         for place, trial in zip(places, (pair.first, pair.second), strict=True):
             if not trial.ok:
-                said = " ".join((trial.detail or trial.outcome).split())
+                said = " ".join(trial.reason.split())
                 if len(said) > 2 * DETAIL:  # how it ended, and a program's last words: there the error stands
                     said = f"{said[:DETAIL]} ... {said[-DETAIL:]}"
                 label = self._revisions[place].label

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from bot.analysis.telling_apart import Doubt
 from bot.flows.run.free_counts import FreeCounts
 from bot.model.noise import Noise
 from bot.model.space import Configuration
-from bot.model.trials import Pair, Side, Trial
+from bot.model.trials import Pair, Side
 
 _NUMBERS = re.compile(r"\d{4,}")
 """Of temporary files, processes, addresses: longer than exit codes."""
@@ -158,12 +157,7 @@ class Evidence:
         """Raw log(head / base) of the metrics this pair's track may speak for."""
         alone = bool(self.wall_only) and pair.wish.track == "wall"
         names = [r.name for r in self.rules if (r.name in self.wall_only) == alone]
-        return {n: _log_ratio(pair.first, pair.second, n) for n in names}
-
-
-def _log_ratio(first: Trial, second: Trial, name: str) -> float:
-    a, b = first.metrics.get(name, math.nan), second.metrics.get(name, math.nan)
-    return math.log(b / a) if a > 0 and b > 0 else math.nan
+        return {n: pair.log_ratio(n) for n in names}
 
 
 def _failure(pair: Pair) -> str:
@@ -171,9 +165,8 @@ def _failure(pair: Pair) -> str:
     said: dict[str, tuple[str, set[Side]]] = {}
     for side, trial in zip(pair.wish.sides, (pair.first, pair.second), strict=True):
         if not trial.ok:
-            reason = trial.detail or trial.outcome
             # One error, though each trial names a temporary file or process of its own.
-            said.setdefault(_NUMBERS.sub("0", reason), (reason, set()))[1].add(side)
+            said.setdefault(_NUMBERS.sub("0", trial.reason), (trial.reason, set()))[1].add(side)
     if said:
         return "; ".join(f"{' and '.join(sorted(sides))}: {reason}" for reason, sides in said.values())
     return f"exit codes differ: base {pair.first.exit_code}, head {pair.second.exit_code}"

@@ -130,7 +130,7 @@ def _noise(evidence: Evidence, shares: Sequence[Share]) -> list[str]:
     metric = evidence.rules[0].name
     told = []
     for share in shares[:TOLD]:
-        noise = next((n for n in share.environment.noise if n.metric == metric), None)
+        noise = share.environment.noise_of(metric)
         shown = "unknown" if noise is None or noise.sd_percent is None else f"{noise.sd_percent:.2g} %"
         told.append(f"{share.number}: {shown}")
     more = f" and {len(shares) - TOLD} more" if len(shares) > TOLD else ""

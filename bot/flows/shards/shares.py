@@ -16,7 +16,7 @@ from bot.flows.run.job import Job
 from bot.flows.shards.choice import LeftShard
 from bot.model.errors import ArtifactError
 from bot.model.history import Measurements, known_options, program_fingerprint
-from bot.model.noise import LEAST_FOR_SCALE
+from bot.model.noise import LEAST_FOR_SCALE, Noise
 from bot.model.report import Environment
 from bot.model.space import Configuration
 
@@ -84,9 +84,9 @@ def quiet(shares: Sequence[Share], rule: Rule) -> tuple[list[Share], list[str]]:
     """
     spreads: dict[int, float] = {}
     for share in shares:
-        controls = share.controls(rule.name)
-        if len(controls) >= LEAST_FOR_SCALE:
-            spreads[share.number] = 1.4826 * float(np.median(np.abs(controls - np.median(controls))))
+        noise = Noise.of_pairs(rule.name, share.controls(rule.name).tolist())
+        if noise.sd_percent is not None:
+            spreads[share.number] = noise.sd_percent / 100.0
     middle = float(np.median([*spreads.values(), 0.0])) if spreads else 0.0
     kept, notes = [], []
     for share in shares:
