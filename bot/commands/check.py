@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +15,15 @@ from bot.model.space import Space
 if TYPE_CHECKING:
     from bot.flows.check import Checked, TriedLevels
     from bot.flows.run.job import Job
+    from bot.model.invocation import Invocation
 
 COUNTED = 1_000_000
 """Valid configurations are counted up to here."""
 SHOWN, MOST_OF_A_REASON = 12, 160
 """Configurations of the sample that are shown, and levels that fail; characters of why."""
+WRITABLE = (
+    "If the program was to write a file there: run may name one in {scratch}; trials can write nowhere else."
+)
 ALONE = (
     "The input is a copy in a folder of its own. When it needs what lies beside it, name the folder as the"
     " workload's path, and the file in run: {workload}/FILE."
@@ -84,14 +89,7 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     """What the build and the one pair came to; the exit code."""
     from bot.report.formats import clean
     from bot.report.formats import seconds as seconds_text
-    from bot.report.hints import (
-        found_something,
-        longer,
-        misses_neighbours,
-        remedy,
-        silent_exit,
-        wants_an_option,
-    )
+    from bot.report.hints import longer
     from bot.report.reproduce import as_typed
     from bot.report.unsteady import differ
 
@@ -104,17 +102,8 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     if found.pair is None or not found.pair.ok:
         reason = "nothing was run" if found.pair is None else found.pair.reason
         console.print(f"The trial failed: {clean(reason)}", markup=False)
-        if advice := remedy([reason]):
-            folder, key = advice
-            console.print(f"The sandbox keeps {folder} closed: use TMPDIR, or list {folder} under {key}.")
-        if (exit_code := silent_exit(reason)) is not None:
-            console.print(f"If all is well then, list {exit_code} under ok_exit.")
-        elif found_something(reason):
-            console.print("If all is well then, as of a linter that found something, list 1 under ok_exit.")
-        if wants_an_option(reason):
-            console.print("If it works only with one of some options, say so under constraints: a or b.")
-        if found.command is not None and found.command.workload and misses_neighbours([reason]):
-            console.print(ALONE)
+        for advice in _advice(reason, found.command):
+            console.print(advice, markup=False)
         return 3
     cost = seconds_text(found.pair.seconds)
     console.print(
@@ -127,6 +116,28 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     if found.alone is not None:
         _show_levels(console, found.alone)
     return 0
+
+
+def _advice(reason: str, command: Invocation | None) -> Iterator[str]:
+    """What may help where the trial failed, a sentence each."""
+    from bot.adapters.processes.process import PATH
+    from bot.report import hints
+
+    if found := hints.remedy([reason]):
+        folder, key = found
+        yield f"The sandbox keeps {folder} closed: use TMPDIR, or list {folder} under {key}."
+    if refused := hints.closed_elsewhere(reason):
+        yield WRITABLE
+    if reason.endswith(": no such command"):
+        yield f"Trials look for commands in {PATH}: name another by its path."
+    if (exit_code := hints.silent_exit(reason)) is not None:
+        yield f"If all is well then, list {exit_code} under ok_exit."
+    elif hints.found_something(reason) and not refused:
+        yield "If all is well then, as of a linter that found something, list 1 under ok_exit."
+    if hints.wants_an_option(reason):
+        yield "If it works only with one of some options, say so under constraints: a or b."
+    if command is not None and command.workload and hints.misses_neighbours([reason]):
+        yield ALONE
 
 
 def _show_levels(console: Console, found: TriedLevels) -> None:

@@ -19,7 +19,7 @@ from bot.report.formats import (
     sentence,
     strong,
 )
-from bot.report.hints import opening
+from bot.report.hints import opening_for
 from bot.report.ranges.moves import holds
 
 LEAST_SLOWER, THRESHOLDS = 0.03, 3.0
@@ -267,6 +267,6 @@ def caveats(report: Report, *, fork: bool) -> tuple[Prose, ...]:
         found.append(prose(told, failures.who(report), failures.example(report), "."))
         if (constraint := failures.forbidden(report)) is not None:
             found.append(constraint)
-        if report.measured and (advice := opening(c.failure for c in report.configurations)) is not None:
+        if report.measured and (advice := opening_for([c.failure for c in report.configurations])):
             found.append(prose("Of some that failed: ", advice))
     return (*found, *(unsteady.caveat(report) if report.verdict in ("none", "inconclusive") else ()))

@@ -180,7 +180,7 @@ def _unmeasured(report: Report) -> Headline:
     if report.broken_at_head and len(report.broken_at_head) == len(report.configurations):
         title = "Nothing was measured: head fails in every configuration that was tried, and base works"
         action = prose("repair what this pull request broke; the table of configurations has the errors.")
-    action = hints.opening(change.failure for change in report.configurations) or action
+    action = hints.opening_for([change.failure for change in report.configurations]) or action
     return Headline("broken", "⛔", prose(title), (lead,), action)
 
 

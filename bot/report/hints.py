@@ -14,6 +14,7 @@ from bot.report.formats import Prose, code, prose, seconds
 
 _CLOSED = re.compile(r"permission ?denied|access ?denied|not permitted|EACCES|EPERM", re.IGNORECASE)
 _TEMPORARY = re.compile(r"(?<![\w./-])(/(?:var/)?tmp)/(?!suspects-)")
+_NOT_STARTED = re.compile("permission denied for .*: it must be readable", re.IGNORECASE)
 _JAVA = "TempFile"
 """In a Java program's trace, which does not name the folder."""
 FEW_SAMPLES = 1000
@@ -52,6 +53,21 @@ def found_something(reason: str) -> bool:
 def wants_an_option(reason: str) -> bool:
     """Whether a program seems to have ended because none of some options was given."""
     return _WANTING.search(reason) is not None
+
+
+def closed_elsewhere(reason: str) -> bool:
+    """Whether a trial was refused something, other than its own start, that no key opens."""
+    return remedy([reason]) is None and _CLOSED.search(_NOT_STARTED.sub("", reason)) is not None
+
+
+def opening_for(failures: Sequence[str]) -> Prose | None:
+    """What to do about what the sandbox kept closed to trials; None: that is not why they failed."""
+    if (found := opening(failures)) is not None or not any(map(closed_elsewhere, failures)):
+        return found
+    return prose(
+        "if the program was to write a file there, have ", code("run"), " name one in ", code("{scratch}"),
+        ": the sandbox lets trials write nowhere else.",
+    )  # fmt: skip
 
 
 def opening(reasons: Iterable[str]) -> Prose | None:

@@ -96,7 +96,7 @@ class ShortRangeFinder:
     def doubts_(self) -> Sequence[Doubt]:
         """Where something surely moved that has no sure name, in order of revision."""
         look = self._explainer.look_
-        return () if look is None else doubtful(look, self._explainer.agreed())
+        return () if look is None else doubtful(look, self._explainer.agreed(), self.change_points_)
 
     @property
     def visible_(self) -> Visible:

@@ -23,6 +23,7 @@ from bot.report.formats import (
 from bot.report.hints import opening
 from bot.report.parts import Headline
 from bot.report.ranges import moves
+from bot.report.ranges.whole import whole
 
 MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
@@ -71,7 +72,8 @@ def range_headline(report: Report) -> Headline:
         found = _nothing(report)
     else:
         found = _unclear(report)
-    return replace(found, caveats=_caveats(report))
+    summed = whole(report) if found.lead and report.change_points else None
+    return replace(found, lead=(*found.lead, *([summed] if summed else [])), caveats=_caveats(report))
 
 
 def doubtful(note: str) -> bool:
@@ -96,6 +98,8 @@ def _found(report: Report) -> Headline:
         return Headline("good", "🟢", title, lead)
     if gone:
         action = prose("nothing, unless it can come back: it is no longer there.")
+        if _open(report):
+            action = prose("it is no longer there; ", _to_be_sure(report))
         return Headline("unclear", "🟡", _title(report, gone[0]), _lead(gone + better), action)
     ranked = better or courses
     title, lead = _title(report, ranked[0]), _lead(ranked)

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from bot.model.report_methods import ComparedProfile, FlameNode
-from bot.report.hints import found_something, longer, misses_neighbours, nobody_to_blame, remedy, silent_exit
+from bot.report.hints import (
+    closed_elsewhere,
+    found_something,
+    longer,
+    misses_neighbours,
+    nobody_to_blame,
+    opening_for,
+    remedy,
+    silent_exit,
+)
+from bot.report.media import markdown
 
 
 @pytest.mark.parametrize(
@@ -120,3 +130,19 @@ def test_exit_code_1_after_some_words_may_be_that_of_a_linter_that_found_somethi
     said: str, found: bool
 ) -> None:
     assert found_something(said) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        ("exit code 1: PermissionError: [Errno 13] Permission denied: 'out.font'", True),
+        ("exit code 2: cannot create out.txt: Permission denied", True),
+        ("cannot create /tmp/my.1: Permission denied", False),
+        ("./p: permission denied for us: it must be readable and executable for everyone", False),
+        ("exit code 1: SyntaxError: unexpected end", False),
+    ],
+)
+def test_a_trial_that_may_not_write_beside_its_program_is_told_where_it_may(said: str, refused: bool) -> None:
+    assert closed_elsewhere(said) is refused
+    told = opening_for(["exit code 1", said])
+    assert ("{scratch}" in markdown(told) if told else False) is refused

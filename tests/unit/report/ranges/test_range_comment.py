@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from bot.model.noise import Noise
+from bot.model.report import Environment
 from bot.report import render
 from bot.report.render import comment, page, summary
 from tests.unit.report.ranges import builders
@@ -84,3 +86,31 @@ def test_revisions_beyond_all_that_were_tried_are_dots_and_the_text_says_so() ->
     said = "and · one of which nothing is known"
     assert said in comment(bisection(series=(whole, late)))
     assert said not in comment(bisection(series=(whole,)))
+
+
+def test_what_several_changes_of_the_default_come_to_is_told_as_a_whole() -> None:
+    first, second = move(12, ratio=1.2), move(24, "!extreme", ratio=1.1)
+    found = bisection(verdict="regression", change_points=(first, second), series=(series(first, second),))
+    said = "From `v5.0` to `42be108b85` as a whole, the default configuration: **+32 %** CPU time."
+    assert said in comment(found)
+    assert "as a whole" not in comment(
+        found.model_copy(update={"change_points": (first,), "series": (series(first),)})
+    )
+    noisy = Environment(noise=(Noise(metric="cpu", pairs=20, sd_percent=5.0, bias_percent=None),))
+    assert "as a whole" not in comment(found.model_copy(update={"environment": noisy}))
+
+
+def test_what_the_default_moved_beside_the_only_change_of_it_is_told_with_the_whole() -> None:
+    told, crept = move(12, ratio=1.2), move(24, ratio=1.1)
+    found = bisection(verdict="regression", change_points=(told,), series=(series(told, crept),))
+    assert "as a whole, the default configuration: **+32 %**" in comment(found)
+
+
+def test_an_episode_that_is_over_is_no_reason_to_stop_where_the_search_was_cut_short() -> None:
+    episode = states()["bisect_episode"]
+    assert "**What to do:** nothing, unless it can come back" in comment(episode)
+    cut = episode.model_copy(update={"interrupted": "budget"})
+    assert (
+        "**What to do:** it is no longer there; to be sure that nothing became slower, give it more"
+        in comment(cut)
+    )
