@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.analysis.change_points.unexplained import Unexplained, creep, unexplained
+from bot.analysis.change_points.unexplained import unexplained
 from bot.analysis.change_points.visible import visible_steps
 from bot.flows.ports import Journal, Progress, RevisionBench, Store
 from bot.flows.ranges.earlier import Earlier
 from bot.flows.ranges.failing_runs import failing_runs, in_words, without_broken, without_value
+from bot.flows.ranges.leftover import as_change_point, crept, unexplained_in_words
 from bot.flows.ranges.repeated import with_noise
 from bot.flows.ranges.series import series
 from bot.flows.ranges.telling import told_doubts, told_point
@@ -158,13 +159,13 @@ def _report(
     usable = sorted({o.probe.revision for o in observations if not math.isnan(o.value)})
     budget = job.budget if math.isfinite(job.budget) else None
     stopped = job.bench.stopped()
-    left = unexplained(job.subject.space, observations, found, least=float(job.subject.threshold))
+    left = _left_over(job, observations, finished=finished)
     doubts = told_doubts(job.search, job.revisions, higher_is_better=job.higher_is_better)
     good, bad = job.revisions[0], job.revisions[-1]
     return Report(
         mode="bisect",
         subject=job.name,
-        verdict=_verdict(job, finished=finished and bool(usable) and left is None and not doubts),
+        verdict=_verdict(job, finished=finished and bool(usable) and not (left or doubts)),
         interrupted="signal" if stopped else "" if finished else "budget",
         base=RevisionRef(revision=good.id, label=good.label),
         head=RevisionRef(revision=bad.id, label=bad.label),
@@ -192,7 +193,7 @@ def _report(
                     *job.notes,
                     *job.bench.notes(),
                     *_doubts(job, observations, finished=finished),
-                    *(_unexplained(job, left) or _crept(job, observations, finished=finished)),
+                    *left,
                     ALONE,
                     *notes,
                 ]
@@ -233,37 +234,15 @@ def _doubts(job: RangeJob, observations: Sequence[Observation], *, finished: boo
     return [*notes, *_failures(job, observations)]
 
 
-def _unexplained(job: RangeJob, left: Unexplained | None) -> list[str]:
-    """What moved and is not told: readers have to look there themselves."""
-    if left is None:
-        return []
-    first, last = (f"`{job.revisions[r].label}`" for r in (left.first, left.last))
-    where = f"At {first}" if first == last else f"Between {first} and {last}"
-    share = math.expm1(left.size) if left.slower else -math.expm1(-left.size)
-    ways = {"slower": left.slower, "faster": left.moved - left.slower}
-    mixed = ", ".join(f"{count} {way}" for way, count in ways.items())
-    way = next((f"all {way}" for way, count in ways.items() if count == left.moved), mixed)
-    return [
-        f"{where} something moved that no change above explains: {left.moved} of {left.measured}"
-        f" configurations by {100 * share:.2g} % (the middle one; {way}), and no few options tell them from"
-        " the others. A build can move each configuration a little by itself."
-    ]
-
-
-def _crept(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> list[str]:
-    """What a search that was cut saw from end to end of the range, and did not get to."""
-    if finished:
-        return []
-    found, least = job.search.change_points_, float(job.subject.threshold)
-    left = creep(job.subject.space, observations, found, least=least, anchor=job.partner)
-    if left is None:
-        return []
-    first, last = (job.revisions[r].label for r in (left.first, left.last))
-    return [
-        f"From {'about ' * left.about}`{first}` to `{last}` the middle one of {left.measured} configurations"
-        f" moved by {100 * math.expm1(left.size):+.2g} % more than is told: in small steps, or in one that"
-        " the search did not get to."
-    ]
+def _left_over(job: RangeJob, observations: Sequence[Observation], *, finished: bool) -> list[str]:
+    """What moved and is not told: in one place, or from end to end."""
+    space, found, least = job.subject.space, job.search.change_points_, float(job.subject.threshold)
+    left = unexplained(space, observations, found, least=least)
+    known = found if left is None else [*found, as_change_point(left)]
+    said = crept(
+        space, job.revisions, observations, known, least=least, anchor=job.partner, finished=finished
+    )
+    return [*([] if left is None else [unexplained_in_words(left, job.revisions)]), *filter(None, [said])]
 
 
 def _failures(job: RangeJob, observations: Sequence[Observation]) -> list[str]:

@@ -338,6 +338,23 @@ def test_a_search_that_is_cut_tells_what_crept_from_end_to_end() -> None:
     assert said.startswith("From `v0` to `v9` the middle one of 6 configurations moved by +")
 
 
+def test_small_steps_of_a_search_that_ended_are_no_clean_bill() -> None:
+    noise = np.random.default_rng(1)
+
+    def creeping(revision: int, configurations: np.ndarray) -> np.ndarray:
+        return np.asarray(1.015**revision * noise.lognormal(0.0, 0.02, len(configurations)))
+
+    flags = {name: FlagOption(flag=f"-{name}") for name in "abc"}
+    program = CallableProgram(callable="m:f", revisions=10)
+    subject = Subject.model_validate({"program": program, "options": flags, "threshold": "3%"})
+    source = SimulatedRange(CallableSource(creeping, "m:f", 10), first=0, rng=np.random.default_rng(0))
+    report = bisect(replace(job(), subject=subject, search=Everywhere(10), bench=source))
+    assert not report.interrupted and report.verdict == "inconclusive"
+    (said,) = [note for note in report.notes if "more than is told" in note]
+    assert "more than is told: in small steps. Most clearly: +" in said
+    assert "it moved in steps too small to be told" in markdown(range_headline(report).title)
+
+
 def test_nothing_is_measured_twice_when_a_journal_knows_it() -> None:
     first = KeptJournal()
     bisect(job(trials=6, journal=first))

@@ -28,6 +28,7 @@ from bot.report.ranges.whole import whole
 MOST_NAMED = 3
 """Change points told above the fold; the table has all."""
 UNEXPLAINED = "no change above explains"
+CREPT = "more than is told"
 NOTHING_WORKS = "Nothing work"
 EARLY = 0.8
 """Share of its budget below which a search was not ended by it. Arbitrary."""
@@ -36,7 +37,7 @@ DOUBTS = (
     "cut short",
     "could not be built",
     "trials failed",
-    "more than is told",
+    CREPT,
     "not built in time",
     UNEXPLAINED,
     FORGOTTEN,
@@ -207,6 +208,11 @@ def _unclear(report: Report) -> Headline:
         why, action = "no change found, but with some options nothing works", MEND
     elif any(UNEXPLAINED in note for note in report.notes):
         why, action = "something moved that no option explains", prose("look at what changed there.")
+    elif not report.interrupted and any(CREPT in note for note in report.notes):
+        why, action = (
+            "it moved in steps too small to be told",
+            prose("compare releases that are further apart."),
+        )
     elif _nameless(report):
         why = "something may have moved that could not be named"
         action = _again(report) if report.mode == "nightly" else _more(report)
