@@ -67,6 +67,7 @@ def bisect(job: RangeJob) -> Report:
     observations: list[Observation] = []
     fresh: list[Observation] = []
     finished = settled = False
+    quarters = 0
     while not finished:
         wishes = job.search.wishes()
         finished = not wishes
@@ -82,6 +83,9 @@ def bisect(job: RangeJob) -> Report:
             job.progress.trials(job.bench.spent(), job.budget, leading)
         observations += taken
         job.search.partial_fit(taken)
+        before, quarters = quarters, 4 * len(observations) // max(len(earlier), 1)
+        if before < quarters < 4 and not fresh:
+            job.progress.stage(f"looked again at {len(observations)} of them")
         if len(taken) < len(wishes):
             finished = not job.bench.stopped() and (not job.search.wishes() or _settled(job.search))
             break

@@ -364,6 +364,22 @@ def test_nothing_is_measured_twice_when_a_journal_knows_it() -> None:
     assert [p.revision for p in report.change_points] == ["id5"]
 
 
+def test_the_way_back_through_an_earlier_run_is_told_by_quarters() -> None:
+    class Kept(QuietProgress):
+        def __init__(self) -> None:
+            self.stages: list[str] = []
+
+        def stage(self, text: str) -> None:
+            self.stages.append(text)
+
+    first, progress = KeptJournal(), Kept()
+    bisect(job(trials=8, journal=first))
+    bisect(replace(job(journal=KeptJournal(first.kept)), progress=progress))
+    assert [stage for stage in progress.stages if "looked again" in stage] == [
+        f"looked again at {count} of them" for count in (3, 6)
+    ]
+
+
 def test_a_search_that_an_earlier_run_finished_counts_as_measured() -> None:
     first = KeptJournal()
     expected = bisect(job(journal=first))
