@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 
 from bot.commands import options
-from bot.model.space import Space
+from bot.model.space import Configuration, Space
 
 if TYPE_CHECKING:
-    from bot.flows.check import Checked, TriedLevels
+    from bot.flows.check import Checked, TriedLevels, TriedSample
     from bot.flows.run.job import Job
     from bot.model.invocation import Invocation
 
@@ -71,18 +71,21 @@ def check(
 
 def _show_sample(console: Console, space: Space, found: Checked) -> None:
     """Each configuration by its difference from the first: a table of a thousand options has no room."""
-    reference = space.as_dict(found.sample[0])
     console.print(
         f"The first {min(SHOWN, len(found.sample))} of {len(found.sample)} configurations to measure:"
     )
     for number, configuration in enumerate(found.sample[:SHOWN], 1):
-        pairs = zip(space.options, configuration, strict=True)
-        differs = [
-            next(str(level) for level in option.levels if level.holds(value))
-            for option, value in pairs
-            if value != reference[option.name]
-        ]
-        console.print(f"{number:4}  {', '.join(differs) or 'the default configuration'}", markup=False)
+        told = ", ".join(_differences(space, found.sample[0], configuration))
+        console.print(f"{number:4}  {told or 'the default configuration'}", markup=False)
+
+
+def _differences(space: Space, reference: Configuration, configuration: Configuration) -> list[str]:
+    """Levels that another configuration has not."""
+    return [
+        next(str(level) for level in option.levels if level.holds(value))
+        for option, value, usual in zip(space.options, configuration, reference, strict=True)
+        if value != usual
+    ]
 
 
 def _show_trial(console: Console, job: Job, found: Checked) -> int:
@@ -115,6 +118,8 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
         console.print(told)
     if found.alone is not None:
         _show_levels(console, found.alone)
+    if found.mixed is not None:
+        _show_mixed(console, job.subject.space, found.sample[0], found.mixed)
     return 0
 
 
@@ -154,3 +159,26 @@ def _show_levels(console: Console, found: TriedLevels) -> None:
     if len(found.failed) > SHOWN:
         console.print(f"  and {len(found.failed) - SHOWN} more")
     console.print("Mend their flags, or say under constraints what they need: a implies b.")
+
+
+def _show_mixed(console: Console, space: Space, default: Configuration, found: TriedSample) -> None:
+    """How options fare together, and which of them must not meet where that shows."""
+    from bot.model.at_fault import at_fault, fitting_terms
+    from bot.model.space import forbidding
+    from bot.report.formats import clean, count, shorten
+
+    tried = count(found.tried, "configuration") + " of the sample"
+    if not found.failed:
+        console.print(f"Tried {tried}: all work.")
+        return
+    plainest, reason = min(found.failed, key=lambda f: len(_differences(space, default, f[0])))
+    levels = ", ".join(_differences(space, default, plainest))
+    said = f"Tried {tried}; of these fail {len(found.failed)}, for example {levels}: "
+    console.print(f"{said}{shorten(clean(reason), MOST_OF_A_REASON)}", markup=False)
+    failed = [space.as_dict(configuration) for configuration, _ in found.failed]
+    worked = [space.as_dict(configuration) for configuration in found.worked]
+    fit = () if at_fault(failed, worked) else fitting_terms(failed, worked)
+    if len(fit) == 1:
+        levels, rule = " and ".join(map(str, fit[0])), forbidding(fit[0])
+        said = f"All that have {levels} fail, and no others. If that is meant, leave it out: "
+        console.print(f"{said}constraints: [{rule}]", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -21,7 +22,9 @@ SECONDS = 600.0
 AGAIN, AGAIN_SECONDS = 12, 20.0
 """Pairs more, for how far runs differ; fewer where these would take longer."""
 LEVELS_SECONDS = 30.0
-"""Patience with levels that are tried by themselves."""
+"""Patience with levels that are tried by themselves, and with some of the sample after them."""
+MIXED = 16
+"""Configurations of the sample that are tried: enough to tell which pair of levels fails."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,22 @@ class TriedLevels:
 
 
 @dataclass(frozen=True)
+class TriedSample:
+    """The first configurations of the sample, once each: which failed and why, and all that worked so far."""
+
+    tried: int
+    failed: tuple[tuple[Configuration, str], ...]
+    worked: tuple[Configuration, ...]
+
+
+@dataclass(frozen=True)
 class Checked:
     """`sample`: in the order a pull request would take it. `pair`: of the default configuration, when it ran.
 
     count: how many configurations of the sample the pull-request budget holds, from the pair's seconds.
     wanted: seconds of a budget that holds enough of them to tell options apart; None: this one does.
-    noise: how far its runs differ; None: it was not run again. alone: None: levels were not tried.
+    noise: how far its runs differ; None: it was not run again. alone, mixed: None: levels, or some
+    of the sample, were not tried.
     """
 
     sample: tuple[Configuration, ...]
@@ -51,6 +64,7 @@ class Checked:
     wanted: float | None = None
     noise: Noise | None = None
     alone: TriedLevels | None = None
+    mixed: TriedSample | None = None
 
 
 def check_flow(job: Job) -> Checked:
@@ -68,17 +82,28 @@ def check_flow(job: Job) -> Checked:
     bench = job.open_bench(SECONDS)
     wish = Wish(bench.served(sample[0]), track="wall" if program is not None and program.parallel else "duet")
     pair = next(iter(bench.measure(iter([wish]))), None)
-    count = wanted = noise = alone = None
+    count = wanted = noise = alone = mixed = None
     if pair is not None and pair.ok and pair.seconds > 0:
         count = min(len(sample), room(pair.seconds, bench.slots, job.budget))
         wanted = time_for_few(pair.seconds, bench.slots) if count < min(FEW, len(sample)) else None
         if program is not None:
-            noise, alone = _noise(job, bench, wish, pair.seconds), _alone(job, bench, wish)
+            noise = _noise(job, bench, wish, pair.seconds)
+            alone, worked = _alone(job, bench, wish)
+            mixed = _mixed(job, bench, wish, sample, worked)
     built = job.workshop.notes() if job.workshop else ()
     if job.unmentioned is not None and pair is not None and pair.ok:
         built = (*built, *unknown_flags(job.subject, job.unmentioned))
     return Checked(
-        sample, builds, pair, command, count, (*job.notes, *built, *bench.notes()), wanted, noise, alone
+        sample,
+        builds,
+        pair,
+        command,
+        count,
+        (*job.notes, *built, *bench.notes()),
+        wanted,
+        noise,
+        alone,
+        mixed,
     )
 
 
@@ -93,10 +118,10 @@ def _noise(job: Job, bench: Bench, wish: Wish, seconds: float) -> Noise | None:
     return Noise.of_pairs(metric, [pair.log_ratio(metric) for pair in pairs if pair.ok])
 
 
-def _alone(job: Job, bench: Bench, wish: Wish) -> TriedLevels | None:
+def _alone(job: Job, bench: Bench, wish: Wish) -> tuple[TriedLevels | None, list[Configuration]]:
     """Tries each level that the default configuration has not, with as little else as constraints allow.
 
-    A flag that the program does not know would fail half of a pull request's trials.
+    A flag that the program does not know would fail half of a pull request's trials. Also: what worked.
     """
     space, default = job.subject.space, wish.configuration
     wanted: dict[Configuration, Level] = {}
@@ -104,10 +129,32 @@ def _alone(job: Job, bench: Bench, wish: Wish) -> TriedLevels | None:
         if not space.holds(level, default) and (found := job.solver.complete([level], near=default)):
             wanted.setdefault(found, level)
     if not wanted:
-        return None
+        return None, [default]
     job.progress.stage("trying each option by itself")
+    pairs = _tried(bench, wish, wanted)
+    failed = [(wanted[pair.wish.configuration], pair.reason) for pair in pairs if not pair.ok]
+    worked = [default, *(pair.wish.configuration for pair in pairs if pair.ok)]
+    return TriedLevels(len(pairs), len(wanted), tuple(failed)), worked
+
+
+def _mixed(
+    job: Job, bench: Bench, wish: Wish, sample: Sequence[Configuration], worked: Sequence[Configuration]
+) -> TriedSample | None:
+    """Tries the beginning of the sample: options that work by themselves may exclude each other."""
+    wanted = [c for c in map(bench.served, sample[: MIXED + 1]) if c not in worked]
+    if not wanted:
+        return None
+    job.progress.stage("trying some of the sample")
+    pairs = _tried(bench, wish, wanted)
+    failed = [(pair.wish.configuration, pair.reason) for pair in pairs if not pair.ok]
+    return TriedSample(
+        len(pairs), tuple(failed), (*worked, *(pair.wish.configuration for pair in pairs if pair.ok))
+    )
+
+
+def _tried(bench: Bench, wish: Wish, wanted: Iterable[Configuration]) -> list[Pair]:
+    """One pair of each, as far as patience goes."""
     end = bench.elapsed() + LEVELS_SECONDS
     wishes = (replace(wish, configuration=configuration) for configuration in wanted)
-    pairs = [*bench.measure(takewhile(lambda _: bench.elapsed() < end, wishes))]
-    failed = [(wanted[pair.wish.configuration], pair.reason) for pair in pairs if not (pair.ok or pair.cut)]
-    return TriedLevels(len(pairs), len(wanted), tuple(failed))
+    pairs = bench.measure(takewhile(lambda _: bench.elapsed() < end, wishes))
+    return [pair for pair in pairs if pair.ok or not pair.cut]

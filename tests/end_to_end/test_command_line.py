@@ -132,6 +132,17 @@ def test_check_lists_the_options_that_fail_by_themselves_with_their_error(place:
     assert "exit code 2" in told and "unknown option: beta" in told
 
 
+def test_check_names_the_constraint_that_leaves_out_what_fails_together(place: Place) -> None:
+    program = shell('case " $* " in *" --alpha"*" --beta"*) echo "either alpha or beta" >&2; exit 2;; esac')
+    flags = {name: {"flag": f"--{name}"} for name in ("alpha", "beta", "gamma", "delta", "eps", "eta")}
+    place.pull_request(program, program + "#", text=config(options=flags))
+    ended = place.suspects("check", "-q")
+    assert ended.code == 0
+    (told,) = [line for line in ended.out.splitlines() if line.startswith("Tried 1") and "sample" in line]
+    assert "for example alpha, beta" in told and told.endswith("exit code 2: either alpha or beta")
+    assert "constraints: [not (alpha and beta)]" in ended.out
+
+
 def test_check_of_a_build_that_fails_shows_its_log(place: Place) -> None:
     place.pull_request(text=config(program={"build": "echo no luck; exit 2"}))
     ended = place.suspects("check")

@@ -153,3 +153,15 @@ def test_levels_that_would_take_too_long_are_left_and_counted() -> None:
 def test_what_was_cut_off_is_no_failure() -> None:
     found = check_flow(job(0.01, fails=lambda c: "cut" if c[0] else None)).alone
     assert found is not None and not found.failed
+
+
+def test_some_of_the_sample_are_tried_and_what_only_fails_together_is_told() -> None:
+    found = check_flow(job(0.01, fails=lambda c: "exit" if c[0] and c[1] else None)).mixed
+    assert found is not None and found.tried >= 12 and 3 <= len(found.failed) < found.tried
+    assert all(c[0] and c[1] and reason == "exit code 3" for c, reason in found.failed)
+    assert len(found.worked) == 7 + found.tried - len(found.failed)  # the default and six options, too
+    assert not any(c[0] and c[1] for c in found.worked)
+
+
+def test_a_sample_that_was_tried_level_by_level_is_not_tried_again() -> None:
+    assert check_flow(job(0.01, options=1)).mixed is None
