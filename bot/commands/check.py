@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -119,7 +120,8 @@ def _show_trial(console: Console, job: Job, found: Checked) -> int:
     if found.alone is not None:
         _show_levels(console, found.alone)
     if found.mixed is not None:
-        _show_mixed(console, job.subject.space, found.sample[0], found.mixed)
+        without = " without these" * bool(found.alone and found.alone.failed)
+        _show_mixed(console, job.subject.space, found.sample[0], found.mixed, without)
     return 0
 
 
@@ -161,24 +163,29 @@ def _show_levels(console: Console, found: TriedLevels) -> None:
     console.print("Mend their flags, or say under constraints what they need: a implies b.")
 
 
-def _show_mixed(console: Console, space: Space, default: Configuration, found: TriedSample) -> None:
+def _show_mixed(
+    console: Console, space: Space, default: Configuration, found: TriedSample, without: str
+) -> None:
     """How options fare together, and which of them must not meet where that shows."""
     from bot.model.at_fault import at_fault, fitting_terms
     from bot.model.space import forbidding
     from bot.report.formats import clean, count, shorten
 
-    tried = count(found.tried, "configuration") + " of the sample"
+    tried = f"{count(found.tried, 'configuration')} of the sample{without}"
     if not found.failed:
         console.print(f"Tried {tried}: all work.")
         return
-    plainest, reason = min(found.failed, key=lambda f: len(_differences(space, default, f[0])))
-    levels = ", ".join(_differences(space, default, plainest))
-    said = f"Tried {tried}; of these fail {len(found.failed)}, for example {levels}: "
-    console.print(f"{said}{shorten(clean(reason), MOST_OF_A_REASON)}", markup=False)
-    failed = [space.as_dict(configuration) for configuration, _ in found.failed]
+    console.print(f"Tried {tried}; of these fail {len(found.failed)}:", markup=False)
+    by_reason: defaultdict[str, list[Configuration]] = defaultdict(list)
+    for configuration, reason in found.failed:
+        by_reason[shorten(clean(reason), MOST_OF_A_REASON)].append(configuration)
     worked = [space.as_dict(configuration) for configuration in found.worked]
-    fit = () if at_fault(failed, worked) else fitting_terms(failed, worked)
-    if len(fit) == 1:
-        levels, rule = " and ".join(map(str, fit[0])), forbidding(fit[0])
-        said = f"All that have {levels} fail, and no others. If that is meant, leave it out: "
-        console.print(f"{said}constraints: [{rule}]", markup=False)
+    for reason, alike in sorted(by_reason.items(), key=lambda group: -len(group[1]))[:SHOWN]:
+        plainest = min((_differences(space, default, c) for c in alike), key=len)
+        console.print(f"  {len(alike)}, for example {', '.join(plainest)}: {reason}", markup=False)
+        failed = [space.as_dict(configuration) for configuration in alike]
+        fit = () if at_fault(failed, worked) else fitting_terms(failed, worked)
+        if len(fit) == 1:
+            levels, rule = " and ".join(map(str, fit[0])), forbidding(fit[0])
+            said = f"  All that have {levels} do, and no others. If that is meant, leave it out: "
+            console.print(f"{said}constraints: [{rule}]", markup=False)

@@ -12,7 +12,7 @@ from bot.flows.run.job import Job
 from bot.model.invocation import Invocation, invocation
 from bot.model.noise import LEAST_FOR_SCALE, Noise
 from bot.model.revisions import Build
-from bot.model.space import Configuration, Level
+from bot.model.space import Configuration, Level, Space
 from bot.model.subject import Program
 from bot.model.trials import Pair, Wish
 from bot.sampling.schedule import FEW, MOST, room, time_for_few
@@ -38,7 +38,10 @@ class TriedLevels:
 
 @dataclass(frozen=True)
 class TriedSample:
-    """The first configurations of the sample, once each: which failed and why, and all that worked so far."""
+    """The first configurations of the sample without levels that fail by themselves, once each.
+
+    failed: with the reason. worked: also what was tried before.
+    """
 
     tried: int
     failed: tuple[tuple[Configuration, str], ...]
@@ -89,7 +92,8 @@ def check_flow(job: Job) -> Checked:
         if program is not None:
             noise = _noise(job, bench, wish, pair.seconds)
             alone, worked = _alone(job, bench, wish)
-            mixed = _mixed(job, bench, wish, sample, worked)
+            broken = [level for level, _ in alone.failed] if alone else []
+            mixed = _mixed(job, bench, wish, _without(broken, sample, job.subject.space), worked)
     built = job.workshop.notes() if job.workshop else ()
     if job.unmentioned is not None and pair is not None and pair.ok:
         built = (*built, *unknown_flags(job.subject, job.unmentioned))
@@ -141,7 +145,7 @@ def _mixed(
     job: Job, bench: Bench, wish: Wish, sample: Sequence[Configuration], worked: Sequence[Configuration]
 ) -> TriedSample | None:
     """Tries the beginning of the sample: options that work by themselves may exclude each other."""
-    wanted = [c for c in map(bench.served, sample[: MIXED + 1]) if c not in worked]
+    wanted = [c for c in map(bench.served, sample) if c not in worked][:MIXED]
     if not wanted:
         return None
     job.progress.stage("trying some of the sample")
@@ -150,6 +154,11 @@ def _mixed(
     return TriedSample(
         len(pairs), tuple(failed), (*worked, *(pair.wish.configuration for pair in pairs if pair.ok))
     )
+
+
+def _without(broken: Sequence[Level], sample: Iterable[Configuration], space: Space) -> list[Configuration]:
+    """Configurations without a level that fails by itself: of others it would hide the failures."""
+    return [c for c in sample if not any(space.holds(level, c) for level in broken)]
 
 
 def _tried(bench: Bench, wish: Wish, wanted: Iterable[Configuration]) -> list[Pair]:

@@ -138,7 +138,7 @@ def test_check_names_the_constraint_that_leaves_out_what_fails_together(place: P
     place.pull_request(program, program + "#", text=config(options=flags))
     ended = place.suspects("check", "-q")
     assert ended.code == 0
-    (told,) = [line for line in ended.out.splitlines() if line.startswith("Tried 1") and "sample" in line]
+    (told,) = [line for line in ended.out.splitlines() if ", for example" in line]
     assert "for example alpha, beta" in told and told.endswith("exit code 2: either alpha or beta")
     assert "constraints: [not (alpha and beta)]" in ended.out
 

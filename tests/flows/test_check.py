@@ -165,3 +165,9 @@ def test_some_of_the_sample_are_tried_and_what_only_fails_together_is_told() -> 
 
 def test_a_sample_that_was_tried_level_by_level_is_not_tried_again() -> None:
     assert check_flow(job(0.01, options=1)).mixed is None
+
+
+def test_what_fails_by_itself_does_not_hide_what_fails_together() -> None:
+    found = check_flow(job(0.01, fails=lambda c: "exit" if c[5] or (c[0] and c[1]) else None)).mixed
+    assert found is not None and len(found.failed) >= 3
+    assert all(c[0] and c[1] and not c[5] for c, _ in found.failed)
