@@ -320,35 +320,30 @@ def test_what_moved_and_no_change_explains_is_said_and_is_not_green(
     assert all("8 of 8 configurations by" in note and f"(the middle one; {ways})" in note for note in said)
 
 
-def test_a_search_that_is_cut_tells_what_crept_from_end_to_end() -> None:
-    noise = np.random.default_rng(1)
+def creeping(rate: float, noise: float, *, trials: int | None = None) -> RangeJob:
+    """Eight configurations that move together by the same share in each revision."""
+    rng = np.random.default_rng(1)
 
-    def creeping(revision: int, configurations: np.ndarray) -> np.ndarray:
-        return np.asarray(1.02**revision * noise.lognormal(0.0, 0.03, len(configurations)))
+    def crept(revision: int, configurations: np.ndarray) -> np.ndarray:
+        return np.asarray(rate**revision * rng.lognormal(0.0, noise, len(configurations)))
 
     flags = {name: FlagOption(flag=f"-{name}") for name in "abc"}
     program = CallableProgram(callable="m:f", revisions=10)
     subject = Subject.model_validate({"program": program, "options": flags, "threshold": "3%"})
-    source = SimulatedRange(
-        CallableSource(creeping, "m:f", 10), first=0, rng=np.random.default_rng(0), trials=60
-    )
-    report = bisect(replace(job(), subject=subject, search=Everywhere(10), bench=source))
+    source = CallableSource(crept, "m:f", 10)
+    bench = SimulatedRange(source, first=0, rng=np.random.default_rng(0), trials=trials)
+    return replace(job(), subject=subject, search=Everywhere(10), bench=bench)
+
+
+def test_a_search_that_is_cut_tells_what_crept_from_end_to_end() -> None:
+    report = bisect(creeping(1.02, 0.03, trials=60))
     assert report.interrupted == "budget"
     (said,) = [note for note in report.notes if "more than is told" in note]
     assert said.startswith("From `v0` to `v9` the middle one of 6 configurations moved by +")
 
 
 def test_small_steps_of_a_search_that_ended_are_no_clean_bill() -> None:
-    noise = np.random.default_rng(1)
-
-    def creeping(revision: int, configurations: np.ndarray) -> np.ndarray:
-        return np.asarray(1.015**revision * noise.lognormal(0.0, 0.02, len(configurations)))
-
-    flags = {name: FlagOption(flag=f"-{name}") for name in "abc"}
-    program = CallableProgram(callable="m:f", revisions=10)
-    subject = Subject.model_validate({"program": program, "options": flags, "threshold": "3%"})
-    source = SimulatedRange(CallableSource(creeping, "m:f", 10), first=0, rng=np.random.default_rng(0))
-    report = bisect(replace(job(), subject=subject, search=Everywhere(10), bench=source))
+    report = bisect(creeping(1.015, 0.02))
     assert not report.interrupted and report.verdict == "inconclusive"
     (said,) = [note for note in report.notes if "more than is told" in note]
     assert "more than is told: in small steps. Most clearly: +" in said
@@ -365,14 +360,7 @@ def test_nothing_is_measured_twice_when_a_journal_knows_it() -> None:
 
 
 def test_the_way_back_through_an_earlier_run_is_told_by_quarters() -> None:
-    class Kept(QuietProgress):
-        def __init__(self) -> None:
-            self.stages: list[str] = []
-
-        def stage(self, text: str) -> None:
-            self.stages.append(text)
-
-    first, progress = KeptJournal(), Kept()
+    first, progress = KeptJournal(), RecordingProgress()
     bisect(job(trials=8, journal=first))
     bisect(replace(job(journal=KeptJournal(first.kept)), progress=progress))
     assert [stage for stage in progress.stages if "looked again" in stage] == [

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bot.analysis.change_points.noise import Floats, Ints
-from bot.analysis.change_points.unexplained import CREPT
+from bot.analysis.change_points.unexplained import CREPT, holding
 from bot.analysis.change_points.visible import by_configuration
 from bot.model.change_points import ChangePoint, Observation
 from bot.model.space import Configuration, Space
@@ -76,7 +76,7 @@ def _panel(
     beside = [] if anchor is None else [anchor]
     for configuration, trials in by_configuration(observations).items():
         at, logs = np.append(trials[0], beside).astype(np.intp), np.append(trials[1], np.zeros(len(beside)))
-        held = [p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases))]
+        held = holding(points, configuration, space)
         first, last = (np.array([p.interval[k] for p in held], dtype=np.intp) for k in (0, 1))
         clear = ~((at[:, None] >= first) & (at[:, None] < last)).any(axis=1)
         passed = (at[:, None] >= last).sum(axis=1)

@@ -64,7 +64,7 @@ def unexplained(
     scale = max(scale_of(trials), 1e-9) if trials else 1.0
     shifts: list[tuple[_Shift, Configuration]] = []
     for configuration, (at, logs) in trials.items():
-        held = [p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases))]
+        held = holding(points, configuration, space)
         for rows in _between(at, held):
             shift = _largest(at[rows], logs[rows], scale)
             if shift is not None and abs(shift.move) >= math.log1p(least):
@@ -87,6 +87,11 @@ def unexplained(
         size=float(np.median([abs(s.move) for s, _ in there])),
         clearest=tuple(c for _, c in clearest),
     )
+
+
+def holding(points: Sequence[ChangePoint], configuration: Configuration, space: Space) -> list[ChangePoint]:
+    """Changes that a configuration holds, by whichever of their names."""
+    return [p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases))]
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ def creep(
     moved, errors, about = [], [], False
     for configuration, (early, late) in ends.items():
         if early.at <= first + near and late.at >= last - near and early.at < late.at:
-            held = (p for p in points if any(space.carries(t, configuration) for t in (p.term, *p.aliases)))
+            held = holding(points, configuration, space)
             told = sum(math.log(p.ratio) for p in held if early.at < p.revision <= late.at)
             moved.append(late.log - early.log - told)
             errors.append(early.error + late.error)

@@ -63,8 +63,11 @@ class _Place:
     @cached_property
     def told(self) -> list[Found]:
         """Steps that are told and may be there."""
-        clear = (step for step in self.found if step.clear and step.told)
-        return [step for step in clear if step.low <= self.high and step.high >= self.low]
+        return [step for step in self._sure if step.low <= self.high and step.high >= self.low]
+
+    @cached_property
+    def _sure(self) -> list[Found]:
+        return [step for step in self.found if step.clear and step.told]
 
     @cached_property
     def _around(self) -> tuple[int, int]:
@@ -92,8 +95,8 @@ class _Place:
     def _known(self) -> Floats:
         """How far each measured configuration is told to move, as a share of what it took before."""
         first, last = self._around
-        clear = [s for s in self.found if s.clear and s.told and first <= s.at <= last]
-        return np.asarray(self._moves(clear).sum(axis=0) / self._before, dtype=np.float64)
+        there = [step for step in self._sure if first <= step.at <= last]
+        return np.asarray(self._moves(there).sum(axis=0) / self._before, dtype=np.float64)
 
     @cached_property
     def _missed(self) -> Bools:

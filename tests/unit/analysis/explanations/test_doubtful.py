@@ -59,8 +59,7 @@ def test_words_that_fewer_share_replace_none() -> None:
 
 def test_what_moves_a_part_of_a_term_further_does_not_keep_the_term_from_being_told() -> None:
     noisy = evidence(measured(moved=0.35))
-    narrow = noisy.candidate(TERMS.number((ON_O0, Level("o1", "off", False))) or 0, 5)
-    both = [OPTION, narrow]
+    both = [OPTION, NARROW]
     split = replace(look(both, *[[OPTION]] * 12, *[both] * 8), evidence=noisy)
     assert told(steps_of(split)) == [] and told(agreed(split)) == [("o0",)]
     assert agreed(split) == steps_of(replace(split, best=[OPTION]))
@@ -68,10 +67,9 @@ def test_what_moves_a_part_of_a_term_further_does_not_keep_the_term_from_being_t
 
 def test_a_term_that_is_told_without_a_finer_one_keeps_both_its_amount_and_its_share() -> None:
     noisy = evidence(measured(moved=0.35))
-    narrow = noisy.candidate(TERMS.number((ON_O0, Level("o1", "off", False))) or 0, 5)
     shares = noisy.candidate(len(TERMS) + 1 + TERMS.levels.index(ON_O0), 5)
     both = [OPTION, shares]
-    split = replace(look([*both, narrow], *[both] * 12, *[[*both, narrow]] * 8), evidence=noisy)
+    split = replace(look([*both, NARROW], *[both] * 12, *[[*both, NARROW]] * 8), evidence=noisy)
     assert told(steps_of(split)) == [] and told(agreed(split)) == [("o0",), ("o0",)]
     assert agreed(split) == steps_of(replace(split, best=both))
 
