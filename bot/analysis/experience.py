@@ -14,14 +14,13 @@ from bot.analysis.noise_pattern import WILDEST, expected_noise
 from bot.analysis.pairs import Floats
 from bot.analysis.past_changes import PastChange
 from bot.analysis.past_sizes import Sizes, sizes
+from bot.analysis.past_steps import CHANGES
 from bot.model.space import Configuration, Space, Term
 
 MOST_WEIGHT = 0.35
 """History's share of the prior at most: where it is wrong it costs 0.43 of log evidence; a pair wins 0.69."""
 MOST_SIZES = 0.5
 """The same for sizes: where they are wrong that costs at most 0.69 of log evidence, one pair."""
-CHANGES = 12.0
-"""The prior without history counts as so many known changes."""
 KIN, KNOWN_KIN = 0.25, 4.0
 """Share of a known change that speaks for other terms of the same options beforehand, and how many changes
 that is worth."""

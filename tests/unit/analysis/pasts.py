@@ -41,6 +41,7 @@ def each_night(
     noise: float | np.ndarray = 0.01,
     duets: bool = True,
     drift: float = 0.0,
+    uneven: float = 0.0,
     repeats: int = 3,
     program: str = "",
     named: Callable[[int], RevisionRef] = revision,
@@ -48,21 +49,24 @@ def each_night(
     """Night i compares revision i with revision i + 1 in all configurations.
 
     changes: revision -> term and log ratio. noise: of a trial, for all or (n_configurations,). duets: pairs,
-    else trials alone. drift: log seconds that the machine gains a night.
+    else trials alone. drift: log seconds that the machine gains a night. uneven: standard deviation of what
+    a change does to each configuration, in shares of the change.
     """
     n = len(configurations)
     level = rng.uniform(0.0, 2.0, n)
     sd = np.broadcast_to(noise, n)
+    besides = rng.spawn(1)[0]  # its own stream: all else that is drawn stays the same
+    moved = {
+        at: planted(space, {term: size}, configurations) * (1.0 + uneven * besides.standard_normal(n))
+        for at, (term, size) in changes.items()
+    }
     parts = []
     for night in range(count):
         recorder = Recorder()
         before = planted(space, {}, configurations) + night * drift + level
-        for at, (term, size) in changes.items():
-            before = before + (at <= night) * planted(space, {term: size}, configurations)
-        after = before
-        if night + 1 in changes:
-            term, size = changes[night + 1]
-            after = before + planted(space, {term: size}, configurations)
+        for at in changes:
+            before = before + (at <= night) * moved[at]
+        after = before + moved.get(night + 1, 0.0)
         sides: dict[Side, RevisionRef] = {"base": named(night), "head": named(night + 1)}
         for c, configuration in enumerate(configurations):
             for _ in range(repeats):

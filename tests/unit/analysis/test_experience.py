@@ -7,9 +7,10 @@ import pytest
 
 from bot.analysis.candidates import Candidates, candidates
 from bot.analysis.diagnose import PairedEstimator
-from bot.analysis.experience import CHANGES, KIN, MOST_SIZES, MOST_WEIGHT, Expected, Experience
+from bot.analysis.experience import KIN, MOST_SIZES, MOST_WEIGHT, Expected, Experience
 from bot.analysis.pairs import scales, trust
 from bot.analysis.past_changes import PastChange
+from bot.analysis.past_steps import CHANGES
 from bot.model.space import Configuration
 from tests.unit.analysis.worlds import CPU, feed, flags, mixed, never, planted, sample
 

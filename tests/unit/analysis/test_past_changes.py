@@ -70,8 +70,9 @@ def test_a_history_without_measurements_has_no_past_change() -> None:
     )
 
 
-def test_two_changes_of_one_revision_are_told_apart() -> None:
-    rng = np.random.default_rng(2)
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_two_changes_of_one_revision_are_told_apart(seed: int) -> None:
+    rng = np.random.default_rng(seed)
     past = nights(SPACE, sample(SPACE, 32, rng), {3: (("a",), 0.08)}, count=3, rng=rng)
     after = np.array([r.revision == "r3" for r in past.revisions])[past.revision]
     held = np.array([bool(c["b"]) for c in past.configurations])[past.configuration]
@@ -96,3 +97,33 @@ def test_changes_in_most_of_the_differences_do_not_pass_for_noise(seed: int) -> 
     )
     told = [(c.place, c.term) for c in found(past, count=7)]
     assert told[:5] == [(at, changes[at][0]) for at in range(1, 6)]
+
+
+def test_a_change_too_small_to_be_proven_by_itself_is_found_where_its_term_changed_often() -> None:
+    space, small = flags(12), ("b", "c")
+
+    def known(often: tuple[str, ...], seed: int) -> bool:
+        rng = np.random.default_rng(seed)
+        changes = {2 * i + 1: (often, 0.1 * (-1) ** i) for i in range(8)} | {18: (small, 0.052)}
+        past = nights(space, sample(space, 32, rng), changes, count=20, rng=rng, noise=0.02)
+        return any((c.place, c.term) == (18, small) for c in found(past, space, count=21))
+
+    assert [sum(known(often, seed) for seed in range(6)) for often in (small, ("a", "d"))] == [5, 3]
+
+
+def test_what_a_change_does_to_each_configuration_besides_is_seldom_told_as_further_changes() -> None:
+    space = flags(12)
+    alone = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        changes = {3: ((), 0.25)}
+        past = nights(space, sample(space, 24, rng), changes, count=5, rng=rng, noise=0.002, uneven=0.3)
+        alone += [(c.place, c.term) for c in found(past, space)] == [(3, ())]
+    assert alone >= 9
+
+
+def test_no_term_has_two_steps_at_one_place() -> None:
+    space, rng = flags(12), np.random.default_rng(10)
+    past = nights(space, sample(space, 24, rng), {3: ((), 0.25)}, count=5, rng=rng, noise=0.002, uneven=0.3)
+    told = [(c.place, c.term) for c in found(past, space)]
+    assert len(told) == len(set(told))
