@@ -28,7 +28,7 @@ COMMENT_ROWS = 20
 GRAINS = 1_000_000
 """From here on a count is told with four digits."""
 LEAST_VOLUME = 0.01
-"""Relative change of a volume that is worth a word. Arbitrary."""
+"""Relative change of a volume, or of an unsure count, that is worth a word. Arbitrary."""
 LEAST_TOLD = 0.005
 """The smallest part of a change that is not told as 0 %."""
 _VOLUMES = {
@@ -119,11 +119,17 @@ def _sentence(one: CountedResources) -> tuple[Words, ...]:
     if explained >= EXPLAINED:
         return (changed, f"what moved costs about {fraction(explained)} of it.")
     part = f"costs about {fraction(explained)} of it" if explained >= LEAST_TOLD else "explains none of it"
-    said = f"what moved {part}. " if any(c.moved for c in one.counts) else "nothing that was counted moved. "
+    said = f"what moved {part}. " if any(c.moved for c in one.counts) else _nothing_moved(one)
     if not one.complete:
         return (changed, said, "Not everything could be counted: the notes say why.")
     rest = "The rest is no count: memory bandwidth, the layout of code and data, locks, or waiting for I/O."
     return (changed, said, rest)
+
+
+def _nothing_moved(one: CountedResources) -> str:
+    """Counts that differ from run to run, too, stand below with what they differ by."""
+    differs = any(abs(c.head - c.base) > LEAST_VOLUME * max(c.base, 1.0) for c in one.counts)
+    return f"nothing that was counted {'surely ' if differs else ''}moved. "
 
 
 def _row(one: ResourceCount, *, timed: bool) -> tuple[Words, ...]:

@@ -45,6 +45,10 @@ def test_counts_that_explain_nothing_are_not_told_as_zero_percent() -> None:
     for one, told in (
         (counted(FAULTS, explained=0.0004), "what moved explains none of it."),
         (counted(*STILL, explained=0.0), "nothing that was counted moved."),
+        (
+            counted(FAULTS.model_copy(update={"moved": False}), explained=0.0),
+            "nothing that was counted surely moved.",
+        ),
     ):
         found = section(unexplained().model_copy(update={"resources": (one,)}))
         assert told in str(found.blocks[0]) and "0 %" not in str(found.blocks[0])
