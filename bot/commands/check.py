@@ -143,7 +143,9 @@ def _advice(reason: str, command: Invocation | None) -> Iterator[str]:
         yield "If all is well then, as of a linter that found something, list 1 under ok_exit."
     if hints.wants_an_option(reason):
         yield "If it works only with one of some options, say so under constraints: a or b."
-    if command is not None and command.workload and hints.misses_neighbours([reason]):
+    if (installing := hints.installing([reason])) is not None:
+        yield f"So {installing}"
+    elif command is not None and command.workload and hints.misses_neighbours([reason]):
         yield ALONE
 
 

@@ -180,7 +180,8 @@ def _unmeasured(report: Report) -> Headline:
     if report.broken_at_head and len(report.broken_at_head) == len(report.configurations):
         title = "Nothing was measured: head fails in every configuration that was tried, and base works"
         action = prose("repair what this pull request broke; the table of configurations has the errors.")
-    action = hints.opening_for([change.failure for change in report.configurations]) or action
+    failures = [change.failure for change in report.configurations]
+    action = hints.opening_for(failures) or hints.installing(failures) or action
     return Headline("broken", "⛔", prose(title), (lead,), action)
 
 

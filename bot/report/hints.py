@@ -27,6 +27,12 @@ _MISSING = re.compile(
     r"no such file|not found|ENOENT|can't find|not (?:find|open|resolve)|does not exist", re.IGNORECASE
 )
 _WANTING = re.compile(r"\b(?:requires?|required|needs?|needed|must|missing|specify|usage)\b", re.IGNORECASE)
+_LACKING = re.compile(
+    r"cannot find (?:module|package) '([^'./][^']*)'|no module named '?([\w.]+)"
+    r"|(?:ClassNotFoundException|NoClassDefFoundError): ([\w./$]+)|loading shared libraries: ([^:\s]+):",
+    re.IGNORECASE,
+)
+"""What Node, Python, Java and the dynamic linker do not find; a relative name is a file's."""
 
 COMMANDS = "where comment commands are installed"
 
@@ -47,7 +53,13 @@ def silent_exit(reason: str) -> int | None:
 
 def found_something(reason: str) -> bool:
     """Whether a program ended with exit code 1 and some words, as a linter does that found something."""
-    return _FOUND.match(reason) is not None
+    return _FOUND.match(reason) is not None and lacking([reason]) is None
+
+
+def lacking(reasons: Iterable[str]) -> str | None:
+    """The module or library that a program does not find where trials run."""
+    found = (_LACKING.search(reason) for reason in reasons)
+    return next((next(filter(None, match.groups())) for match in found if match), None)
 
 
 def wants_an_option(reason: str) -> bool:
@@ -67,6 +79,16 @@ def opening_for(failures: Sequence[str]) -> Prose | None:
     return prose(
         "if the program was to write a file there, have ", code("run"), " name one in ", code("{scratch}"),
         ": the sandbox lets trials write nowhere else.",
+    )  # fmt: skip
+
+
+def installing(failures: Iterable[str]) -> Prose | None:
+    """What to do about a module that trials do not find; None: that is not why they failed."""
+    if (name := lacking(failures)) is None:
+        return None
+    return prose(
+        "have ", code("build"), " install ", code(name), " in the checkout, as ", code("npm ci"), " or ",
+        code("pip install --target"), " does: trials see nothing that lies in a home or in another checkout.",
     )  # fmt: skip
 
 

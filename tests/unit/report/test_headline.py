@@ -362,3 +362,11 @@ def test_whom_an_unclear_run_points_at_as_much_stands_beside_the_most_suspicious
     (said,) = [s for s in lead(**{**blamed(doubtful), "verdict": "inconclusive"}) if "Most suspicious" in s]
     assert "with `a`: **+90 %**" in said
     assert said.endswith("(cannot be told apart from `b` on or `c` on)")
+
+
+def test_trials_that_miss_a_module_are_told_to_install_it() -> None:
+    failure = "base and head: exit code 1: Error: Cannot find module 'chokidar'"
+    found = builders.unmeasured()
+    failing = tuple(c.model_copy(update={"failure": failure}) for c in found.configurations)
+    told = headline(found.model_copy(update={"configurations": failing})).action
+    assert told is not None and "have `build` install `chokidar`" in markdown(told)

@@ -8,6 +8,8 @@ from bot.model.report_methods import ComparedProfile, FlameNode
 from bot.report.hints import (
     closed_elsewhere,
     found_something,
+    installing,
+    lacking,
     longer,
     misses_neighbours,
     nobody_to_blame,
@@ -146,3 +148,34 @@ def test_a_trial_that_may_not_write_beside_its_program_is_told_where_it_may(said
     assert closed_elsewhere(said) is refused
     told = opening_for(["exit code 1", said])
     assert ("{scratch}" in markdown(told) if told else False) is refused
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("exit code 1: Error: Cannot find module 'chokidar'", "chokidar"),
+        ("exit code 1: Error: Cannot find module '@babel/core'", "@babel/core"),
+        ("exit code 1: Error: Cannot find package 'yargs' imported from /w/cli.js", "yargs"),
+        ("exit code 1: ModuleNotFoundError: No module named 'yaml.cyaml'", "yaml.cyaml"),
+        ("exit code 1: /usr/bin/python3: No module named build", "build"),
+        ("exit code 1: java.lang.NoClassDefFoundError: org/jsoup/Jsoup", "org/jsoup/Jsoup"),
+        (
+            "exit code 127: ./xz: error while loading shared libraries: liblzma.so.5: cannot open",
+            "liblzma.so.5",
+        ),
+    ],
+)
+def test_a_program_that_does_not_find_a_module_is_told_to_install_it_in_its_build(
+    said: str, name: str
+) -> None:
+    assert lacking(["exit code 1", said]) == name
+    assert not found_something(said)  # it is no linter that found something
+    told = installing([said])
+    assert told is not None and f"have `build` install `{name}` in the checkout" in markdown(told)
+
+
+@pytest.mark.parametrize(
+    "said", ["exit code 1: Error: Cannot find module './lib/a.js'", "exit code 1: no such module", ""]
+)
+def test_a_file_that_is_not_there_is_no_module_to_install(said: str) -> None:
+    assert lacking([said]) is None and installing([said]) is None
