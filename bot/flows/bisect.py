@@ -86,7 +86,7 @@ def bisect(job: RangeJob) -> Report:
         before, quarters = quarters, 4 * len(observations) // max(len(earlier), 1)
         if before < quarters < 4 and not fresh:
             job.progress.stage(f"looked again at {len(observations)} of them")
-        if len(taken) < len(wishes):
+        if len(taken) < len(wishes) or job.bench.stopped():  # also while an earlier run's are looked at
             finished = not job.bench.stopped() and (not job.search.wishes() or _settled(job.search))
             break
     job.progress.stage("concluding")

@@ -195,6 +195,14 @@ def test_a_stopped_search_is_reported_as_interrupted() -> None:
     assert report.interrupted == "signal" and report.verdict == "inconclusive" and not report.measured
 
 
+def test_a_search_that_is_stopped_while_it_looks_at_an_earlier_runs_trials_ends_soon() -> None:
+    journal = KeptJournal()
+    bisect(replace(job(journal=journal), search=Calm(len(REVISIONS))))
+    search = Calm(len(REVISIONS))
+    report = bisect(replace(job(journal=KeptJournal(journal.kept), stop=True), search=search))
+    assert report.interrupted == "signal" and 0 < len(search.seen) < len(journal.kept)
+
+
 def test_a_range_in_which_every_trial_fails_is_not_green() -> None:
     known = [Observation(Probe((True,), r), math.nan) for r in range(10)]
     report = bisect(job(journal=KeptJournal(known)))
