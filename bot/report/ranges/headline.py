@@ -73,7 +73,9 @@ def range_headline(report: Report) -> Headline:
         found = _nothing(report)
     else:
         found = _unclear(report)
-    summed = whole(report) if found.lead and report.change_points else None
+    # A search tells what crept beside its change points by itself; a night does not.
+    told = bool(report.change_points) or report.mode == "nightly"
+    summed = whole(report) if found.lead and told else None
     return replace(found, lead=(*found.lead, *([summed] if summed else [])), caveats=_caveats(report))
 
 

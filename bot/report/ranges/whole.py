@@ -11,6 +11,8 @@ from bot.report.ranges import moves
 
 NEAR = 0.1
 """Share of the range in which its first and last value may lie. Arbitrary."""
+REPEATED = 2
+"""Trials at the old end of a night's range."""
 SURE, WORTH = 6.0, 2.0
 """Standard deviations of one trial that two of them must lie apart, and thresholds. Arbitrary."""
 
@@ -19,12 +21,15 @@ def whole(report: Report) -> Prose | None:
     """What change points, told one by one, leave to the reader to add up.
 
     Of small steps, and of what is gone again, the sum tells whether a release is slower than an old one.
-    None: hardly anything, unknown, or told by the only change point that the default configuration holds.
+    None: hardly anything, unknown, or told by the only change point that the default configuration holds. A
+    night is short and its old end one trial: that must be two.
     """
     default = next((series for series in report.series if series.default), None)
-    if report.mode != "bisect" or default is None or len(default.points) < 2:
+    if default is None or len(default.points) < 2 or report.base is None or report.head is None:
         return None
     first, last = default.points[0], default.points[-1]
+    if report.mode == "nightly" and first.trials < REPEATED:
+        return None
     end = (report.revisions or 0) - 1
     if first.place > NEAR * end or last.place < (1.0 - NEAR) * end or min(first.value, last.value) <= 0.0:
         return None
@@ -34,7 +39,6 @@ def whole(report: Report) -> Prose | None:
     told = [moves.size(p) for p in report.change_points if moves.holds(p.term, default.options)]
     if min(abs(moved), abs(abs(moved) - told[0]) if len(told) == 1 else math.inf) < least:
         return None
-    assert report.base is not None and report.head is not None
     about = "about " * ((first.place, last.place) != (0, end))
     return prose(
         f"From {about}", moves.name(report.base.label), " to ", moves.name(report.head.label),

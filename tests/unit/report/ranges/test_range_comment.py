@@ -106,6 +106,18 @@ def test_what_the_default_moved_beside_the_only_change_of_it_is_told_with_the_wh
     assert "as a whole, the default configuration: **+32 %**" in comment(found)
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_night_tells_how_far_the_default_moved_since_the_old_end_of_its_range(known: bool) -> None:
+    told, crept = move(12, ratio=1.2), move(24, ratio=1.1)
+    points = (told,) if known else ()
+    night = bisection(mode="nightly", change_points=points, series=(series(told, crept),))
+    assert "as a whole, the default configuration: **+32 %** CPU time." in comment(night)
+    once = series(told, crept)
+    first = once.points[0].model_copy(update={"trials": 1})
+    once = once.model_copy(update={"points": (first, *once.points[1:])})
+    assert "as a whole" not in comment(night.model_copy(update={"series": (once,)}))
+
+
 def test_an_episode_that_is_over_is_no_reason_to_stop_where_the_search_was_cut_short() -> None:
     episode = states()["bisect_episode"]
     assert "**What to do:** nothing, unless it can come back" in comment(episode)
