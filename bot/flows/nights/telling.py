@@ -16,6 +16,7 @@ from bot.model.change_points import ChangePoint as Found
 from bot.model.report import Acceptance, ChangePoint, Listed, Visible, VisibleOption
 from bot.model.revisions import Revision
 from bot.model.space import Space
+from bot.report.formats import fraction
 from bot.report.ranges.moves import Course
 
 NO_LOOK = SecondLook()
@@ -221,7 +222,7 @@ class Telling:
 
     def _changed(self, point: Found) -> str:
         way = "slower" if self.worse(point) else "faster"
-        return f"{spoken(point.term)} became {100 * abs(point.ratio - 1):.3g} % {way}"
+        return f"{spoken(point.term)} became {fraction(abs(point.ratio - 1))} {way}"
 
     def _where(self, interval: tuple[int, int]) -> str:
         first, last = interval
