@@ -73,9 +73,7 @@ def range_headline(report: Report) -> Headline:
         found = _nothing(report)
     else:
         found = _unclear(report)
-    # A search tells what crept beside its change points by itself; a night does not.
-    told = bool(report.change_points) or report.mode == "nightly"
-    summed = whole(report) if found.lead and told else None
+    summed = whole(report) if found.lead else None
     return replace(found, lead=(*found.lead, *([summed] if summed else [])), caveats=_caveats(report))
 
 

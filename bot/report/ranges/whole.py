@@ -21,14 +21,15 @@ def whole(report: Report) -> Prose | None:
     """What change points, told one by one, leave to the reader to add up.
 
     Of small steps, and of what is gone again, the sum tells whether a release is slower than an old one.
-    None: hardly anything, unknown, or told by the only change point that the default configuration holds. A
-    night is short and its old end one trial: that must be two.
+    None: hardly anything, unknown, or told by the only change point that the default configuration holds. Of
+    a search without change points, too: it tells what crept by itself. A night does not, but measures little:
+    one trial at the old end of its range is not enough.
     """
     default = next((series for series in report.series if series.default), None)
     if default is None or len(default.points) < 2 or report.base is None or report.head is None:
         return None
     first, last = default.points[0], default.points[-1]
-    if report.mode == "nightly" and first.trials < REPEATED:
+    if first.trials < REPEATED if report.mode == "nightly" else not report.change_points:
         return None
     end = (report.revisions or 0) - 1
     if first.place > NEAR * end or last.place < (1.0 - NEAR) * end or min(first.value, last.value) <= 0.0:
