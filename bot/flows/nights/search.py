@@ -185,6 +185,8 @@ class NightSearch:
         ends = self.compared_ = yield from ends_of(self.window, self.log_, self._choose)
         extremes = self._choose.extremes  # others, where these do not work
         more = MORE
+        if self._earlier and len(ends) == 2 and self.unclear_:  # short nights end amid their first block
+            yield from self._explained(known=not self.model_.exact)
         while len(ends) == 2 and (not self.enough_ or (more and self.unclear_)):
             more -= self.enough_
             while suspected := alone(self.window, self.log_, self._choose):
@@ -259,13 +261,16 @@ class NightSearch:
         if len(numbers) <= FEW_ODD:
             yield [Probe(self.log_.configurations[n], r) for n in numbers for r in ends]
 
-    def _explained(self) -> Iterator[list[Probe]]:
-        """Asks about what stands out until nothing does."""
+    def _explained(self, *, known: bool = False) -> Iterator[list[Probe]]:
+        """Asks about what stands out until nothing does; known: only what earlier nights had left unclear.
+
+        What tonight's first noisy trials show beside that may be the machine.
+        """
         for _ in range(MOST_STEPS):
             choose_unit(self.model_)
             step = next(iter(self._large(self._open())), None)
             if step is None:
-                step = self._inquiry.leader()
+                step = None if known else self._inquiry.leader()
                 if step is None:
                     break
                 if odd_night_out(self.model_, step):
