@@ -50,16 +50,24 @@ def _exact(observation: Observation) -> Observation:
 
 
 def nights(
-    space: Space, end: int, rng: np.random.Generator, seconds: Callable[[Probe], float]
+    space: Space,
+    end: int,
+    rng: np.random.Generator,
+    seconds: Callable[[Probe], float],
+    *,
+    most: int | None = None,
 ) -> Iterator[tuple[int, NightSearch]]:
-    """Each tenth revision from 30 on is the tip of a night that remembers all before it."""
+    """Each tenth revision from 30 on is the tip of a night that remembers all before it.
+
+    most: trials of a night; None: as many as it wishes.
+    """
     past = list[list[Observation]]()
     tips = list(range(30, end, 10))
     for i, tip in enumerate(tips):
         window = Window(tip + 1, reference=tips[i - 2] if i > 1 else 0, previous=tips[i - 1] if i else 0)
         night = NightSearch(space, window, ConstraintSolver(space), rng=rng).remember(past)
         past.append([])
-        while wishes := night.wishes():
+        while wishes := night.wishes()[: most and most - len(past[-1])]:
             seen = [Observation(p, seconds(p)) for p in wishes]
             night.partial_fit(seen)
             past[-1] += seen
